@@ -58,7 +58,7 @@ class Store(Protocol):
     def find(self, key: str) -> dict[str, Any] | None:
         """Return the row that an earlier run stored under `key`; None if there is none."""
 
-    def keep(self, key: str, row: Mapping[str, Any]) -> None:
+    def save(self, key: str, row: Mapping[str, Any]) -> None:
         """Store a row of JSON values."""
 
 
@@ -70,11 +70,11 @@ class NoStore(Store):
         return None
 
     @override
-    def keep(self, key: str, row: Mapping[str, Any]) -> None:
+    def save(self, key: str, row: Mapping[str, Any]) -> None:
         pass
 
 
-class Judge(Protocol):
+class DeadlockCheck(Protocol):
     """The deadlock checker of routelab, applied to the routing and the network of a case."""
 
     def __call__(
@@ -126,20 +126,20 @@ class EngineCase:
         Traffic is known to support the network. Support of a workload is not checked yet, because
         this needs a `Job`. A path is the file of an MPI program; only engines with
         `EnginePlugin.executables` get one.
-    judge : function
+    check_deadlock : function
         Checks the routing for deadlocks. Engines without routers do not need it.
     store : Store
         Stores finished parts of a long run, so that the next run need not repeat them.
-    tell : function
-        ``tell(task, phase, ended=False)`` reports progress.
+    report_progress : function
+        ``report_progress(task, phase, ended=False)``, for the line of progress.
     """
 
     network: Topology
     routing: RoutingPart
     work: TrafficPlugin | WorkloadPlugin | Path
-    judge: Judge = _no_verdict
+    check_deadlock: DeadlockCheck = _no_verdict
     store: Store = field(default_factory=NoStore)
-    tell: Callable[..., None] = report_phase
+    report_progress: Callable[..., None] = report_phase
 
 
 @dataclass(frozen=True, eq=False)

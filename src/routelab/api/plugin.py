@@ -157,7 +157,7 @@ class HopRoutingPlugin(Plugin):
     proof: Proof
     parts: Mapping[str, RoutingPart] = MappingProxyType({})
 
-    def hand_in(self, parts: Mapping[str, RoutingPart]) -> None:
+    def receive_parts(self, parts: Mapping[str, RoutingPart]) -> None:
         """Receive the routings that parameters name; called before all other methods."""
         self.parts = parts
 

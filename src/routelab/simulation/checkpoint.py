@@ -49,7 +49,7 @@ class FinishedParts:
             return None
         return self._store.rows([digest])[digest]
 
-    def keep(self, key: str, row: Mapping[str, Any]) -> None:
+    def save(self, key: str, row: Mapping[str, Any]) -> None:
         """See `routelab.api.engine.Store.keep`; parts that cannot be written are lost in a kill."""
         digest = self._digest(key)
         if digest in self._known:

@@ -40,9 +40,9 @@ class WaypointRouting(HopRoutingPlugin):
     Parameters = WaypointParameters
     proof: Proof = "bubble"
 
-    def hand_in(self, parts: Mapping[str, RoutingPart]) -> None:
+    def receive_parts(self, parts: Mapping[str, RoutingPart]) -> None:
         """Adopt the proof of the base, which holds for both halves."""
-        super().hand_in(parts)
+        super().receive_parts(parts)
         self._half = parts["base"]
         self.proof = self._half.proof
 

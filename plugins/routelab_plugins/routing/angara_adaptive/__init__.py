@@ -58,9 +58,9 @@ class AngaraAdaptive(HopRoutingPlugin):
     Parameters = AngaraAdaptiveParameters
     proof = "duato"
 
-    def hand_in(self, parts: Mapping[str, RoutingPart]) -> None:
+    def receive_parts(self, parts: Mapping[str, RoutingPart]) -> None:
         """Receive the routing whose table is the escape."""
-        super().hand_in(parts)
+        super().receive_parts(parts)
         self._deterministic = parts["escape"]
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:

@@ -92,7 +92,7 @@ def set_up_flows(
     paths, machine, facts = place_ranks(case, settings)
     workload = case.work
     assert isinstance(workload, WorkloadPlugin)
-    case.tell(workload.name, "program")
+    case.report_progress(workload.name, "program")
     program = program_of(workload, Job.placed(paths.terminal, case.network))
     program_schedule = schedule(
         program, parse_choice(settings.collectives), settings.iterations or None
@@ -129,7 +129,7 @@ def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
     """
     program, paths, machine, facts = set_up_flows(case, settings)
     assert isinstance(case.work, WorkloadPlugin)
-    case.tell(case.work.name, "flows")
+    case.report_progress(case.work.name, "flows")
     began = time.perf_counter()
     run = run_flows(program, paths, machine, settings.seed)
     seconds = time.perf_counter() - began

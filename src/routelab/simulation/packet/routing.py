@@ -49,7 +49,7 @@ def make_packet_program(
         table = routing.table(case.network)
         program = table_program(table)
     require_support(routing.name, unsupported_reason(program, router))
-    verdict = case.judge(
+    verdict = case.check_deadlock(
         router.vcs,
         switching=router.switching,
         packets_per_buffer=max(router.buffer_flits // router.packet_flits, 1),

@@ -69,7 +69,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     """
     network, traffic = case.network, case.work
     assert isinstance(traffic, TrafficPlugin)
-    case.tell(traffic.name, "traffic")
+    case.report_progress(traffic.name, "traffic")
 
     @cache
     def demand(seed: int) -> Demand:
@@ -80,7 +80,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     first_demand = demand(settings.seed)
     if not first_demand.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
-    case.tell(traffic.name, "ok", ended=True)
+    case.report_progress(traffic.name, "ok", ended=True)
     router = settings.routers()
     program, table, checked = make_packet_program(case, router, settings.proof_states)
     digest = program_digest(program)  # a table that was drawn again has other loads
@@ -97,7 +97,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         return Simulation(network, program, router, offered(load, seed), seed)
 
     def on_result(measured: LoadResult) -> None:
-        case.store.keep(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
+        case.store.save(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
         watch.finish(measured)
 
     def recall(load: float, seed: int) -> LoadResult | None:

@@ -42,7 +42,7 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
     assert isinstance(case.work, WorkloadPlugin)
     schedule, paths, machine, setup = set_up_flows(case, settings)
     platform, hosts = _platform(paths, machine, settings)
-    case.tell(case.work.name, "SimGrid")
+    case.report_progress(case.work.name, "SimGrid")
     ends = paths.terminal[np.array(np.nonzero(schedule.bytes_between()))]
     paths.between(*ends)  # SimGrid aborts where there is no route
     run = replay(schedule, platform, hosts, machine)

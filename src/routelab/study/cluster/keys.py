@@ -28,7 +28,7 @@ from routelab.study.cluster.jobs import (
     hosts_by_coordinates,
     uneven_hosts,
 )
-from routelab.study.cluster.machine import Origin, Told, read_machine
+from routelab.study.cluster.machine import MachineValue, Origin, read_machine
 from routelab.study.document import Document, load_document
 from routelab.study.entries import StudyPart
 from routelab.study.errors import ConfigError, suggestion
@@ -94,7 +94,7 @@ class Cluster(StudyPart):
         default=None,
         description="Commands that change the routing of the fabric (default: it stays as it is)",
     )
-    machine: dict[str, Told] = Field(
+    machine: dict[str, MachineValue] = Field(
         default={}, description="Fields of the machine that differ from the defaults"
     )
 

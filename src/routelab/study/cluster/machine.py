@@ -61,7 +61,7 @@ def _form(value: Any) -> str:
     return "<scalar>"
 
 
-Told: TypeAlias = Annotated[
+MachineValue: TypeAlias = Annotated[
     Annotated[Published, Tag("<published>")]
     | Annotated[Assumed, Tag("<assumed>")]
     | Annotated[Number, Tag("<scalar>")],
@@ -69,7 +69,7 @@ Told: TypeAlias = Annotated[
 ]
 """A value with its origin, or alone."""
 
-_TOLD: TypeAdapter[Published | Assumed | float | bool] = TypeAdapter(Told)
+_MACHINE_VALUE: TypeAdapter[Published | Assumed | float | bool] = TypeAdapter(MachineValue)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
     origins = {}
     for name, entry in described.items() if isinstance(described, Mapping) else ():
         try:
-            origins[name] = _origin(_TOLD.validate_python(entry))
+            origins[name] = _origin(_MACHINE_VALUE.validate_python(entry))
         except ValidationError:
             continue
     mistakes = [

@@ -277,7 +277,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
 
 def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
     parts = FinishedParts(tmp_path / "o", "one")
-    parts.keep("0.2 0", {"load": 0.2})
+    parts.save("0.2 0", {"load": 0.2})
     parts.close(done=False)
     assert FinishedParts(tmp_path / "o", "two").find("0.2 0") is None
     assert FinishedParts(tmp_path / "o", "one").find("0.2 1") is None
