@@ -140,6 +140,7 @@ def prove(
     waits: Waits = "any",
     switching: Switching = "virtual-cut-through",
     flow_control: FlowControl | None = None,
+    pairs: str | Path | None = None,
 ) -> Proof:
     """Prove that listed routes or next hops cannot deadlock, or find a cycle.
 
@@ -148,8 +149,8 @@ def prove(
     routes : str or path
         CSV file or folder, as ``routelab prove`` reads it.
     network : str or Topology, optional
-        As for `evaluate`, or output of ``ibnetdiscover`` (default: the switches and links that the
-        routes use).
+        As for `evaluate`, or the path of a file that the topology ``graph`` reads, or of output of
+        ``ibnetdiscover`` (default: the switches and links that the routes use).
     vcs : int, optional
         Virtual channels that the network has (default: as many as the routes use).
     waits : {"any", "one", "escape"}
@@ -158,6 +159,9 @@ def prove(
     switching : {"virtual-cut-through", "wormhole"}
     flow_control : {"plain", "bubble"}, optional
         Whether each ring of the network keeps a bubble (default: that of the file, or plain).
+    pairs : str or path, optional
+        CSV file of the pairs that send packets, with the heading ``source,target`` (default: all).
+        Only their routes count, or the next hops that their packets come to.
 
     Raises
     ------
@@ -165,7 +169,13 @@ def prove(
         If a name, number or file is wrong, or a line is damaged.
     """
     return prove_files(
-        Path(routes), network, vcs, waits=waits, switching=switching, flow_control=flow_control
+        Path(routes),
+        network,
+        vcs,
+        waits=waits,
+        switching=switching,
+        flow_control=flow_control,
+        pairs=None if pairs is None else Path(pairs),
     )
 
 

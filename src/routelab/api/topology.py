@@ -126,6 +126,8 @@ class Topology(Contents):
     terminal_guids, switch_guids : tuple of str
         Permanent identifiers of the hardware, as the network's tools print them; "" if unknown,
         empty if none is known.
+    channel_names : tuple of str
+        Name of each channel's link, "" if unknown; empty if none is known. Links may share a name.
     terminal_port : int32 array, shape (T,)
         Port of its switch that each terminal uses; −1 if unknown.
     failed_switches, failed_links : tuple of str
@@ -153,6 +155,7 @@ class Topology(Contents):
     terminal_names: tuple[str, ...] = ()
     terminal_guids: tuple[str, ...] = ()
     switch_guids: tuple[str, ...] = ()
+    channel_names: tuple[str, ...] = ()
     terminal_port: Int32Array = field(default_factory=lambda: frozen_array([], np.int32))
     failed_switches: tuple[str, ...] = ()
     failed_links: tuple[str, ...] = ()
@@ -181,6 +184,7 @@ class Topology(Contents):
         terminal_names: Sequence[str] = (),
         terminal_guids: Sequence[str] = (),
         switch_guids: Sequence[str] = (),
+        channel_names: Sequence[str] = (),
         terminal_port: ArrayLike | None = None,
         failed_switches: Sequence[str] = (),
         failed_links: Sequence[str] = (),
@@ -227,6 +231,7 @@ class Topology(Contents):
             terminal_names=_unless_empty(terminal_names),
             terminal_guids=_unless_empty(terminal_guids),
             switch_guids=_unless_empty(switch_guids),
+            channel_names=_unless_empty(channel_names),
             terminal_port=frozen_array(
                 np.full(len(terminals), -1) if terminal_port is None else terminal_port, np.int32
             ),
@@ -303,6 +308,7 @@ class Topology(Contents):
             ("terminal_names", terminals, "terminals"),
             ("terminal_guids", terminals, "terminals"),
             ("switch_guids", self.num_switches, "switches"),
+            ("channel_names", self.num_channels, "channels"),
         ):
             found = len(getattr(self, name))
             if found not in (0, expected):
@@ -480,6 +486,7 @@ class Topology(Contents):
             terminal_names=_select_texts(self.terminal_names, keep_terminal),
             terminal_guids=_select_texts(self.terminal_guids, keep_terminal),
             switch_guids=_select_texts(self.switch_guids, keep_switch),
+            channel_names=_select_texts(self.channel_names, keep),
             terminal_port=self.terminal_port[keep_terminal],
             failed_switches=[*self.failed_switches, *names[gone_switch].tolist()],
             failed_links=[*self.failed_links, *self._link_names(named)],
@@ -505,6 +512,17 @@ class Topology(Contents):
         text = f"{self.switch_names[source]}>{self.switch_names[target]}"
         direction = int(self.channel_direction[channel])
         return text if direction < 0 else f"{text} {self.directions[direction].name}"
+
+    def link_name(self, channel: int) -> str:
+        """Describe a channel so that parallel ones differ, e.g. ``A>B east port 3``.
+
+        The name of its link and, without a direction label, the port of its source follow the
+        channel's name, if they are known.
+        """
+        own = self.channel_names[channel] if self.channel_names else ""
+        port, direction = self.source_port[channel], self.channel_direction[channel]
+        at = f"port {port}" if port >= 0 > direction else ""
+        return " ".join(filter(None, (self.channel_name(channel), own, at)))
 
 
 def _unless_empty(texts: Sequence[str]) -> tuple[str, ...]:

@@ -28,14 +28,16 @@ def add_parser(subparsers: Any) -> None:
         examples=(
             "routelab prove routes.csv",
             "routelab prove torus~dims=4x4 routes.csv --certificate proof.json",
+            "routelab prove network.graphml table.csv",
         ),
     )
     parser.add_argument(
         "network",
         metavar="NETWORK",
         nargs="?",
-        help="network: instance name, folder, npz file or output of ibnetdiscover (default: the "
-        "switches and links that the routes use)",
+        help="network: instance name, folder, npz file, file of its switches and links (GraphML, "
+        "JSON, CSV or edge list) or output of ibnetdiscover (default: the switches and links that "
+        "the routes use)",
     )
     parser.add_argument(
         "routes",
@@ -70,6 +72,13 @@ def add_parser(subparsers: Any) -> None:
         metavar="N",
         type=integer,
         help="virtual channels of the network (default: as many as the routes use)",
+    )
+    parser.add_argument(
+        "--pairs",
+        metavar="FILE",
+        type=named_path,
+        help="CSV file 'source,target' of the pairs that send packets (default: all); only their "
+        "routes count, or the next hops that their packets come to, also for --repair",
     )
     parser.add_argument(
         "--certificate",
@@ -143,6 +152,7 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
             waits=arguments.waits,
             switching=switching,
             flow_control=arguments.flow_control,
+            pairs=arguments.pairs,
         )
     if arguments.certificate is not None and proof.status == "proven":
         write_proof(proof, arguments.certificate)

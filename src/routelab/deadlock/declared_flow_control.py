@@ -58,7 +58,7 @@ def require_equal_ends(topology: Topology) -> None:
         forth, opposite = sorted(bubble[channels]), sorted(bubble[back])
         if len(forth) == len(opposite) and forth != opposite and min(forth + opposite) >= 0:
             both = sorted(channels + back, key=lambda channel: int(bubble[channel]))
-            plain, other = topology.channel_name(both[0]), topology.channel_name(both[-1])
+            plain, other = topology.link_name(both[0]), topology.link_name(both[-1])
             raise InputError(
                 f"the two ends of a cable differ: {plain} is plain, and {other} keeps a bubble; "
                 "both directions need the same flow control"
@@ -100,7 +100,7 @@ def _say(topology: Topology, channels: BoolArray, text: str) -> str:
     """Name the first of some channels in use, and the number of the others."""
     first, *others = np.flatnonzero(channels).tolist()
     more = f" and {len(others)} other{'s' * (len(others) > 1)}" if others else ""
-    return f"routes use {topology.channel_name(first)}{more} {text}"
+    return f"routes use {topology.link_name(first)}{more} {text}"
 
 
 def rings_with_bubble(topology: Topology) -> list[list[int]]:
@@ -124,7 +124,7 @@ def explain_cycle(topology: Topology, channels: Int64Array) -> tuple[Status, str
     reason : str
         Goes on after the description of the cycle.
     """
-    bubble, name = topology.channel_bubble, topology.channel_name
+    bubble, name = topology.channel_bubble, topology.link_name
     ring_of = {channel: ring for ring in complete_rings(topology) for channel in ring}
     kept = channels[bubble[channels] == 1].tolist()
     for channel in kept:

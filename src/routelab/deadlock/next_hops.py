@@ -108,7 +108,7 @@ def check_next_hops(
     reached, dead_end, stray, longest = reachable_entries(
         table.entry_start,
         table.channel,
-        table.sources,
+        table.starts,
         ends,
         topology.channel_target,
         topology.num_switches,
@@ -219,7 +219,7 @@ def _waiting_cycle(
     cycle = path[path.index(following[path[-1]]) :]
 
     def text(buffer: int) -> str:
-        return f"{table.topology.channel_name(buffer // vcs)} vc {vc_numbers[buffer % vcs]}"
+        return f"{table.topology.link_name(buffer // vcs)} vc {vc_numbers[buffer % vcs]}"
 
     steps = []
     for buffer in cycle:

@@ -88,16 +88,10 @@ class Verdict:
     def cycle_steps(self, topology: Topology) -> list[tuple[str, str, str]]:
         """Return the cycle as texts: a resource, the next one, and a route that uses both.
 
-        Channels without a direction label have the port of their source, if it is known.
+        Channels are described by `Topology.link_name`.
         """
         names = topology.switch_names
-
-        def resource(channel: int, vc: int) -> str:
-            port, direction = topology.source_port[channel], topology.channel_direction[channel]
-            at = f" port {port}" if port >= 0 > direction else ""
-            return f"{topology.channel_name(channel)}{at} vc {vc}"
-
-        held = [resource(*step) for step in self.cycle]
+        held = [f"{topology.link_name(channel)} vc {vc}" for channel, vc in self.cycle]
         routes = [
             f"route {names[source]} to {names[target]}" for source, target in self.cycle_routes
         ]

@@ -11,16 +11,18 @@ from routelab.kernels.jit import jit
 
 
 @jit
-def reachable_entries(entry_start, channel, sources, destinations, channel_target, num_switches):
-    """Follow the packets of all sources to each destination.
+def reachable_entries(entry_start, channel, starts, destinations, channel_target, num_switches):
+    """Follow the packets that begin at some entries to each destination.
 
     Parameters
     ----------
     entry_start : int64 array, shape (S * D + 1,)
     channel : int32 array
         Channel of each candidate.
-    sources, destinations : int32 arrays, shapes (P,) and (D,)
-        Switches. A source without an entry for a destination sends nothing there.
+    starts : bool array, shape (S * D,)
+        Entries where packets begin. None begin at a destination, or without candidates.
+    destinations : int32 array, shape (D,)
+        Switches.
     channel_target : int32 array, shape (C,)
     num_switches : int
 
@@ -46,9 +48,9 @@ def reachable_entries(entry_start, channel, sources, destinations, channel_targe
         goal = destinations[d]
         # 1. forwards from the sources
         size = 0
-        for source in sources:
+        for source in range(num_switches):
             e = source * count + d
-            if source != goal and not reached[e] and entry_start[e] < entry_start[e + 1]:
+            if starts[e] and source != goal and entry_start[e] < entry_start[e + 1]:
                 reached[e] = True
                 stack[size] = source
                 size += 1

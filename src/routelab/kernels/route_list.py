@@ -55,14 +55,14 @@ def follow_hops(
     target,
     cells,
     hop_switch,
-    hop_port,
+    hop_label,
     hop_link,
     hop_vc,
     vcs,
     out_start,
     out_channel,
     channel_target,
-    source_port,
+    channel_label,
     path_start,
     hop_channel,
     path_vc,
@@ -75,14 +75,16 @@ def follow_hops(
         The hops of route k are ``cells[first[k]:end[k]]``.
     source, target : int32 array, shape (K,)
         Switches.
-    hop_switch, hop_port, hop_link : int32 array, by cell
-        What the channel of a hop has: the switch that it leads to, the output port, its number.
+    hop_switch, hop_label, hop_link : int32 array, by cell
+        What the channel of a hop has: the switch that it leads to, its label, its number.
         −1: any; −2: the network has none that the cell names.
     hop_vc : int32 array, by cell
     vcs : int
         Virtual channels of a channel.
-    out_start, out_channel, channel_target, source_port
+    out_start, out_channel, channel_target
         The network; see `routelab.api.Topology`.
+    channel_label : int32 array, shape (C,)
+        What several channels may have, but rarely two of one switch: an output port or a name.
     path_start : int64 array, shape (K + 1,)
         Where the hops of each route begin in the results.
     hop_channel : int32 array, path_vc : int16 array
@@ -107,7 +109,7 @@ def follow_hops(
                 channel = out_channel[j]
                 if (
                     (hop_switch[cell] == -1 or hop_switch[cell] == channel_target[channel])
-                    and (hop_port[cell] == -1 or hop_port[cell] == source_port[channel])
+                    and (hop_label[cell] == -1 or hop_label[cell] == channel_label[channel])
                     and (hop_link[cell] == -1 or hop_link[cell] == channel)
                 ):
                     chosen = channel

@@ -41,7 +41,8 @@ from routelab.routing.topology import load_network
 from routelab.toolkit.doubtful_names import doubtful_names
 from routelab.toolkit.input_files import is_folder, is_regular
 from routelab.toolkit.next_hop_list import NextHops, read_next_hops
-from routelab.toolkit.route_cells import FROM_LIST, MAX_VC, Form, Rows, read_rows
+from routelab.toolkit.pair_list import Pairs
+from routelab.toolkit.route_cells import FROM_LIST, MAX_VC, Form, Rows, read_pairs, read_rows
 from routelab.toolkit.route_list import RouteList, read_route_list
 
 LIST = "routes.csv"
@@ -100,6 +101,7 @@ def prove_routes(
     waits: Waits = "any",
     switching: Switching = "virtual-cut-through",
     flow_control: FlowControl | None = None,
+    pairs: Path | None = None,
 ) -> Proof:
     """Read routes or next hops, and prove that they cannot deadlock, or find a cycle.
 
@@ -119,6 +121,9 @@ def prove_routes(
     flow_control : {"plain", "bubble"}, optional
         That of routes: whether each ring of the network keeps a bubble (default: that which the
         network declares for each channel, else that of the file, else plain).
+    pairs : path, optional
+        CSV file of the pairs that send packets, see `routelab.toolkit.pair_list` (default: all).
+        Only their routes count, or the next hops that their packets come to.
 
     Raises
     ------
@@ -131,18 +136,24 @@ def prove_routes(
     if is_folder(routes) and is_regular(routes / LIST):
         routes /= LIST
     if is_folder(routes) or routes.suffix == ".npz":
+        if pairs is not None:
+            raise InputError(
+                f"{routes}: pairs are chosen of a list of routes or a table of next hops; "
+                "`routelab export routes` writes one"
+            )
         proof = prove_table(_load_table(routes, network), vcs, switching, flow_control)
         report_phase("prove", proof.status, ended=True)
         return proof
     topology = None if network is None else load_network(network)[1]
     rows = read_rows(routes)
+    senders = None if pairs is None else read_pairs(pairs)
     if rows.content == "routes":
-        proof = prove_list(rows, topology, vcs, switching, flow_control)
+        proof = prove_list(rows, topology, vcs, switching, flow_control, senders=senders)
     elif flow_control == "bubble":
         raise InputError("bubble flow control is proven for routes, not for next hops")
     else:
         _require_one_declaration(topology, flow_control)
-        proof = prove_next_hops(rows, topology, vcs, waits, switching)
+        proof = prove_next_hops(rows, topology, vcs, waits, switching, senders=senders)
     report_phase("prove", proof.status, ended=True)
     return proof
 
@@ -220,23 +231,35 @@ def prove_list(
     vcs: int | None = None,
     switching: Switching = "virtual-cut-through",
     flow_control: FlowControl | None = None,
+    *,
+    senders: Rows | None = None,
 ) -> Proof:
     """Prove a list of routes; see `prove_routes`."""
-    listed = read_route_list(rows, topology, vcs)
+    listed = read_route_list(rows, topology, vcs, senders)
     if listed.table is None:
         reason = with_others(listed.first_fault, listed.faults, "route")
-        facts = {"routes": len(rows.line), "faulty_pairs": listed.faulty_pairs}
-        return Proof("broken", reason, facts, read=_read_list(listed))
-    return prove_table(listed.table, vcs, switching, flow_control, listed=listed)
+        facts = {"routes": len(listed.rows.line), "faulty_pairs": listed.faulty_pairs}
+        proof = Proof("broken", reason, facts, read=_read_list(listed))
+    else:
+        proof = prove_table(listed.table, vcs, switching, flow_control, listed=listed)
+    proof.read["notes"] += _pair_notes(senders, len(rows.line) - len(listed.rows.line), "route")
+    return proof
 
 
 def prove_next_hops(
-    rows: Rows, topology: Topology | None, vcs: int | None, waits: Waits, switching: Switching
+    rows: Rows,
+    topology: Topology | None,
+    vcs: int | None,
+    waits: Waits,
+    switching: Switching,
+    *,
+    senders: Rows | None = None,
 ) -> Proof:
     """Prove a table of next hops; see `prove_routes`."""
-    listed = read_next_hops(rows, topology, vcs)
+    listed = read_next_hops(rows, topology, vcs, senders)
     facts: dict[str, Any] = {"entries": listed.num_entries}
     table, notes = listed.table, _notes(rows, listed.network)
+    notes += _pair_notes(senders, len(rows.line) - listed.num_entries, "entry")
     if table is None:
         reason = with_others(listed.first_fault, listed.faults, "next hop")
         return Proof("broken", reason, facts, read=what_was_read(listed.network, facts, notes))
@@ -244,7 +267,7 @@ def prove_next_hops(
     verdict = check_next_hops(table, waits, switching)
     if verdict.routed is not None:
         facts |= {
-            **_pair_facts(table, verdict.routed),
+            **_pair_facts(table, verdict.routed, listed.senders),
             "max_hops": verdict.longest,
             **_vc_facts(table.vc),
         }
@@ -289,11 +312,10 @@ def _declared_channels(network: Topology) -> dict[str, Any]:
 
 
 def _read_list(listed: RouteList) -> dict[str, Any]:
-    count = pairs(listed.network)
     sizes = {
         "routes": len(listed.rows.line),
-        "pairs": count,
-        "pairs_without_route": count - listed.num_pairs,
+        "pairs": listed.all_pairs,
+        "pairs_without_route": listed.all_pairs - listed.num_pairs,
     }
     return what_was_read(listed.network, sizes, _notes(listed.rows, listed.network))
 
@@ -353,12 +375,10 @@ def _list_facts(listed: RouteList) -> dict[str, Any]:
         *(all_paths, table.path_start, served, table.hop_channel),
         *(np.ones((1, 1)), network.num_channels),
     )
-    demand = network.demand
-    total = float(served.sum()) + float((demand * (demand - 1)).sum())
-    count = pairs(network)
+    total = listed.num_pairs
     return {
-        "pairs": count,
-        "pairs_without_route": count - listed.num_pairs,
+        "pairs": listed.all_pairs,
+        "pairs_without_route": listed.all_pairs - total,
         "max_hops": max_hops(table),
         "mean_hops": float(served @ table.path_length) / total if total else None,
         **_load_facts(network, load),
@@ -366,17 +386,25 @@ def _list_facts(listed: RouteList) -> dict[str, Any]:
     }
 
 
-def _pair_facts(table: NextHops, routed: BoolArray) -> dict[str, Any]:
+def _pair_notes(senders: Rows | None, left_out: int, noun: str) -> list[str]:
+    """Return what a reader should know about a list of pairs."""
+    if senders is None:
+        return []
+    notes = [f"{senders.path}: {note}" for note in doubtful_names(senders)]
+    if left_out:
+        one = {"route": ("route is", "routes are"), "entry": ("entry is", "entries are")}[noun]
+        notes.append(f"{left_out} {one[left_out > 1]} not used by the pairs and left out")
+    return notes
+
+
+def _pair_facts(table: NextHops, routed: BoolArray, senders: Pairs | None) -> dict[str, Any]:
     """Count the pairs of terminals; `routed` tells the switches with next hops, (S, D)."""
-    topology, names = table.topology, table.topology.switch_names
-    number = {name: d for d, name in enumerate(table.destination_names)}
-    at = topology.terminal_switch
-    # packets for a terminal follow the entries of its own name, or of its switch
-    served = np.array([number.get(names[switch], -1) for switch in at.tolist()])
-    for terminal, name in enumerate(topology.terminal_names):
-        own = number.get(name, -1)
-        if own >= 0 and table.destination_switch[own] == at[terminal]:
-            served[terminal] = own
+    topology, served = table.topology, table.destination_of_terminal
+    if senders is not None:
+        source, target = topology.endpoints[senders.source[0]], senders.target[1]
+        joined = senders.is_local | (routed[source, served[target]] & (served[target] >= 0))
+        without = int(senders.count[~joined].sum())
+        return {"pairs": senders.total, "pairs_without_route": without}
     has_route = routed[topology.endpoints][:, served] & (served >= 0)
     has_route[topology.terminal_endpoint, np.arange(topology.num_terminals)] = True
     without = int(topology.demand @ np.count_nonzero(~has_route, axis=1))

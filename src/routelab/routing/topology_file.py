@@ -33,7 +33,7 @@ _FACTS = (
     "failed_links",
     "attributes",
 )
-_IDENTITIES = ("terminal_names", "terminal_guids", "switch_guids")
+_IDENTITIES = ("terminal_names", "terminal_guids", "switch_guids", "channel_names")
 """Fields that files have only if they are known."""
 
 

@@ -18,12 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from routelab.api import InputError, Topology
 from routelab.api.topology import BoolArray, Int16Array, Int32Array, Int64Array
+from routelab.kernels.next_hops import reachable_entries
 from routelab.kernels.route_list import NO_CHANNEL, NO_VC
+from routelab.toolkit.pair_list import Pairs, select_pairs
 from routelab.toolkit.route_cells import (
     MAX_VC,
     Form,
@@ -75,17 +78,44 @@ class NextHops:
         return int(self.vc.max(initial=0)) + 1
 
     @property
+    def starts(self) -> BoolArray:
+        """Whether packets may begin at each entry; bool, shape (S * D,)."""
+        count = len(self.destination_names)
+        starts = np.zeros((self.topology.num_switches, count), np.bool_)
+        starts[self.sources] = True
+        return starts.reshape(-1)
+
+    @property
     def has_choice(self) -> bool:
         """Whether an entry has several candidates."""
         return bool((np.diff(self.entry_start) > 1).any())
 
     def of_destinations(self, chosen: BoolArray) -> NextHops:
         """Return the entries for some of the D destinations."""
+        return self.of_entries(np.tile(chosen, self.topology.num_switches))
+
+    def of_entries(self, chosen: BoolArray) -> NextHops:
+        """Return some of the S * D entries; the others become empty."""
         counts = np.diff(self.entry_start)
-        wanted = np.tile(chosen, self.topology.num_switches)
-        kept = np.repeat(wanted, counts)
-        start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts * wanted)))
+        kept = np.repeat(chosen, counts)
+        start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts * chosen)))
         return replace(self, entry_start=start, channel=self.channel[kept], vc=self.vc[kept])
+
+    @cached_property
+    def destination_of_terminal(self) -> Int64Array:
+        """Destination of packets for each terminal, −1 if there is none; int64, shape (T,).
+
+        They follow the entries of the terminal's own name, or else those of its switch.
+        """
+        topology = self.topology
+        number = {name: d for d, name in enumerate(self.destination_names)}
+        at = topology.terminal_switch.tolist()
+        served = np.array([number.get(topology.switch_names[switch], -1) for switch in at])
+        for terminal, name in enumerate(topology.terminal_names):
+            own = number.get(name, -1)
+            if own >= 0 and self.destination_switch[own] == at[terminal]:
+                served[terminal] = own
+        return served
 
     def entry_ends(self, entry: int) -> tuple[str, str]:
         """Return the names of the switch and the destination of an entry."""
@@ -103,7 +133,9 @@ class NextHopList:
     table : NextHops or None
         None if a next hop does not exist.
     num_entries : int
-        Lines with next hops for another switch.
+        Lines with next hops for another switch, to which packets come if the pairs are known.
+    senders : Pairs or None
+        Pairs that send packets, with each target apart; None: all.
     faults : int
         Next hops that do not exist.
     first_fault : str
@@ -113,12 +145,16 @@ class NextHopList:
     network: Topology
     table: NextHops | None
     num_entries: int
+    senders: Pairs | None = None
     faults: int = 0
     first_fault: str = ""
 
 
 def read_next_hops(
-    rows: Rows, topology: Topology | None = None, vcs: int | None = None
+    rows: Rows,
+    topology: Topology | None = None,
+    vcs: int | None = None,
+    senders: Rows | None = None,
 ) -> NextHopList:
     """Look up the next hops of a table in the network.
 
@@ -130,14 +166,19 @@ def read_next_hops(
         The network (default: what the table uses; see `route_cells.network_of`).
     vcs : int, optional
         Virtual channels that the network has (default: as many as the table uses).
+    senders : Rows, optional
+        Pairs that send packets, from `routelab.toolkit.route_cells.read_pairs` (default: all).
+        Entries to which none of their packets come are left out.
 
     Raises
     ------
     InputError
         If a line is damaged, lacks next hops or what they mean, or is a second entry of a switch
-        and target.
+        and target, or no packet of `senders` has an entry.
     """
     network = network_of(rows, topology)
+    if topology is None and senders is not None:
+        network = _with_senders(network, senders)
     targets, destination = np.unique(rows.target, return_inverse=True)
     require_size(rows, network.num_switches * len(targets))
     ends = network.endpoints[ends_of(rows, targets, network)[0]]
@@ -165,23 +206,84 @@ def read_next_hops(
     at = switch[row]
     # a hop is a walk that may end anywhere
     fault, place, (_, channel, vc) = walk_hops(rows, network, at, at, vcs)
-    faulty = np.flatnonzero((fault == NO_CHANNEL) | (fault == NO_VC))
-    if faulty.size:
-        walk = int(faulty[0])
-        text = _fault_text(rows, int(row[walk]), int(place[walk]), int(fault[walk]), vcs)
-        return NextHopList(network, None, len(rows.line), len(faulty), text)
-    by_entry = np.argsort(entry[row], kind="stable")
-    counts = np.bincount(entry[row], minlength=network.num_switches * len(ends))
+    is_faulty = (fault == NO_CHANNEL) | (fault == NO_VC)
+    hops = np.flatnonzero(~is_faulty)
+    hops = hops[np.argsort(entry[row[hops]], kind="stable")]
+    counts = np.bincount(entry[row[hops]], minlength=network.num_switches * len(ends))
     table = NextHops(
         network,
         tuple(rows.texts[cell] for cell in targets.tolist()),
         ends,
         network.endpoints if topology is not None else np.unique(switch),
         np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
-        channel[by_entry],
-        vc[by_entry],
+        channel[hops],
+        vc[hops],
     )
-    return NextHopList(network, table, len(rows.line))
+    pairs, num_entries = None, len(rows.line)
+    if senders is not None:
+        pairs = select_pairs(senders, network, by_target=True)
+        reached = _reached_by(table, pairs, entry)
+        num_entries = int(np.count_nonzero(reached[entry]))
+        if not num_entries:
+            raise InputError(f"{rows.path} has no next hop for a pair in {senders.path}")
+        table = table.of_entries(reached)
+        is_faulty &= reached[entry[row]]
+    faulty = np.flatnonzero(is_faulty)
+    if faulty.size:
+        walk = int(faulty[0])
+        text = _fault_text(rows, int(row[walk]), int(place[walk]), int(fault[walk]), vcs)
+        return NextHopList(network, None, num_entries, pairs, len(faulty), text)
+    return NextHopList(network, table, num_entries, pairs)
+
+
+def _with_senders(network: Topology, senders: Rows) -> Topology:
+    """Add a terminal to each switch that sends packets and is no target of the table.
+
+    `network` is what the table uses, which has terminals at its targets only.
+    """
+    number = {name: switch for switch, name in enumerate(network.switch_names)}
+    names = [senders.texts[cell] for cell in np.unique(senders.source).tolist()]
+    sources = {number[name] for name in names if name in number}
+    at = network.terminal_switch.tolist()
+    return Topology.create(
+        family=network.family,
+        num_switches=network.num_switches,
+        switch_names=network.switch_names,
+        terminal_switch=[*at, *sorted(sources.difference(at))],
+        channel_source=network.channel_source,
+        channel_target=network.channel_target,
+    )
+
+
+def _reached_by(table: NextHops, pairs: Pairs, listed: Int64Array) -> BoolArray:
+    """Return the entries to which packets of some pairs come; bool, shape (S * D,).
+
+    Parameters
+    ----------
+    table : NextHops
+        Its candidates may be fewer than the file's.
+    pairs : Pairs
+        Each target is a terminal of its own.
+    listed : int64 array
+        Entries of the file.
+    """
+    topology, ends = table.topology, table.destination_switch
+    source = topology.endpoints[pairs.source[0]]
+    destination = table.destination_of_terminal[pairs.target[1]]
+    begins = (destination >= 0) & ~pairs.is_local
+    starts = np.zeros(topology.num_switches * len(ends), np.bool_)
+    starts[source[begins].astype(np.int64) * len(ends) + destination[begins]] = True
+    has_line = np.zeros_like(starts)
+    has_line[listed] = True
+    reached: BoolArray = reachable_entries(
+        table.entry_start,
+        table.channel,
+        starts,
+        ends,
+        topology.channel_target,
+        topology.num_switches,
+    )[0]
+    return reached | (starts & has_line)
 
 
 def _without_home(

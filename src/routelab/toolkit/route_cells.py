@@ -1,8 +1,8 @@
 """Cells of route lists and of next-hop tables: what each names in a network.
 
 Both are CSV files whose heading says what the hops are; see `routelab.toolkit.route_list` and
-`routelab.toolkit.next_hop_list`. A cell becomes a number when it is read, so that a file of ten
-million routes is three arrays.
+`routelab.toolkit.next_hop_list`. Lists of pairs have the same cells without hops. A
+cell becomes a number when it is read, so that a file of ten million routes is three arrays.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from itertools import chain
@@ -19,7 +19,14 @@ from typing import Literal
 import numpy as np
 
 from routelab.api import InputError, Topology
-from routelab.api.topology import BoolArray, Int8Array, Int16Array, Int32Array, Int64Array
+from routelab.api.topology import (
+    BoolArray,
+    Int8Array,
+    Int16Array,
+    Int32Array,
+    Int64Array,
+    frozen_array,
+)
 from routelab.kernels.route_list import SEVERAL, follow_hops, mark_cells, row_ends, used_links
 from routelab.toolkit.csv_cells import COMMENT, CsvReader, escape_cell, unescape_cell
 from routelab.toolkit.input_files import MAX_ARRAYS, describe_binary, open_input
@@ -32,11 +39,17 @@ FROM_LIST = "routes"
 """Family of a network that is what a list uses."""
 MARK = "@"
 """Between a hop and its virtual channel."""
+PAIR_HEADING = ("source", "target")
+"""Columns of a list of pairs."""
 MAX_VC = 32_767
 MAX_PAIRS = 100_000_000
 """Most pairs of a switch and a target: a table needs up to 30 bytes for each."""
 _HEAD = 1 << 16
 """Bytes that show whether a file is text."""
+
+
+Ends = tuple[Int32Array, Int32Array]
+"""Endpoint and terminal of each row; see `ends_of`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +140,39 @@ class _Numbers(dict[str, int]):
 
 
 def read_rows(path: str | os.PathLike[str]) -> Rows:
-    """Read all cells, in blocks: no object of a row is kept."""
+    """Read all cells of a list of routes or a table of next hops.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a line is damaged.
+    """
+    return _read_cells(path, _read_heading, "routes")
+
+
+def read_pairs(path: str | os.PathLike[str]) -> Rows:
+    """Read all cells of a list of pairs, which are rows without hops.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a line is damaged.
+    """
+    rows = _read_cells(path, _read_pair_heading, "pairs")
+    longer = np.flatnonzero(rows.end > rows.first)
+    if longer.size:
+        row = int(longer[0])
+        raise InputError(
+            f"{rows.path}, line {rows.line[row]}: expected source and target, found "
+            f"{2 + rows.end[row] - rows.first[row]} cells"
+        )
+    return rows
+
+
+def _read_cells(
+    path: str | os.PathLike[str], read_heading: Callable[[CsvReader], tuple[str, ...]], noun: str
+) -> Rows:
+    """Read all cells, in blocks: no object of a row is kept; `noun`: what a row is."""
     numbers = _Numbers()
     counts, cells = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
     try:
@@ -138,7 +183,7 @@ def read_rows(path: str | os.PathLike[str]) -> Rows:
             _require_line_end(path, stream)
             text = io.TextIOWrapper(stream, encoding="utf-8-sig")
             reader = CsvReader(str(path), iter(text))
-            names = _read_heading(reader)
+            names = read_heading(reader)
             for block in reader.blocks():
                 counts.append(np.fromiter(map(len, block), np.int64, len(block)))
                 flat = map(numbers.__getitem__, chain.from_iterable(block))
@@ -148,7 +193,7 @@ def read_rows(path: str | os.PathLike[str]) -> Rows:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text: {error.reason}") from error
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.concatenate(counts))))
-    return _split_rows(reader, names, start, np.concatenate(cells), list(numbers.plain))
+    return _split_rows(reader, names, start, np.concatenate(cells), list(numbers.plain), noun)
 
 
 def _require_line_end(path: str | os.PathLike[str], stream: BufferedReader) -> None:
@@ -160,11 +205,27 @@ def _require_line_end(path: str | os.PathLike[str], stream: BufferedReader) -> N
     stream.seek(0)
 
 
-def _read_heading(reader: CsvReader) -> tuple[str, ...]:
-    """Return the names of the columns, the last of them the form of the hops."""
+def _column_names(reader: CsvReader) -> tuple[str, ...]:
+    """Return the cells of the heading, up to the last that is not empty."""
     names = tuple(cell.lower() for cell in reader.header)
     while names and not names[-1]:
         names = names[:-1]
+    return names
+
+
+def _read_pair_heading(reader: CsvReader) -> tuple[str, ...]:
+    """Require the heading of a list of pairs, and return that of routes whose hops are missing."""
+    if _column_names(reader) != PAIR_HEADING:
+        raise InputError(
+            f"{reader.path}, line {reader.line}: {','.join(reader.header)!r} is not the heading of "
+            "a list of pairs; expected source,target"
+        )
+    return (*PAIR_HEADING, FORMS[0])
+
+
+def _read_heading(reader: CsvReader) -> tuple[str, ...]:
+    """Return the names of the columns, the last of them the form of the hops."""
+    names = _column_names(reader)
     if names == ("switch", "target", "next"):
         names = ("switch", "target", "switches")
     for form in FORMS:
@@ -189,6 +250,7 @@ def _split_rows(
     start: Int64Array,
     cells: Int32Array,
     texts: list[str],
+    noun: str,
 ) -> Rows:
     """Find the hops of each row, and leave out empty lines."""
     path, first_line = reader.path, reader.line + 1
@@ -203,7 +265,7 @@ def _split_rows(
         raise InputError(f"{path}, line {hole + first_line}: a cell is empty")
     rows = np.flatnonzero(end > start[:-1])
     if not len(rows):
-        raise InputError(f"{path} has no routes")
+        raise InputError(f"{path} has no {noun}")
     form = next(form for form in FORMS if form == names[-1])
     return Rows(
         path=path,
@@ -232,9 +294,9 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
         left out as a comment may name a switch.
     """
     if topology is not None:
-        _require_comments(rows, {*rows.texts, *topology.switch_names})
+        require_comments(rows, {*rows.texts, *topology.switch_names})
         return topology
-    _require_comments(rows, rows.texts)
+    require_comments(rows, rows.texts)
     if rows.form != "switches":
         raise InputError(f"{rows.path}: the hops are {rows.form}; name the network before the file")
     names: dict[str, int] = {}
@@ -267,7 +329,7 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     )
 
 
-def _require_comments(rows: Rows, names: Iterable[str]) -> None:
+def require_comments(rows: Rows, names: Iterable[str]) -> None:
     """Refuse a comment whose first cell is also a name: it may be a route."""
     if not rows.comments:
         return
@@ -313,6 +375,8 @@ def _split_hop(rows: Rows, cell: int) -> tuple[str, int]:
 
 UNKNOWN = -2
 """A switch, port or channel that the network does not have."""
+_UNCLEAR = -3
+"""What a text means that describes one channel and names the link of another."""
 
 
 def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
@@ -337,6 +401,11 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
             )
         else:
             hops[cell] = text, 0
+        if lookup.get(hops[cell][0]) == _UNCLEAR:
+            raise InputError(
+                f"{rows.place(cell)}: {hops[cell][0]!r} is the number or the ends of a channel and "
+                "the name of another link; rename the link, or give ports instead"
+            )
         if hops[cell][1] > MAX_VC:
             raise InputError(
                 f"{rows.place(cell)}: the virtual channel of {text!r} is above {MAX_VC}"
@@ -459,6 +528,15 @@ def walk_hops(
     for cell, (name, level) in parse_hops(rows, topology).items():
         number[cell], vc[cell] = lookup.get(name, UNKNOWN), level
     any_number = np.full(len(rows.texts), -1, np.int32)
+    by_form = [number if rows.form == form else any_number for form in FORMS]
+    labels = topology.source_port
+    if rows.form == "links" and topology.channel_names:
+        labels = _name_numbers(topology)
+        is_name = number >= topology.num_channels
+        by_form[FORMS.index("links")] = np.where(is_name, any_number, number)
+        by_form[FORMS.index("ports")] = np.where(
+            is_name, number - topology.num_channels, -1
+        ).astype(np.int32)
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(end - first)))
     hop_channel, hop_vc = np.empty(start[-1], np.int32), np.empty(start[-1], np.int16)
     fault, place = follow_hops(
@@ -467,12 +545,12 @@ def walk_hops(
         source,
         target,
         rows.cells,
-        *(number if rows.form == form else any_number for form in FORMS),
+        *by_form,
         vc,
         vcs,
         *topology.outgoing,
         topology.channel_target,
-        topology.source_port,
+        labels,
         *(start, hop_channel, hop_vc),
     )
     several = np.flatnonzero(fault == SEVERAL)
@@ -486,6 +564,13 @@ def walk_hops(
     return fault, first + place, (start, hop_channel, hop_vc)
 
 
+def _name_numbers(topology: Topology) -> Int32Array:
+    """Return the number of the name of each channel's link, by first use; int32, shape (C,)."""
+    numbers: dict[str, int] = {}
+    names = topology.channel_names
+    return frozen_array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
+
+
 def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
     """Return the numbers of all switches, ports or channels by their texts."""
     if rows.form == "switches":
@@ -496,10 +581,29 @@ def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
                 f"{rows.path}: the hops are ports, and the network does not number its ports"
             )
         return {str(port): port for port in np.unique(topology.source_port).tolist()}
+    return _link_lookup(topology)
+
+
+def _link_lookup(topology: Topology) -> dict[str, int]:
+    """Return the numbers of all channels by their texts.
+
+    Names of links have the numbers from C on, in the order of `_name_numbers`.
+    """
     names = [topology.channel_name(channel) for channel in range(topology.num_channels)]
     times = Counter(names)
     unique = {name: channel for channel, name in enumerate(names) if times[name] == 1}
-    return {**{str(channel): channel for channel in range(len(names))}, **unique}
+    lookup = {**{str(channel): channel for channel in range(len(names))}, **unique}
+    if topology.channel_names:
+        of_name: dict[str, set[int]] = {}
+        for channel, name in enumerate(topology.channel_names):
+            of_name.setdefault(name, set()).add(channel)
+        for number, (name, channels) in enumerate(of_name.items(), len(names)):
+            if name not in lookup:
+                lookup[name] = number
+            elif channels != {lookup[name]}:
+                lookup[name] = _UNCLEAR
+        lookup.pop("", None)
+    return lookup
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -528,7 +632,10 @@ def csv_cell(text: str) -> str:
 
 
 def channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str]]:
-    """Return how hops are written, and the text of each channel."""
+    """Return how hops are written, and the text of each channel.
+
+    If links have numbers for names, there may be no text with one reading; then readers refuse it.
+    """
     source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
     ports = topology.source_port.tolist()
     if form is None:
@@ -539,5 +646,17 @@ def channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str
             form = "ports"
     if form == "switches":
         return form, [topology.switch_names[switch] for switch in target]
-    numbers = ports if form == "ports" else range(topology.num_channels)
-    return form, [str(number) for number in numbers]
+    if form == "ports":
+        return form, [str(port) for port in ports]
+    numbers = [str(channel) for channel in range(topology.num_channels)]
+    if not topology.channel_names:
+        return form, numbers
+    # a number that is also the name of a link has two readings
+    lookup = _link_lookup(topology)
+    return form, [
+        next(
+            (text for text in (number, topology.channel_name(c)) if lookup.get(text) == c),
+            topology.channel_names[c],
+        )
+        for c, number in enumerate(numbers)
+    ]

@@ -12,8 +12,9 @@ target come first, then the hops, each in a cell of its own::
 ``ports``
     Each hop is the output port of the switch where the packet is.
 ``links``
-    Each hop is a channel, by its name (``A>B``) or number, as ``channels.csv`` of ``routelab
-    topology`` has them.
+    Each hop is a channel: by its ends (``A>B``) or number, as ``channels.csv`` of ``routelab
+    topology`` has them, or by the name of its link, which is the one with this name that leaves
+    the switch.
 
 ``@1`` behind a hop is its virtual channel; without it, 0. Sources and targets are switches, or
 terminals that have names. A switch stands for those of its terminals that have no routes of their
@@ -30,7 +31,7 @@ import numpy as np
 
 from routelab.api import InputError, RouteTable, Topology
 from routelab.api.number_texts import read_number
-from routelab.api.topology import Float64Array, Int16Array, Int32Array, Int64Array
+from routelab.api.topology import BoolArray, Float64Array, Int16Array, Int32Array, Int64Array
 from routelab.kernels.route_list import (
     ENDS_ELSEWHERE,
     LEAVES_HOME,
@@ -39,8 +40,10 @@ from routelab.kernels.route_list import (
     WHOLE,
     gather_hops,
 )
+from routelab.toolkit.pair_list import Pairs, select_pairs
 from routelab.toolkit.route_cells import (
     MAX_VC,
+    Ends,
     Form,
     Rows,
     channel_texts,
@@ -75,8 +78,10 @@ class RouteList:
     ----------
     rows : Rows
     network : Topology
+    all_pairs : int
+        Ordered pairs of different terminals: all, or those that send packets.
     num_pairs : int
-        Ordered pairs of different terminals that have a route.
+        Those of them that have a route.
     table : RouteTable or None
         All routes; None if a route has a fault.
     path : int64 array, shape (K,)
@@ -93,6 +98,7 @@ class RouteList:
 
     rows: Rows
     network: Topology
+    all_pairs: int
     num_pairs: int
     table: RouteTable | None
     path: Int64Array
@@ -103,7 +109,10 @@ class RouteList:
 
 
 def read_route_list(
-    rows: Rows, topology: Topology | None = None, vcs: int | None = None
+    rows: Rows,
+    topology: Topology | None = None,
+    vcs: int | None = None,
+    senders: Rows | None = None,
 ) -> RouteList:
     """Follow the routes of a list through the network.
 
@@ -115,20 +124,38 @@ def read_route_list(
         The network (default: what the routes use; see `route_cells.network_of`).
     vcs : int, optional
         Virtual channels that the network has (default: as many as the routes use).
+    senders : Rows, optional
+        Pairs that send packets, from `routelab.toolkit.route_cells.read_pairs` (default: all).
+        Rows of other pairs are left out.
 
     Raises
     ------
     InputError
-        If a line is damaged, or lacks what the hops mean.
+        If a line is damaged, or lacks what the hops mean, or no row is of `senders`.
     """
     network = network_of(rows, topology)
     require_size(rows, len(network.endpoints) ** 2)
     source = ends_of(rows, rows.source, network)
     target = ends_of(rows, rows.target, network)
     pair, pairs = _count_pairs(rows, network, source, target)
+    if senders is None:
+        demand = network.demand
+        all_pairs = network.num_terminals * (network.num_terminals - 1)
+        num_pairs = int(pairs.sum() + (demand * (demand - 1)).sum())
+    else:
+        chosen = select_pairs(
+            senders,
+            network,
+            by_source=bool((source[1] >= 0).any()),
+            by_target=bool((target[1] >= 0).any()),
+        )
+        is_used, pairs, num_pairs = _rows_of_pairs(network, source, target, pair, chosen)
+        all_pairs = chosen.total
+        if not is_used.any():
+            raise InputError(f"{rows.path} has no route of a pair in {senders.path}")
+        rows, pair = rows.select(is_used), pair[is_used]
+        source, target = ((e[is_used], t[is_used]) for e, t in (source, target))
     served = _shares(rows, _read_weights(rows), pair) * pairs[pair]
-    demand = network.demand
-    num_pairs = int(pairs.sum() + (demand * (demand - 1)).sum())
     vcs = MAX_VC + 1 if vcs is None else vcs
     switches = network.endpoints[source[0]], network.endpoints[target[0]]
     fault, place, hops = walk_hops(rows, network, *switches, vcs)
@@ -144,13 +171,9 @@ def read_route_list(
             if (fault == kind).any()
         }
         faults = len(faulty), by_kind, text
-        return RouteList(rows, network, num_pairs, None, no_path, served, *faults)
+        return RouteList(rows, network, all_pairs, num_pairs, None, no_path, served, *faults)
     table, path = _table(network, (source[0], target[0]), hops, served)
-    return RouteList(rows, network, num_pairs, table, path, served)
-
-
-Ends = tuple[Int32Array, Int32Array]
-"""Endpoint and terminal of each row; see `routelab.toolkit.route_cells.ends_of`."""
+    return RouteList(rows, network, all_pairs, num_pairs, table, path, served)
 
 
 def _count_pairs(
@@ -199,6 +222,52 @@ def _count_pairs(
         count[both_all] -= finer[group[both_all]]
     count[from_switch == to_switch] = 0
     return pair, count
+
+
+def _rows_of_pairs(
+    topology: Topology, source: Ends, target: Ends, pair: Int64Array, chosen: Pairs
+) -> tuple[BoolArray, Int64Array, int]:
+    """Find the rows by which the packets of some pairs of terminals go.
+
+    Parameters
+    ----------
+    source, target : Ends
+    pair : int64 array, shape (K,)
+        Number of the pair of each row, from `_count_pairs`.
+    chosen : Pairs
+
+    Returns
+    -------
+    is_used : bool array, shape (K,)
+    count : int64 array
+        Chosen pairs of terminals at different switches, of each pair of rows.
+    num_pairs : int
+        Chosen pairs that have a route.
+    """
+    size = len(topology.endpoints)
+    ends = size + topology.num_terminals
+
+    def code(from_end: Int32Array, to_end: Int32Array) -> Int64Array:
+        return from_end.astype(np.int64) * ends + to_end
+
+    def unit(end: Ends) -> Int32Array:
+        return np.where(end[1] < 0, end[0], size + end[1]).astype(np.int32)
+
+    listed = np.unique(code(unit(source), unit(target)))
+    group = np.full(len(chosen.count), -1)
+    # the most particular row goes first: of both terminals, of one, of both switches
+    for from_end in (unit(chosen.source), chosen.source[0]):
+        for to_end in (unit(chosen.target), chosen.target[0]):
+            wanted = code(from_end, to_end)
+            place = np.minimum(np.searchsorted(listed, wanted), len(listed) - 1)
+            is_found = (group < 0) & (listed[place] == wanted)
+            group[is_found] = place[is_found]
+    has_row = group >= 0
+    is_away = has_row & ~chosen.is_local
+    count = np.zeros(len(listed), np.int64)
+    np.add.at(count, group[is_away], chosen.count[is_away])
+    num_pairs = int(chosen.count[has_row | chosen.is_local].sum())
+    return np.isin(pair, group[has_row]), count, num_pairs
 
 
 def _occurrences(values: Int64Array, among: Int64Array) -> Int64Array:

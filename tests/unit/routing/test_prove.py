@@ -353,19 +353,58 @@ def test_routes_that_begin_with_their_source_are_refused(tmp_path):
         prove_routes(tmp_path / "r.csv")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("list.csv", FOUR, "is a list of routes; name it last"),
-        ("ring.edges", "A B\nB C\n", "graph~file="),
-        ("ring.csv", "source,target\nA,B\n", "graph~file="),
-    ],
-)
-def test_a_file_that_is_no_fabric_says_what_to_name(name, content, message, tmp_path, capsys):
-    (tmp_path / name).write_text(content)
+def test_a_list_in_the_place_of_the_network_is_refused(tmp_path, capsys):
     (tmp_path / "r.csv").write_text(FOUR)
-    assert main(["prove", str(tmp_path / name), str(tmp_path / "r.csv")]) == 2
-    assert message in capsys.readouterr().err
+    for name in ("list.csv", "list.txt"):
+        (tmp_path / name).write_text(FOUR)
+        assert main(["prove", str(tmp_path / name), str(tmp_path / "r.csv")]) == 2
+        assert "is a list of routes; name it last" in capsys.readouterr().err
+
+
+RING_FILES = {
+    "ring.txt": "A B\nB C\nC D\nD A\n",
+    "ring.edges": "A B\nB C\nC D\nD A\n",
+    "ring.EdgeList": "A B\nB C\nC D\nD A\n",
+    "a,b = [ring] #1.csv": "source,target\nA,B\nB,C\nC,D\nD,A\n",
+    "ring.json": json.dumps(
+        {
+            "nodes": [{"id": name} for name in "ABCD"],
+            "links": [{"source": a, "target": b} for a, b in ("AB", "BC", "CD", "DA")],
+        }
+    ),
+    **dict.fromkeys(
+        ("ring.graphml", "ring.xml"),
+        '<graphml><graph edgedefault="undirected">'
+        + "".join(f'<node id="{name}"/>' for name in "ABCD")
+        + "".join(f'<edge source="{a}" target="{b}"/>' for a, b in ("AB", "BC", "CD", "DA"))
+        + "</graph></graphml>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RING_FILES)
+def test_the_path_of_a_network_is_enough(name, tmp_path):
+    (tmp_path / name).write_text(RING_FILES[name])
+    (tmp_path / "r.csv").write_text(FOUR)
+    proof = routelab.prove(tmp_path / "r.csv", str(tmp_path / name))
+    by_name = routelab.prove(tmp_path / "r.csv", f"graph~file=[{tmp_path / name}]")
+    assert (proof.status, proof.cycle, proof.facts) == (
+        by_name.status,
+        by_name.cycle,
+        by_name.facts,
+    )
+    assert (proof.status, proof.read["network"], proof.read["links"]) == ("cycle", "named", 4)
+    # the network is the file's: B and D are not linked
+    (tmp_path / "r.csv").write_text(FOUR.replace("B,D,C,D", "B,D,D"))
+    assert routelab.prove(tmp_path / "r.csv", str(tmp_path / name)).status == "broken"
+
+
+def test_an_edge_list_and_a_fabric_may_have_one_suffix(tmp_path, capsys):
+    (tmp_path / "r.csv").write_text(FOUR)
+    fabric = tmp_path / "fabric.txt"
+    fabric.write_text('vendid=0x2c9\nswitchguid=0x1(1)\nSwitch 4 "S-1" # "s" port 0 lid 1 lmc 0\n')
+    assert main(["prove", str(fabric), str(tmp_path / "r.csv"), "--vcs", "2"]) == 2
+    assert "is a fabric" in capsys.readouterr().err
 
 
 def test_repaired_routes_are_the_same_and_proven(tmp_path):

@@ -50,6 +50,7 @@ IDENTITIES = {
     "terminal_names": ("n1", "", "n 3", "ü"),
     "terminal_guids": ("0x0002c903000e0b72", "", "", "0x1"),
     "switch_guids": ("", "0x2", "", ""),
+    "channel_names": ("a", "a", "", "", "ü", "ü", "", "", "a"),
     "terminal_port": [17, -1, 3, -1],
 }
 

@@ -266,3 +266,72 @@ def test_a_hop_with_two_readings_is_not_guessed(tmp_path):
     (tmp_path / "r.csv").write_text("source,target,switches\nA,B,B@1\n")
     with pytest.raises(InputError, match="'B@1' is a switch and also 'B' on virtual channel 1"):
         read_route_list(read_rows(tmp_path / "r.csv"), network)
+
+
+def named_links(*names):
+    """A line A, B, C with two links between A and B, and names of all three links."""
+    return Topology.create(
+        num_switches=3,
+        channel_source=[0, 1, 0, 1, 1, 2],
+        channel_target=[1, 0, 1, 0, 2, 1],
+        switch_names=["A", "B", "C"],
+        channel_names=[name for name in names for _ in range(2)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "hops", "channels"),
+    [
+        (("x", "y", "z"), "y,z", [2, 4]),
+        (("x", "y", "x@1"), "y,x@1@0", [2, 4]),
+        (("x", "y", ""), "y@1,B>C@1", [2, 4]),
+        # numbers and ends mean channels, and a name that agrees changes nothing
+        (("x", "y", "z"), "0,4", [0, 4]),
+        (("x", "y", "B>D"), "0,B>C", [0, 4]),
+        # two links of one name, but not of one switch
+        (("x", "y", "9"), "x,9", [0, 4]),
+    ],
+)
+def test_a_name_is_the_link_that_leaves_the_switch(names, hops, channels, tmp_path):
+    (tmp_path / "r.csv").write_text(f"source,target,links\nA,C,{hops}\n")
+    read = read_route_list(read_rows(tmp_path / "r.csv"), named_links(*names))
+    assert read.table.hop_channel.tolist() == channels
+
+
+@pytest.mark.parametrize(
+    ("names", "hops", "said"),
+    [
+        (("x", "x", "z"), "x,z", "line 2: the hop 'x' may be one of several links"),
+        (("x", "y", "y"), "y,y", "line 2: the hop 'y' may be one of several links"),
+        (("x", "4", "z"), "x,4", "line 2: '4' is the number or the ends of a channel"),
+        (("x", "B>C", "z"), "B>C@1,z", "line 2: 'B>C' is the number or the ends of a channel"),
+        (("x", "x@1", "z"), "x@1,z", "line 2: 'x@1' is a switch"),
+    ],
+)
+def test_a_name_with_two_readings_is_not_guessed(names, hops, said, tmp_path):
+    (tmp_path / "r.csv").write_text(f"source,target,links\nA,C,{hops}\n")
+    with pytest.raises(InputError, match=said):
+        read_route_list(read_rows(tmp_path / "r.csv"), named_links(*names))
+
+
+@pytest.mark.parametrize(
+    "names", [("x", "y", "z"), ("x", "y", ""), ("4", "b", "a"), ("x@1", "b", "2"), ("1", "a", "1")]
+)
+def test_written_links_are_read_again_whatever_their_names_are(names, tmp_path):
+    network = named_links(*names)
+    lines = [*route_list_lines(routed_on(network))]
+    (tmp_path / "r.csv").write_text("".join(lines))
+    read = read_route_list(read_rows(tmp_path / "r.csv"), network).table
+    assert read.hop_channel.tolist() == routed_on(network).hop_channel.tolist()
+
+
+def routed_on(network):
+    """Routes from A to C over each of the links between A and B."""
+    return RouteTable.create(
+        network,
+        pair_start=[0, 1, 1, 3, 3, 4, 4, 4, 4, 5],
+        path_start=[0, 0, 2, 4, 4, 4],
+        path_weight=[1, 0.5, 0.5, 1, 1],
+        hop_channel=[0, 4, 2, 4],
+        hop_vc=[0, 0, 0, 0],
+    )

@@ -19,7 +19,7 @@ class GraphFile(Parameters):
 
     file: Path = parameter(
         description="Edge list (.txt, .edges: two names per line; .csv: columns source, target, "
-        "optionally capacity, latency, source_port, target_port, and for `routelab prove` "
+        "optionally name, capacity, latency, source_port, target_port, and for `routelab prove` "
         "flow_control, buffer, ring), GraphML (.graphml) or node-link JSON (.json), with the same "
         "keys of edges"
     )
@@ -35,8 +35,8 @@ class GraphFile(Parameters):
         1,
         ge=0,
         le=MAX_TERMINALS,
-        description="Terminals at each switch without an attribute of that name in the file; "
-        "ignored if the file has hosts",
+        description="Terminals at each switch whose node has neither terminals nor endpoints in "
+        "the file; ignored if the file has hosts",
     )
     repeats: Literal["refuse", "parallel"] = parameter(
         "refuse",
@@ -64,12 +64,12 @@ class Graph(TopologyPlugin):
         """Read the file.
 
         An undirected edge becomes two channels. Parallel edges stay apart: those that differ in
-        ports, capacity, latency or, in GraphML, id, and all in JSON with ``"multigraph": true``.
-        Other repeats are refused unless ``repeats`` is ``parallel``. A switch or host is
+        name, ports, capacity, latency or, in GraphML, id, and all in JSON with ``"multigraph":
+        true``. Other repeats are refused unless ``repeats`` is ``parallel``. A switch or host is
         named by its label if no other has it, else by its name (id) in the file. Nodes of kind
-        ``host`` are terminals, in the order of the file. The number of self-loops that were
-        dropped is in ``attributes["self_loops_dropped"]``. Failures are those of
-        `routelab.toolkit.failures.with_failures`.
+        ``host`` (or ``endpoint``, ``terminal``) are terminals, in the order of the file. The number
+        of self-loops that were dropped is in ``attributes["self_loops_dropped"]``. Failures are
+        those of `routelab.toolkit.failures.with_failures`.
 
         Raises
         ------

@@ -13,30 +13,33 @@ from routelab.api import InputError
 
 from .network import (
     EDGE_KEYS,
-    MAX_TERMINALS,
+    MAX_PORT,
     NODE_KEYS,
     Edge,
     Network,
     Node,
     host_kind,
     kind_key,
+    port,
     read_edge,
+    terminal_count,
     unread_keys,
-    whole_number,
 )
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 """Forms of a truth value in XML Schema (xs:boolean), the type of ``directed``."""
 
-_PORTS = {"sourceport", "targetport"}
-"""XML attributes with names of ports, which are no numbers."""
+_PORTS = {"source_port": "sourceport", "target_port": "targetport"}
+"""XML attributes with names of ports, which may be numbers, by the data that means the same."""
 
 
 def read_graphml(content: bytes, file: str) -> Network:
     """Read the graph of a GraphML file.
 
-    Nodes may have data named ``label``, ``terminals``, ``guid`` and ``kind`` (or ``type``: switch
-    or host), edges those of `EDGE_KEYS`. Other data are listed in `Network.unread`.
+    Nodes may have data named ``label``, ``terminals`` (or ``endpoints``), ``guid`` and ``kind`` (or
+    ``type``: switch or host), edges those of `EDGE_KEYS`. The attributes ``sourceport`` and
+    ``targetport`` are read as ports if all of the file's are numbers. Other data are
+    listed in `Network.unread`.
 
     Raises
     ------
@@ -70,15 +73,42 @@ def read_graphml(content: bytes, file: str) -> Network:
         network.add_unread("node key", unread_keys(values, {*NODE_KEYS, kind}))
         if not values.get("label") and _has_drawn_label(node):
             network.add_unread("label", ["of nodes in the drawing"])
-    for number, edge in enumerate(graph.findall(f"{space}edge"), 1):
-        values = data.of(edge, "edge")
-        network.edges.append(_edge(edge, values, f"{file}, edge {number}"))
+    edges = graph.findall(f"{space}edge")
+    numbers_ports = all(
+        _is_port(edge.get(attribute) or "0") for edge in edges for attribute in _PORTS.values()
+    )
+    for number, edge in enumerate(edges, 1):
+        values, place = data.of(edge, "edge"), f"{file}, edge {number}"
         network.add_unread("edge key", unread_keys(values, EDGE_KEYS))
-        network.add_unread("edge attribute", sorted(_PORTS.intersection(edge.keys())))
+        if numbers_ports:
+            _add_ports(values, edge, place)
+        else:
+            network.add_unread("edge attribute", sorted({*_PORTS.values()} & {*edge.keys()}))
+        network.edges.append(_edge(edge, values, place))
         if _has_drawn_label(edge):
             network.add_unread("label", ["of edges in the drawing"])
     network.check_ends()
     return network
+
+
+def _is_port(text: str) -> bool:
+    """Return whether the name of a port is its number."""
+    is_number = text.isascii() and text.isdecimal() and len(text) < 10
+    return is_number and int(text) <= MAX_PORT
+
+
+def _add_ports(values: dict[str, str], edge: ET.Element, place: str) -> None:
+    """Add the numbers of ports in XML attributes to the data of an edge."""
+    for name, attribute in _PORTS.items():
+        number = edge.get(attribute)
+        if not number:
+            continue
+        if values.get(name) and port(values[name], name, place) != int(number):
+            raise InputError(
+                f"{place}: {name} is {values[name]!r} and {attribute} {number!r}; they mean the "
+                "same, leave one of them out"
+            )
+        values[name] = number
 
 
 def _has_drawn_label(element: ET.Element) -> bool:
@@ -115,14 +145,11 @@ def _text(element: ET.Element) -> str:
 
 
 def _node(element: ET.Element, data: dict[str, str], kind: str, place: str) -> Node:
-    terminals = data.get("terminals")
     return Node(
         element.get("id", ""),
         place,
         label=" ".join(data.get("label", "").split()),
-        terminals=None
-        if terminals is None
-        else whole_number(terminals, "terminals", place, MAX_TERMINALS),
+        terminals=terminal_count(data, place),
         guid=data.get("guid", ""),
         host=host_kind(data.get(kind) or "switch", place),
     )

@@ -25,10 +25,20 @@ MAX_BUFFER = 1_000_000
 MAX_PORT = 65_535
 """Largest number of a port."""
 
-NODE_KEYS = ("label", "terminals", "guid")
-"""Values of nodes that are read beside the name and the kind."""
+NODE_KEYS = ("label", "terminals", "endpoints", "guid")
+"""Values of nodes that are read beside the name and the kind; SST has ``endpoints``."""
+
+KINDS = {
+    "switch": False,
+    "router": False,
+    "host": True,
+    "endpoint": True,
+    "terminal": True,
+}
+"""Whether a node of each kind is a host."""
 
 EDGE_KEYS = (
+    "name",
     "capacity",
     "latency",
     "source_port",
@@ -65,8 +75,8 @@ class Node:
 class Edge:
     """A link in the file; `directed` is None for the file's default.
 
-    Missing ports are −1; `key` distinguishes parallel links. `bubble`, `buffer` and `ring` are the
-    flow control of both directions; see `routelab.api.Topology`.
+    Missing ports are −1; `key` and `name` distinguish parallel links. `bubble`, `buffer` and `ring`
+    are the flow control of both directions; see `routelab.api.Topology`.
     """
 
     source: str
@@ -81,6 +91,7 @@ class Edge:
     bubble: int = -1
     buffer: int = 0
     ring: str = ""
+    name: str = ""
 
 
 @dataclass
@@ -198,17 +209,45 @@ def quantity(value: Any, what: str, place: str, *, zero: bool) -> float:
     return number
 
 
+def terminal_count(values: Mapping[str, Any], place: str) -> int | None:
+    """Read the number of terminals of a switch, ``terminals`` or ``endpoints``; None if missing.
+
+    Raises
+    ------
+    InputError
+        If a value is not a number of terminals, or the two differ.
+    """
+    counts = {
+        key: whole_number(values[key], key, place, MAX_TERMINALS)
+        for key in ("terminals", "endpoints")
+        if values.get(key) is not None
+    }
+    if len(set(counts.values())) > 1:
+        raise InputError(
+            f"{place}: terminals is {counts['terminals']} and endpoints {counts['endpoints']}; "
+            "they mean the same, leave one of them out"
+        )
+    return next(iter(counts.values()), None)
+
+
 def host_kind(value: Any, place: str) -> bool:
     """Read whether a node is a host.
 
     Raises
     ------
     InputError
-        If `value` is neither ``switch`` nor ``host``.
+        If `value` is none of `KINDS`.
     """
-    if value not in ("switch", "host"):
-        raise InputError(f"{place}: kind is {value!r}, expected switch or host")
-    return bool(value == "host")
+    kind = _plain_kind(value)
+    if kind not in KINDS:
+        raise InputError(
+            f"{place}: kind is {value!r}, expected switch or host (or router, endpoint, terminal)"
+        )
+    return KINDS[kind]
+
+
+def _plain_kind(value: Any) -> str:
+    return str(value or "").strip().lower()
 
 
 def unread_keys(values: Mapping[str, Any], known: Collection[str] = ()) -> list[str]:
@@ -220,14 +259,35 @@ def kind_key(nodes: Iterable[Mapping[str, Any]]) -> str:
     """Return the key that tells switches from hosts.
 
     This is ``kind``. If no node has it, it is ``type``, which other programs write, but only if
-    all its values are switch or host: a type may mean anything else.
+    all its values are `KINDS`: a type may mean anything else.
     """
     types = set()
     for node in nodes:
         if node.get("kind"):
             return "kind"
-        types.add(str(node.get("type") or ""))
-    return "type" if types - {""} and types <= {"", "switch", "host"} else "kind"
+        types.add(_plain_kind(node.get("type")))
+    return "type" if types - {""} and types <= {"", *KINDS} else "kind"
+
+
+def link_name(value: Any, place: str) -> str:
+    """Read the name of a link; "" if missing.
+
+    Raises
+    ------
+    InputError
+        If it is not a text, or has characters that no export holds.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError(f"{place}: name is {value!r}, expected a text")
+    name = " ".join(str(value).split())
+    if odd := _UNWRITABLE.search(name):
+        raise InputError(
+            f"{place}: the name {name!r} has the character {odd[0]!r}, which exports cannot hold; "
+            "remove it"
+        )
+    return name
 
 
 def port(value: Any, what: str, place: str) -> int:
@@ -268,6 +328,7 @@ def read_edge(values: Mapping[str, Any], source: str, target: str, place: str, *
         bubble=-1 if flow_control is None else int(flow_control == "bubble"),
         buffer=buffer,
         ring=str(ring),
+        name=link_name(values.get("name"), place),
         **more,
     )
 
@@ -324,14 +385,14 @@ def topology_of(
                 continue
             source, target = index[edge.source], index[edge.target]
             ports = edge.source_port, edge.target_port
-            others = edge.capacity, edge.latency, edge.bubble, edge.buffer, edge.ring
+            others = edge.capacity, edge.latency, edge.bubble, edge.buffer, edge.ring, edge.name
             yield source, target, *ports, *others
             is_directed = network.directed if edge.directed is None else edge.directed
             if not (is_directed if directed is None else directed):
                 yield target, source, *ports[::-1], *others
 
     notes = list(_notes(network, terminals, directed))
-    columns: list[Any] = [list(column) for column in zip(*channels(), strict=True)] or [[]] * 9
+    columns: list[Any] = [list(column) for column in zip(*channels(), strict=True)] or [[]] * 10
     names = dict(zip(network.nodes, network.names(), strict=True))
     if len(switches) < len(network.nodes):
         ends = list(_hosts(network))
@@ -358,6 +419,7 @@ def topology_of(
             channel_bubble=columns[6],
             channel_buffer=columns[7],
             channel_ring=ring_ids(columns[0], columns[1], columns[8]),
+            channel_names=columns[9],
             switch_names=[names[switch.key] for switch in switches],
             switch_guids=[switch.guid for switch in switches],
             attributes={
@@ -407,12 +469,16 @@ def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[
 def _refuse_repeats(network: Network, directed: bool | None) -> None:
     """Refuse a link that is listed again with the same properties.
 
+    Links of different names are parallel, if both are listed from the same end. Else the second
+    may also be the other direction of the first.
+
     Raises
     ------
     InputError
         Names both places.
     """
     places: dict[tuple[object, ...], str] = {}
+    begins: dict[tuple[object, ...], tuple[str, str]] = {}
     for edge in network.edges:
         if edge.source == edge.target:
             continue
@@ -420,7 +486,16 @@ def _refuse_repeats(network: Network, directed: bool | None) -> None:
         ends = [(edge.source, edge.source_port), (edge.target, edge.target_port)]
         if not (one_way if directed is None else directed):
             ends.sort()
-        link = (*ends, edge.capacity, edge.latency, edge.directed, edge.key)
+        unnamed = (*ends, edge.capacity, edge.latency, edge.directed, edge.key)
+        link = (*unnamed, edge.name)
+        begin, place = begins.setdefault(unnamed, (edge.source, edge.place))
+        if link not in places and begin != edge.source:
+            raise InputError(
+                f"{edge.place}: the link {edge.name!r} from {edge.source!r} to {edge.target!r} may "
+                f"be the other direction of the link at {place}, or a link beside it; set "
+                "directed=true if each line is one channel, or list parallel links from the same "
+                "end"
+            )
         if link in places:
             raise InputError(
                 f"{edge.place}: the link between {edge.source!r} and {edge.target!r} was already "
@@ -436,8 +511,8 @@ def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
     Raises
     ------
     InputError
-        If a host is not linked to exactly one switch by one link, or a switch has a number of
-        terminals in addition to its hosts.
+        If a host is not linked to exactly one switch by one link, or a switch has another number
+        of terminals than of hosts.
     """
     links: dict[str, list[tuple[str, int, bool]]] = {}
     for edge in network.edges:
@@ -447,12 +522,14 @@ def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
         ):
             if network.nodes[host].host:
                 links.setdefault(host, []).append((peer, number, out))
+    hosts_at = Counter(peer for ends in links.values() for peer in {peer for peer, _, _ in ends})
     for node in network.nodes.values():
         if not node.host:
-            if node.terminals is not None:
+            if node.terminals not in (None, hosts_at[node.key]):
                 raise InputError(
                     f"{node.place}: node {node.key!r} has a number of terminals, but the file "
-                    "also has hosts; leave one of them out"
+                    f"also has hosts, {hosts_at[node.key]} of them at this node; leave the number "
+                    "out"
                 )
             continue
         host_links = links.get(node.key, [])

@@ -19,7 +19,6 @@ from routelab.toolkit.route_cells import FORMS as ROUTE_FORMS
 from .graphml import read_graphml
 from .network import (
     EDGE_KEYS,
-    MAX_TERMINALS,
     NODE_KEYS,
     Edge,
     Network,
@@ -27,8 +26,8 @@ from .network import (
     host_kind,
     kind_key,
     read_edge,
+    terminal_count,
     unread_keys,
-    whole_number,
 )
 
 SUFFIXES = {
@@ -232,9 +231,9 @@ def _with_ends(network: Network, file: str) -> Network:
 def read_node_link(text: str, file: str) -> Network:
     """Read node-link JSON, as `networkx.node_link_data` gives it (``links`` or ``edges``).
 
-    Nodes may have ``label``, ``terminals``, ``guid`` and ``kind`` (or ``type``: switch or host),
-    edges those of `EDGE_KEYS`. If ``multigraph`` is true, equal edges are parallel links. Other
-    keys are listed in `Network.unread`.
+    Nodes may have ``label``, ``terminals`` (or ``endpoints``), ``guid`` and ``kind`` (or ``type``:
+    switch or host), edges those of `EDGE_KEYS`. If ``multigraph`` is true, equal edges are
+    parallel links. Other keys are listed in `Network.unread`.
 
     Raises
     ------
@@ -263,15 +262,12 @@ def read_node_link(text: str, file: str) -> Network:
     kind = kind_key(node for _, node in nodes)
     for place, node in nodes:
         network.add_unread("node key", unread_keys(node, ("id", *NODE_KEYS, kind)))
-        terminals = node.get("terminals")
         network.declare(
             Node(
                 _name(node, "id", place),
                 place,
                 label=" ".join(str(node.get("label") or "").split()),
-                terminals=None
-                if terminals is None
-                else whole_number(terminals, "terminals", place, MAX_TERMINALS),
+                terminals=terminal_count(node, place),
                 guid=str(node.get("guid") or ""),
                 host=host_kind(node.get(kind) or "switch", place),
             )

@@ -14,11 +14,13 @@ from routelab.cluster.infiniband.inputs import Service, hosts_only, read_fabric_
 from routelab.cluster.infiniband.walk import host_routes
 from routelab.deadlock import Switching
 from routelab.deadlock.next_hops import Waits
+from routelab.registry.names import Name
 from routelab.routing.prove import Proof, prove_routes, route_facts, what_was_read, with_others
+from routelab.toolkit.infiniband.netdiscover import has_records
 from routelab.toolkit.input_files import is_regular, open_input
 from routelab.toolkit.route_cells import FORMS
 
-NETWORK_SUFFIXES = (".csv", ".edges", ".edgelist", ".graphml", ".xml", ".json")
+NETWORK_SUFFIXES = (".csv", ".edges", ".edgelist", ".txt", ".graphml", ".xml", ".json")
 """Suffixes of files that the topology ``graph`` reads."""
 
 
@@ -30,43 +32,58 @@ def prove_files(
     waits: Waits = "any",
     switching: Switching = "virtual-cut-through",
     flow_control: FlowControl | None = None,
+    pairs: Path | None = None,
 ) -> Proof:
     """Prove routes of any format.
 
     If `network` is output of ``ibnetdiscover``, `routes` are forwarding tables; see
-    `prove_forwarding`. All else is for `routelab.routing.prove.prove_routes`.
+    `prove_forwarding`. The path of another file of a network stands for ``graph~file=`` and this
+    path. All else is for `routelab.routing.prove.prove_routes`.
 
     Raises
     ------
     InputError
         As these.
     """
-    if isinstance(network, str) and is_regular(Path(network)) and not network.endswith(".npz"):
-        if vcs is not None or (waits, switching, flow_control) != (
-            "any",
-            "virtual-cut-through",
-            None,
-        ):
-            raise InputError(
-                f"{network} is a fabric, whose lanes and flow control are those of InfiniBand; "
-                "name the fabric and its forwarding tables only"
-            )
-        _require_fabric(Path(network))
-        return prove_forwarding(Path(network), routes)
+    if isinstance(network, str) and is_regular(network) and not network.endswith(".npz"):
+        path = Path(network)
+        _refuse_list(path)
+        if _is_fabric(path):
+            defaults = None, None, "any", "virtual-cut-through", None
+            if (vcs, pairs, waits, switching, flow_control) != defaults:
+                raise InputError(
+                    f"{network} is a fabric, whose lanes and flow control are those of InfiniBand; "
+                    "name the fabric and its forwarding tables only"
+                )
+            return prove_forwarding(path, routes)
+        network = str(Name("graph", (("file", network),)))
     return prove_routes(
-        routes, network, vcs, waits=waits, switching=switching, flow_control=flow_control
+        routes,
+        network,
+        vcs,
+        waits=waits,
+        switching=switching,
+        flow_control=flow_control,
+        pairs=pairs,
     )
 
 
-def _require_fabric(path: Path) -> None:
-    """Refuse lists of routes and files of other networks, which are no output of ibnetdiscover."""
-    with open_input(path) as stream:
-        first_line = stream.readline(1000).decode("utf-8", "replace").lower()
+def _refuse_list(path: Path) -> None:
+    """Refuse a list of routes in the place of a network."""
+    try:
+        with open_input(path) as stream:
+            first_line = stream.readline(1000).decode("utf-8", "replace").lower()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
     cells = [cell.strip(' "\ufeff') for cell in re.split("[,;\t]", first_line.strip())]
     if cells[-1] in FORMS:
         raise InputError(f"{path} is a list of routes; name it last, and a network before it")
-    if path.suffix.lower() in NETWORK_SUFFIXES:
-        raise InputError(f"{path}: name the file of a network as graph~file={path}")
+
+
+def _is_fabric(path: Path) -> bool:
+    """Return whether a file is output of ibnetdiscover; ``.txt`` may also be an edge list."""
+    suffix = path.suffix.lower()
+    return suffix not in NETWORK_SUFFIXES or (suffix == ".txt" and has_records(path))
 
 
 def prove_forwarding(fabric_file: Path, lft_file: Path) -> Proof:

@@ -82,6 +82,20 @@ def parse_fabric(text: TextFile) -> Fabric:
     return builder.build()
 
 
+def has_records(path: Path) -> bool:
+    """Return whether a file has a line that begins a node, as no edge list has.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    return any(
+        _NODE.fullmatch(line) or _IDENTITY.fullmatch(line) or is_port_line(line)
+        for line in TextFile.read(path).lines
+    )
+
+
 @dataclass
 class _Pending:
     """GUIDs above a record."""

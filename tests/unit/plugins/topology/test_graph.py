@@ -205,6 +205,75 @@ def test_another_type_is_named_and_not_read(build, form):
     assert topology.attributes["file_notes"] == "not read: node key type"
 
 
+@pytest.mark.parametrize("form", ["json", "graphml"])
+@pytest.mark.parametrize("key", ["kind", "type"])
+def test_routers_are_switches_and_endpoints_hosts(build, form, key):
+    words = ["Router", "SWITCH", "endpoint", "Terminal"]
+    kinds = [(id_, word) for (id_, _), word in zip(NODES_OF_KINDS, words, strict=True)]
+    topology = build(f"net.{form}", typed_graph(form, key, kinds))
+    assert (topology.switch_names, topology.terminal_names) == (("a", "b"), ("x", "y"))
+    assert "file_notes" not in topology.attributes
+
+
+def counted_graph(form, *nodes):
+    """File of linked switches, a dictionary of values for each."""
+    if form == "json":
+        listed = [{"id": f"s{n}", **values} for n, values in enumerate(nodes)]
+        links = [{"source": "s0", "target": f"s{n}"} for n in range(1, len(nodes))]
+        return json.dumps({"nodes": listed, "links": links})
+    keys = "".join(
+        f'<key id="{name[0]}" for="node" attr.name="{name}"/>'
+        for name in ("endpoints", "terminals")
+    )
+    text = "".join(
+        f'<node id="s{n}">'
+        + "".join(f'<data key="{name[0]}">{value}</data>' for name, value in values.items())
+        + "</node>"
+        for n, values in enumerate(nodes)
+    )
+    links = "".join(f'<edge source="s0" target="s{n}"/>' for n in range(1, len(nodes)))
+    return graphml(text + links, keys)
+
+
+@pytest.mark.parametrize("form", ["json", "graphml"])
+def test_endpoints_are_terminals(build, form):
+    values = {"endpoints": 2}, {"endpoints": 0}, {}, {"terminals": 3, "endpoints": 3}
+    topology = build(f"net.{form}", counted_graph(form, *values), terminals=5)
+    assert topology.terminals_per_switch.tolist() == [2, 0, 5, 3]
+    assert "file_notes" not in topology.attributes
+
+
+@pytest.mark.parametrize("form", ["json", "graphml"])
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"endpoints": 2, "terminals": 1}, "terminals is 1 and endpoints 2"),
+        ({"endpoints": "two"}, "endpoints is 'two', expected a whole number"),
+        ({"endpoints": -1}, "expected a whole number"),
+    ],
+)
+def test_wrong_numbers_of_endpoints_are_refused(build, form, values, said):
+    with pytest.raises(InputError, match=said):
+        build(f"net.{form}", counted_graph(form, {}, values))
+
+
+@pytest.mark.parametrize(("number", "is_right"), [(1, True), (0, False), (2, False)])
+def test_the_number_of_terminals_of_a_switch_with_hosts_is_that_of_the_hosts(
+    build, number, is_right
+):
+    nodes = [
+        {"id": id_, "type": kind, **({"endpoints": number} if id_ == "a" else {})}
+        for id_, kind in NODES_OF_KINDS
+    ]
+    links = [{"source": source, "target": target} for source, target in LINKS_OF_KINDS]
+    text = json.dumps({"nodes": nodes, "links": links})
+    if is_right:
+        assert build("net.json", text).terminal_names == ("x", "y")
+    else:
+        with pytest.raises(InputError, match="has a number of terminals"):
+            build("net.json", text)
+
+
 def test_kind_goes_before_type(build):
     nodes = [{"id": "a", "kind": "switch", "type": "host"}, {"id": "b", "type": "host"}]
     content = {"nodes": nodes, "links": [{"source": "a", "target": "b"}]}
@@ -387,6 +456,11 @@ MISTAKES = {
     "other separator": ("a.csv", "source;target\na;b,c\n", "line 2: 'b,c' has a comma"),
     "list of routes": ("a.csv", "source,target,switches\na,b,b\n", "heading of a list of routes"),
     "one name": ("a.txt", "a b\nc\n", r"a\.txt, line 2: expected two names"),
+    "the other direction": (
+        "a.csv",
+        "source,target,name\na,b,east\nb,a,west\n",
+        r"a\.csv, line 3: .* may be the other direction of the link at .*a\.csv, line 2",
+    ),
     "names with spaces": ("a.txt", "New York Boston\n", "line 1: .* names with spaces need CSV"),
     "not UTF-8": ("a.txt", b"a b\nc\nd \xff\n", "line 3: not UTF-8"),
     "unknown suffix": ("a.net", "a b\n", r"suffix '\.net' is not a known format .*format="),
@@ -573,3 +647,64 @@ def test_hosts_that_are_linked_to_each_other_are_refused(build):
     text = json.dumps({"nodes": nodes, "links": [{"source": "a", "target": "b"}]})
     with pytest.raises(InputError, match="host 'a' is linked to another host"):
         build("net.json", text)
+
+
+NAMED = {
+    "net.csv": "source,target,name\na,b,east\na,b,west\nb,c,\n",
+    "net.json": json.dumps(
+        {
+            "nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}],
+            "links": [
+                {"source": "a", "target": "b", "name": "east"},
+                {"source": "a", "target": "b", "name": "west"},
+                {"source": "b", "target": "c"},
+            ],
+        }
+    ),
+    "net.graphml": graphml(
+        "<node id='a'/><node id='b'/><node id='c'/>"
+        "<edge source='a' target='b'><data key='n'>east</data></edge>"
+        "<edge source='a' target='b'><data key='n'>west </data></edge>"
+        "<edge source='b' target='c'/>",
+        "<key id='n' for='edge' attr.name='name'/>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_links_of_different_names_are_parallel(build, name):
+    topology = build(name, NAMED[name])
+    assert topology.channel_names == ("east", "east", "west", "west", "", "")
+    assert "file_notes" not in topology.attributes
+    assert topology.without(channels=[1, 2]).channel_names == ("east", "west", "", "")
+    assert topology.without(channels=range(4), switches=[0]).channel_names == ()
+    with pytest.raises(InputError, match="already listed"):
+        build(name, NAMED[name].replace("west", "east"))
+    one_way = build(name, NAMED[name], directed=True)
+    assert one_way.channel_names == ("east", "west", "")
+
+
+def test_a_name_of_a_link_is_a_text(build):
+    for wrong in ({"x": 1}, True, "a\ud800"):
+        links = [{"source": "a", "target": "b", "name": wrong}]
+        with pytest.raises(InputError, match="name"):
+            build("net.json", json.dumps({"nodes": [{"id": "a"}, {"id": "b"}], "links": links}))
+
+
+def test_ports_of_graphml_are_numbers_or_not_read(build):
+    text = graphml(
+        "<node id='a'/><node id='b'/><node id='c'/>"
+        "<edge source='a' target='b' sourceport='1' targetport='02'/>"
+        "<edge source='b' target='c' sourceport='7'><data key='t'>9</data></edge>",
+        "<key id='t' for='edge' attr.name='target_port'/>",
+    )
+    topology = build("net.graphml", text)
+    assert topology.source_port.tolist() == [1, 2, 7, 9]
+    assert topology.target_port.tolist() == [2, 1, 9, 7]
+    assert "file_notes" not in topology.attributes
+    for word in ("east", "-1", "1.5", "70000"):
+        named = build("net.graphml", text.replace("'1'", f"'{word}'"))
+        assert named.source_port.tolist() == [-1, -1, -1, 9]
+        assert "not read: edge attributes sourceport, targetport" in named.attributes["file_notes"]
+    with pytest.raises(InputError, match="target_port is '9' and targetport '8'"):
+        build("net.graphml", text.replace("sourceport='7'", "sourceport='7' targetport='8'"))
