@@ -21,6 +21,7 @@ from routelab.kernels import hops as of
 from routelab.simulation.packet.counts import BINS
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import Engine
+from routelab.simulation.packet.kernels.table_hops import follow
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import ClosedLoop, OfferedTraffic
 from routelab.toolkit.rings import complete_rings
@@ -397,6 +398,7 @@ def _settings(
     setting[at.S_AGAIN] = _repetition(program, router)
     setting[at.S_KEEPS_STATE] = program.keeps_state
     setting[at.S_FIFO] = router.fifo_units
+    setting[at.S_FOLLOWS] = program.hop is follow
     setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
     return setting
 

@@ -37,6 +37,7 @@ from routelab.simulation.packet.kernels.output_queues import (
 )
 from routelab.simulation.packet.kernels.route_computation import route_packet
 from routelab.simulation.packet.kernels.switch_allocation import allocate
+from routelab.simulation.packet.kernels.table_hops import prefetch_hop
 from routelab.simulation.packet.kernels.wakeup import wake_for, wake_rankers
 
 _BLOCK = 64
@@ -121,6 +122,7 @@ def _route_heads(engine, hop, begin, end, now):
     queues, inputs, active = engine.queues, engine.inputs, engine.active
     mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
     again = engine.setting[at.S_AGAIN]
+    # 1. The queues that may move.
     block_end = begin
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
@@ -145,6 +147,12 @@ def _route_heads(engine, hop, begin, end, now):
         active[u(block_end)].port = port
         active[u(block_end)].packet = packet
         block_end += 1
+    # 2. A round of its own: the rows of the packets are on their way here since round 1.
+    if far and engine.setting[at.S_FOLLOWS] != 0:
+        for k in range(begin, block_end):
+            if queues[u(active[u(k)].queue)].choices == 0:
+                prefetch_hop(engine.tables, engine.states, active[u(k)].packet)
+    # 3. Route computation, and the choice among candidates that may have changed.
     for k in range(begin, block_end):
         queue = np.int64(active[u(k)].queue)
         fresh = queues[u(queue)].choices == 0

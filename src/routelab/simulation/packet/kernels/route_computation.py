@@ -9,6 +9,7 @@ from routelab.kernels.bits import draw, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.candidate_ranking import keep_best, publish_decision
+from routelab.simulation.packet.kernels.table_hops import follow_path
 from routelab.simulation.packet.kernels.wakeup import watch_candidates
 
 
@@ -42,19 +43,22 @@ def route_packet(engine, hop, queue, port, packet, now):
     arrival_class = np.int64(engine.class_of[u(lane)])
     waypoint = packets[u(packet)].waypoint
     random = of.RandomWord(draw(engine.random, 0, 0), np.uint64(0))
-    # a packet that came in phase 0 and is in phase 1 has reached its waypoint here
-    begins = (channel < 0) | (arrival_class < shift)
-    count = hop(
-        engine.tables,
-        engine.states[packet : packet + 1],
-        np.int64(0),
-        engine.public,
-        switch,
-        np.int64(-1) if begins else np.int64(channel),
-        np.int64(-1) if begins else arrival_class - shift,
-        random,
-        engine.out,
-    )
+    if setting[at.S_FOLLOWS] != 0:
+        count = follow_path(engine.tables, engine.states, packet, switch, random, engine.out)
+    else:
+        # a packet that came in phase 0 and is in phase 1 has reached its waypoint here
+        begins = (channel < 0) | (arrival_class < shift)
+        count = hop(
+            engine.tables,
+            engine.states[packet : packet + 1],
+            np.int64(0),
+            engine.public,
+            switch,
+            np.int64(-1) if begins else np.int64(channel),
+            np.int64(-1) if begins else arrival_class - shift,
+            random,
+            engine.out,
+        )
     if not (
         _are_valid(engine, switch, count, shift)
         and (packets[u(packet)].waypoint == waypoint or _apply_waypoint(engine, packet, switch))

@@ -1,0 +1,73 @@
+"""Packets follow route tables without calls of the hop function, with the same results."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import layered_tables, line, line_table, numbers, reachable_demand, routers
+
+from routelab.api import Demand, needed_classes
+from routelab.kernels.hops import hop_kernel
+from routelab.registry.instances import load_routing
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import OpenLoop
+from routelab.simulation.programs import program
+from routelab.toolkit import build_grid
+
+TORUS = build_grid("torus", (4, 4), wrap=True, terminals=2)
+
+
+@hop_kernel
+def refuse(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Give no candidate: whoever asks loses the packet."""
+    return 0
+
+
+def running(topology, program, router, demand, load):
+    return Simulation(topology, program, router, OpenLoop(demand, load))
+
+
+def numbers_of_ways(*case):
+    """What a run counts with calls of the hop function, without them, and with prefetches."""
+    for follows, far in ((0, 0), (1, 0), (1, 1)):
+        simulation = running(*case)
+        setting = simulation._engine.setting
+        assert setting[at.S_FOLLOWS] == 1
+        setting[at.S_FOLLOWS], setting[at.S_FAR] = follows, far
+        simulation.run(300)
+        yield simulation.examined, numbers(simulation.counts())
+
+
+@settings(max_examples=40)
+@given(layered_tables(3), st.data())
+def test_results_are_those_of_calls_of_the_hop_function(table, data):
+    router = data.draw(routers(vcs=table.virtual_channels * data.draw(st.integers(1, 2))))
+    demand = reachable_demand(table)
+    called, followed, prefetched = numbers_of_ways(
+        table.topology, table_program(table), router, demand, data.draw(st.floats(0.1, 1.0))
+    )
+    assert called == followed == prefetched
+
+
+def test_both_halves_of_a_way_through_a_waypoint_are_followed():
+    """At the waypoint a packet draws a path once more."""
+    valiant = program(load_routing("valiant~base=dor"), TORUS, 4)
+    router, demand = Router(vcs=needed_classes(valiant)), Demand.uniform(TORUS, "")
+    called, followed, prefetched = numbers_of_ways(TORUS, valiant, router, demand, 0.3)
+    assert called == followed == prefetched
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_no_hop_of_a_table_is_a_call(follows):
+    table = line_table(line(4))
+    simulation = running(
+        table.topology, table_program(table), Router(), reachable_demand(table), 0.5
+    )
+    simulation._engine.setting[at.S_FOLLOWS] = follows
+    simulation._hop = refuse
+    simulation.run(300)
+    assert (simulation.blocked() is None) == follows
