@@ -67,6 +67,8 @@ SEVERAL_TYPES = {
     "routelab.kernels.bits draw",
     "routelab.kernels.bits mark",
     "routelab.kernels.hops pick_word",
+    # equal types, but other options: in a hop function, and inserted into the engine
+    "routelab.simulation.packet.kernels.table_hops follow_path",
 }
 
 

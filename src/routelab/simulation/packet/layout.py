@@ -149,6 +149,7 @@ def build_arrays(
     fifos = _fifo_arrays(router, ports, room, wheel)
     packets = _rows(queues * held + terminals, at.PACKET)
     max_candidates = program.candidates
+    run_arrays.tables.setflags(write=False)
     engine = Engine(
         setting=_settings(program, router, traffic, wheel, ports, seed),
         classes=class_rows(program, router.vcs),
@@ -399,6 +400,7 @@ def _settings(
     setting[at.S_KEEPS_STATE] = program.keeps_state
     setting[at.S_FIFO] = router.fifo_units
     setting[at.S_FOLLOWS] = program.hop is follow
+    setting[at.S_CHECKS] = program.hop is not follow or program.inject is not None
     setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
     return setting
 

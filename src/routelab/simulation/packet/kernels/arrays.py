@@ -30,7 +30,7 @@ class Engine(NamedTuple):
     classes: Any
     """int32 (classes of all phases, 3): first virtual channel, number, whether under bubble"""
     tables: Any
-    """int32, of the algorithm"""
+    """int32, of the algorithm, read-only"""
     reals: Any
     """float64, of the algorithm"""
     queues: Any
@@ -141,10 +141,13 @@ def _example() -> Engine:
     line, long = np.zeros(1, i32), np.zeros(1, i64)
     bits, words = np.zeros((1, 1), np.uint64), np.zeros(1, np.uint64)
     reals = np.zeros(1)
+    # as hop functions get them: helpers that both call are compiled once
+    tables = np.zeros(1, i32)
+    tables.setflags(write=False)
     return Engine(
         setting=long,
         classes=rows,
-        tables=line,
+        tables=tables,
         reals=reals,
         queues=np.zeros(1, at.QUEUE),
         room=np.zeros(1, at.ROOM),
@@ -268,6 +271,30 @@ def engine_at(context, places):
         return view.data
 
     return ENGINE(places), emit
+
+
+@intrinsic
+def row_of(context, rows, place):
+    """Return a row of a two-dimensional array, as an array of one row.
+
+    It must exist: a slice would find out, which takes longer than many a routing function.
+    """
+
+    def emit(code, builder, signature, values):
+        kind = signature.args[0]
+        view, row = make_array(kind)(code, builder, values[0]), make_array(kind)(code, builder)
+        columns = builder.extract_value(view.shape, 1)
+        populate_array(
+            row,
+            data=builder.gep(view.data, [builder.mul(values[1], columns)]),
+            shape=cgutils.pack_array(builder, [ir.Constant(columns.type, 1), columns]),
+            strides=view.strides,
+            itemsize=view.itemsize,
+            meminfo=None,
+        )
+        return row._getvalue()
+
+    return rows(rows, types.intp), emit
 
 
 def places_of(engine: Engine) -> NDArray[np.int64]:

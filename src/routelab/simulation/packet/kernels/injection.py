@@ -9,7 +9,7 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.arrays import engine_at
+from routelab.simulation.packet.kernels.arrays import engine_at, row_of
 from routelab.simulation.packet.kernels.buffers import push_unit
 
 _FAR = np.int64(1 << 30)
@@ -240,7 +240,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
         inject(
             engine.tables,
             engine.reals,
-            engine.states[packet : packet + 1],
+            row_of(engine.states, packet),
             np.int64(0),
             engine.public,
             hop,

@@ -8,6 +8,7 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.arrays import row_of
 from routelab.simulation.packet.kernels.candidate_ranking import keep_best, publish_decision
 from routelab.simulation.packet.kernels.table_hops import follow_path
 from routelab.simulation.packet.kernels.wakeup import watch_candidates
@@ -22,7 +23,7 @@ def route_packet(engine, hop, queue, port, packet, now):
         engine.packets,
         engine.setting,
     )
-    switch = inputs[u(port)].switch
+    switch = np.int64(inputs[u(port)].switch)
     channel = inputs[u(port)].channel
     vcs, classes = setting[at.S_VCS], engine.classes
     if switch == packets[u(packet)].target:
@@ -50,7 +51,7 @@ def route_packet(engine, hop, queue, port, packet, now):
         begins = (channel < 0) | (arrival_class < shift)
         count = hop(
             engine.tables,
-            engine.states[packet : packet + 1],
+            row_of(engine.states, packet),
             np.int64(0),
             engine.public,
             switch,
@@ -59,7 +60,7 @@ def route_packet(engine, hop, queue, port, packet, now):
             random,
             engine.out,
         )
-    if not (
+    if (setting[at.S_CHECKS] != 0 or count == 0) and not (
         _are_valid(engine, switch, count, shift)
         and (packets[u(packet)].waypoint == waypoint or _apply_waypoint(engine, packet, switch))
     ):
