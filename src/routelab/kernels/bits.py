@@ -48,6 +48,16 @@ def mark(bits, row, item):
 
 
 @inline
+def mark_if(condition, bits, row, item):
+    """Set the bit of an item if a condition holds, without a branch that may be mispredicted.
+
+    If it does not hold, `item` may be any number.
+    """
+    safe_item = item if condition else 0
+    bits[u(row), u(safe_item) >> _SIX] |= u(condition) << (u(safe_item) & _LOW)
+
+
+@inline
 def is_marked(bits, row, item):
     """Return whether the bit of an item is set."""
     return (bits[u(row), u(item) >> _SIX] >> (u(item) & _LOW)) & _ONE != np.uint64(0)

@@ -141,6 +141,7 @@ def _route_heads(engine, hop, begin, end, now):
         packet = queues[u(queue)].packet
         if far:
             prefetch(engine.packets, packet)
+            prefetch(engine.slots, queue * engine.setting[at.S_CAPACITY] + queues[u(queue)].front)
             if again == at.RANK_ON_CHANGE and queues[u(queue)].choices > 1:
                 _prefetch_candidates(engine, queue)
         active[u(block_end)].queue = queue

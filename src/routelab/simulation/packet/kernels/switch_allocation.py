@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.kernels import hops as of
-from routelab.kernels.bits import draw, is_marked, mark, prefetch, u
+from routelab.kernels.bits import draw, is_marked, mark, mark_if, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop_unit, push_unit
@@ -120,6 +120,7 @@ def _arbitrate_outputs(engine, num_proposals, now):
         engine.proposals,
     )
     by_age = engine.setting[at.S_PRIORITY] == at.AGE
+    # 1. The best proposal for each output.
     for j in range(num_proposals):
         out = np.int64(proposals[u(j)].out)
         rank = np.int64(proposals[u(j)].rank)
@@ -136,10 +137,19 @@ def _arbitrate_outputs(engine, num_proposals, now):
             (accepted >= j) | (accepted_proposal.out != out) | (rank < accepted_proposal.rank)
         )
         outputs[u(out)].choice = j if is_better else accepted
+    # 2. The accepted proposals move to the front. Whether one is accepted is hard to predict, so no
+    #    branch depends on it: each is copied to the next place, which the next one may take again.
+    num_accepted = 0
     for j in range(num_proposals):
+        entry, place = proposals[u(j)].entry, proposals[u(j)].place
         out = np.int64(proposals[u(j)].out)
-        if outputs[u(out)].choice != j:
-            continue
+        proposals[u(num_accepted)].entry = entry
+        proposals[u(num_accepted)].place = place
+        proposals[u(num_accepted)].out = out
+        num_accepted += np.int64(outputs[u(out)].choice == j)
+    # 3. Their units move.
+    for j in range(num_accepted):
+        out = np.int64(proposals[u(j)].out)
         entry = proposals[u(j)].entry
         queue, port = np.int64(active[u(entry)].queue), np.int64(active[u(entry)].port)
         outputs[u(out)].turn = port + 1
@@ -162,10 +172,9 @@ def allocate(engine, begin, end, now):
         _arbitrate_outputs(engine, num_proposals, now)
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
-        if queue >= 0:
-            # a rejected queue tries again
-            again = max(now + 1, np.int64(inputs[u(active[u(k)].port)].free_at))
-            mark(engine.heads, again & mask, queue)
+        # a rejected queue tries again; whether it was rejected is hard to predict
+        again = max(now + 1, np.int64(inputs[u(active[u(k)].port)].free_at))
+        mark_if(queue >= 0, engine.heads, again & mask, queue)
 
 
 @inline
