@@ -152,7 +152,9 @@ def _route_heads(engine, hop, begin, end, now):
     if far and engine.setting[at.S_FOLLOWS] != 0:
         for k in range(begin, block_end):
             if queues[u(active[u(k)].queue)].choices == 0:
-                prefetch_hop(engine.tables, engine.states, active[u(k)].packet)
+                packet = np.int64(active[u(k)].packet)
+                switch = np.int64(inputs[u(active[u(k)].port)].switch)
+                prefetch_hop(engine.tables, engine.states, packet, switch)
     # 3. Route computation, and the choice among candidates that may have changed.
     for k in range(begin, block_end):
         queue = np.int64(active[u(k)].queue)

@@ -6,11 +6,12 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels import hops as of
-from routelab.kernels.bits import draw, lowest, mark, u
+from routelab.kernels.bits import draw, lowest, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import engine_at, row_of
 from routelab.simulation.packet.kernels.buffers import push_unit
+from routelab.simulation.packet.kernels.table_hops import pair_entry
 
 _FAR = np.int64(1 << 30)
 
@@ -214,7 +215,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
         totals[at.FRESH_PACKET] += 1
     totals[at.IN_NETWORK] += 1
     target = terminals[u(terminal)].target
-    switch = terminals[u(terminal)].switch
+    switch = np.int64(terminals[u(terminal)].switch)
     destination = terminals[u(target)].switch
     packets[u(packet)].source = switch
     packets[u(packet)].destination = destination
@@ -236,6 +237,8 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     terminals[u(terminal)].queue = queue
     _count_entry(engine, terminal, now)
     packets[u(packet)].target = destination
+    if engine.setting[at.S_FAR] != 0 and engine.setting[at.S_FOLLOWS] != 0:
+        prefetch(engine.tables, pair_entry(engine.tables, engine.states, packet, switch))
     if switch != destination:
         inject(
             engine.tables,

@@ -24,6 +24,16 @@ ENDPOINT, DESTINATION, COLUMN, PAIR, PATH, UPTO, HOPS, SIZE, CLASSES = range(9)
 
 
 @inline
+def pair_entry(tables, packets, packet, switch):
+    """Return where `tables` has the first path of a packet from a switch to its target."""
+    size = np.int64(tables[u(table(tables, SIZE))])
+    heading = packets[u(packet), u(tables[u(table(tables, COLUMN))])]
+    target = tables[u(table(tables, DESTINATION) + heading)]
+    endpoint = np.int64(tables[u(table(tables, ENDPOINT) + switch)])
+    return table(tables, PAIR) + endpoint * size + target
+
+
+@inline
 def follow_path(tables, packets, packet, switch, random, out):
     """Write the next hop of a packet to `out`.
 
@@ -37,12 +47,8 @@ def follow_path(tables, packets, packet, switch, random, out):
     place = np.int64(packets[u(packet), of.STATE])
     # 1. At its first switch, the packet draws one of the pair's paths.
     if place == 0:
-        size = tables[u(table(tables, SIZE))]
-        heading = packets[u(packet), u(tables[u(table(tables, COLUMN))])]
-        target = tables[u(table(tables, DESTINATION) + heading)]
-        pair = tables[u(table(tables, ENDPOINT) + switch)] * size + target
-        path = np.int64(tables[u(table(tables, PAIR) + pair)])
-        last_path = np.int64(tables[u(table(tables, PAIR) + pair + 1)]) - 1
+        entry = pair_entry(tables, packets, packet, switch)
+        path, last_path = np.int64(tables[u(entry)]), np.int64(tables[u(entry + 1)]) - 1
         if path > last_path:
             return np.int64(0)
         if path < last_path:
@@ -60,11 +66,17 @@ def follow_path(tables, packets, packet, switch, random, out):
 
 
 @inline
-def prefetch_hop(tables, packets, packet):
-    """Prefetch the next hop of a packet that has drawn its path."""
+def prefetch_hop(tables, packets, packet, switch):
+    """Prefetch the next hop of a packet; before the draw of its path, where the first path begins.
+
+    The entry of the pair is in the cache since the packet entered (`pair_entry`).
+    """
     place = np.int64(packets[u(packet), of.STATE])
     if place > 0:
         prefetch(tables, table(tables, HOPS) + place - 1)
+    else:
+        path = tables[u(pair_entry(tables, packets, packet, switch))]
+        prefetch(tables, table(tables, PATH) + path)
 
 
 @hop_kernel
