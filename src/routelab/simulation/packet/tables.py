@@ -12,6 +12,10 @@ from routelab.kernels.hops import TARGET, TARGET_TERMINAL
 def table_program(table: RouteTable) -> HopProgram:
     """Make a program whose packets follow the paths of a table, drawn by weight if several.
 
+    The tables of the program are those that `table_hops` lists. They take 8 bytes for each pair and
+    each path and 4 for each hop; half of those for pairs hold where the only path of a pair begins,
+    so that a packet finds its first hop in one step.
+
     Raises
     ------
     UnsupportedError
@@ -41,6 +45,7 @@ def table_program(table: RouteTable) -> HopProgram:
             _steps(table),
             [table.num_destinations],
             [classes],
+            _only_paths(table),
         ),
         vc_classes=classes,
         bubble=tuple(range(classes)) if table.flow_control == "bubble" else (),
@@ -60,6 +65,14 @@ def _steps(table: RouteTable) -> Int32Array:
     steps = table.hop_channel * np.int32(classes)
     steps += table.hop_vc
     return steps
+
+
+def _only_paths(table: RouteTable) -> Int32Array:
+    """Return the place of the first hop of each pair's only path, else −1; shape (P * D,)."""
+    places = np.full(len(table.pair_start) - 1, -1, np.int32)
+    single = np.diff(table.pair_start) == 1
+    places[single] = table.path_start[table.pair_start[:-1][single]]
+    return places
 
 
 def _upto(table: RouteTable) -> Int32Array:

@@ -12,6 +12,7 @@ from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.table_hops import ONLY
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
@@ -59,6 +60,15 @@ def test_both_halves_of_a_way_through_a_waypoint_are_followed():
     router, demand = Router(vcs=needed_classes(valiant)), Demand.uniform(TORUS, "")
     called, followed, prefetched = numbers_of_ways(TORUS, valiant, router, demand, 0.3)
     assert called == followed == prefetched
+
+
+@given(layered_tables(3))
+def test_pairs_with_one_path_know_where_it_begins(table):
+    tables = table_program(table).tables
+    begin = tables[1 + ONLY]
+    for pair, place in enumerate(tables[begin : begin + len(table.pair_start) - 1]):
+        paths = range(table.pair_start[pair], table.pair_start[pair + 1])
+        assert place == (table.path_start[paths[0]] if len(paths) == 1 else -1)
 
 
 @pytest.mark.parametrize("follows", [True, False])

@@ -6,12 +6,12 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels import hops as of
-from routelab.kernels.bits import draw, lowest, mark, prefetch, u
+from routelab.kernels.bits import draw, lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import engine_at, row_of
 from routelab.simulation.packet.kernels.buffers import push_unit
-from routelab.simulation.packet.kernels.table_hops import pair_entry
+from routelab.simulation.packet.kernels.table_hops import prefetch_pair
 
 _FAR = np.int64(1 << 30)
 
@@ -238,7 +238,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     _count_entry(engine, terminal, now)
     packets[u(packet)].target = destination
     if engine.setting[at.S_FAR] != 0 and engine.setting[at.S_FOLLOWS] != 0:
-        prefetch(engine.tables, pair_entry(engine.tables, engine.states, packet, switch))
+        prefetch_pair(engine.tables, engine.states, packet, switch)
     if switch != destination:
         inject(
             engine.tables,

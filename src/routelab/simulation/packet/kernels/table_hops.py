@@ -1,13 +1,15 @@
 """A route table as a hop-by-hop algorithm: packets draw a path and follow it.
 
     ENDPOINT of a switch, DESTINATION of a target    row and column of the pair
+    ONLY of a pair                                   place of the first hop, if it has one path
     PAIR of a pair                                   its first path, and behind it that of the next
     UPTO of a path                                   share of the pair's packets up to this path
     PATH of a path                                   place of its first hop
     HOPS of a place                                  channel * classes + class of virtual channels
 
 The engine calls `follow_path` in its own code, and not `follow` through a pointer. On a large
-network it prefetches the entry that a packet will read.
+network most of these numbers are far from the processor. So the engine prefetches ONLY when a
+packet enters, and HOPS in a round over all queues before packets are routed.
 """
 
 from __future__ import annotations
@@ -19,18 +21,31 @@ from routelab.kernels.bits import prefetch, u
 from routelab.kernels.hops import hop_kernel, pick_share, table
 from routelab.kernels.jit import inline
 
-ENDPOINT, DESTINATION, COLUMN, PAIR, PATH, UPTO, HOPS, SIZE, CLASSES = range(9)
-"""COLUMN is the packet's column that indexes DESTINATION: its target switch, or its terminal."""
+ENDPOINT, DESTINATION, COLUMN, PAIR, PATH, UPTO, HOPS, SIZE, CLASSES, ONLY = range(10)
+"""COLUMN is the packet's column that indexes DESTINATION: its target switch, or its terminal. ONLY
+is −1 for a pair with several paths, or none."""
 
 
 @inline
-def pair_entry(tables, packets, packet, switch):
-    """Return where `tables` has the first path of a packet from a switch to its target."""
+def _find_pair(tables, packets, packet, switch):
+    """Return the pair of a packet that draws its path at a switch."""
     size = np.int64(tables[u(table(tables, SIZE))])
     heading = packets[u(packet), u(tables[u(table(tables, COLUMN))])]
     target = tables[u(table(tables, DESTINATION) + heading)]
     endpoint = np.int64(tables[u(table(tables, ENDPOINT) + switch)])
-    return table(tables, PAIR) + endpoint * size + target
+    return endpoint * size + target
+
+
+@inline
+def _draw_path(tables, pair, random):
+    """Draw one of a pair's paths; return 1 + the place of its first hop, 0 if the pair has none."""
+    entry = table(tables, PAIR) + pair
+    path, last_path = np.int64(tables[u(entry)]), np.int64(tables[u(entry + 1)]) - 1
+    if path > last_path:
+        return np.int64(0)
+    if path < last_path:
+        path += pick_share(random, tables, table(tables, UPTO) + path, last_path - path + 1)
+    return np.int64(tables[u(table(tables, PATH) + path)]) + 1
 
 
 @inline
@@ -44,19 +59,17 @@ def follow_path(tables, packets, packet, switch, random, out):
     int
         Number of candidates: 1, or 0 if the pair has no path.
     """
+    # 1. A packet that begins: the only path of its pair, or a draw.
     place = np.int64(packets[u(packet), of.STATE])
-    # 1. At its first switch, the packet draws one of the pair's paths.
     if place == 0:
-        entry = pair_entry(tables, packets, packet, switch)
-        path, last_path = np.int64(tables[u(entry)]), np.int64(tables[u(entry + 1)]) - 1
-        if path > last_path:
-            return np.int64(0)
-        if path < last_path:
-            upto = table(tables, UPTO) + path
-            path += pick_share(random, tables, upto, last_path - path + 1)
-        place = np.int64(tables[u(table(tables, PATH) + path)]) + 1
-    # 2. The hop. Divisions take longest, and most tables have one class.
+        pair = _find_pair(tables, packets, packet, switch)
+        place = np.int64(tables[u(table(tables, ONLY) + pair)]) + 1
+        if place == 0:
+            place = _draw_path(tables, pair, random)
+            if place == 0:
+                return np.int64(0)
     packets[u(packet), of.STATE] = place + 1
+    # 2. The hop. Divisions take long, and most tables have one class.
     step = tables[u(table(tables, HOPS) + place - 1)]
     classes = tables[u(table(tables, CLASSES))]
     out[0, 0] = step if classes == 1 else step // classes
@@ -66,17 +79,22 @@ def follow_path(tables, packets, packet, switch, random, out):
 
 
 @inline
-def prefetch_hop(tables, packets, packet, switch):
-    """Prefetch the next hop of a packet; before the draw of its path, where the first path begins.
+def prefetch_pair(tables, packets, packet, switch):
+    """Prefetch what a packet that enters at a switch reads first: ONLY of its pair."""
+    prefetch(tables, table(tables, ONLY) + _find_pair(tables, packets, packet, switch))
 
-    The entry of the pair is in the cache since the packet entered (`pair_entry`).
+
+@inline
+def prefetch_hop(tables, packets, packet, switch):
+    """Prefetch the next hop of a packet at a switch, unless it has yet to draw its path.
+
+    Any place will do for a prefetch, also that behind the last hop of a path.
     """
     place = np.int64(packets[u(packet), of.STATE])
-    if place > 0:
-        prefetch(tables, table(tables, HOPS) + place - 1)
-    else:
-        path = tables[u(pair_entry(tables, packets, packet, switch))]
-        prefetch(tables, table(tables, PATH) + path)
+    if place == 0:
+        pair = _find_pair(tables, packets, packet, switch)
+        place = np.int64(tables[u(table(tables, ONLY) + pair)]) + 1
+    prefetch(tables, table(tables, HOPS) + place - 1)
 
 
 @hop_kernel
