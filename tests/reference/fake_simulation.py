@@ -88,15 +88,15 @@ class Queues:
     def counts(self):
         first, last = np.searchsorted(self.leave, (self.since, self.now))
         terminals = self.topology.num_terminals
-        latency, source = self.latency[first:last], self.source[first:last]
+        source, latencies = self.source[first:last], self.latencies()
         here = slice(*np.searchsorted(self.arrivals, (self.since, self.now)))
         by_source = np.bincount(source, minlength=terminals)
         none = histogram(np.zeros(0, dtype=np.int64))
         return Counts(
             cycles=self.now - self.since,
-            latency=histogram(latency),
+            latency=latencies,
             network_latency=histogram(np.full(last - first, self.service)),
-            message_latency=histogram(latency),
+            message_latency=latencies,
             in_order_latency=none,
             hops=np.array([0, 0, 0, last - first]),
             escape_hops=int(last - first),
@@ -105,13 +105,19 @@ class Queues:
             injected=by_source,
             ejected=by_source,
             delivered=by_source,
-            latency_by_source=np.bincount(source, latency, minlength=terminals).astype(np.int64),
+            latency_by_source=np.bincount(
+                source, self.latency[first:last], minlength=terminals
+            ).astype(np.int64),
             latency_by_target=np.zeros(terminals, dtype=np.int64),
             received=by_source,
             finished_at=np.full(terminals, self.now),
             channel_flits=np.arange(self.topology.num_channels) * (self.now - self.since),
             vc_flits=np.zeros((self.topology.num_channels, 1), dtype=np.int64),
         )
+
+    def latencies(self):
+        first, last = np.searchsorted(self.leave, (self.since, self.now))
+        return histogram(self.latency[first:last])
 
     def mean_latency(self):
         """What theory says."""

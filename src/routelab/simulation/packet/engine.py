@@ -163,7 +163,7 @@ class Simulation:
         flits = self.router.unit_flits
         units = engine.crossed.reshape(-1, self.router.vcs)[self._ports.of_channel]
         vc_flits = units.astype(np.int64) * flits
-        latency = self._histogram(0)
+        latency = self.latencies()
         return Counts(
             cycles=self.now - self._since,
             latency=latency,
@@ -184,6 +184,10 @@ class Simulation:
             channel_flits=vc_flits.sum(axis=1),
             vc_flits=vc_flits,
         )
+
+    def latencies(self) -> Histogram:
+        """Return the latencies of `counts`, in a tenth of the time."""
+        return self._histogram(0)
 
     def _histogram(self, kind: int) -> Histogram:
         bins = self._engine.histograms[kind].copy()

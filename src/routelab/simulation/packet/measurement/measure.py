@@ -16,7 +16,7 @@ import numpy as np
 
 from routelab.api.topology import Float64Array, Topology
 from routelab.simulation.packet.blockage import Blockage
-from routelab.simulation.packet.counts import Counts, CycleCounts
+from routelab.simulation.packet.counts import Counts, CycleCounts, Histogram
 from routelab.simulation.packet.measurement.intervals import LEAST_GROUPS, Estimate
 from routelab.simulation.packet.measurement.result import (
     FEW_STARVED,
@@ -82,6 +82,9 @@ class PacketSimulation(Protocol):
 
     def counts(self) -> Counts:
         """Return the counts since the last reset."""
+
+    def latencies(self) -> Histogram:
+        """Return the latencies of `counts` alone: every sample asks for them."""
 
     def blocked(self) -> Blockage | None:
         """Return why the simulation cannot continue; None if it can."""
@@ -196,7 +199,7 @@ def _count(
     """Count until the numbers are precise; return state and text, None if still warming up."""
     while run.cycles + samples.cycles <= settings.max_cycles:
         sample = run.record(run.simulation.run(samples.cycles))
-        samples.add(sample, run.simulation.counts().latency.bins)
+        samples.add(sample, run.simulation.latencies().bins)
         count = len(samples)
         if run.blocked or (count % LEAST_GROUPS == 0 and run.look()):
             break

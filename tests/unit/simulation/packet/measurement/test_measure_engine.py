@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -14,8 +15,9 @@ from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.measurement.intervals import LEAST_GROUPS
 from routelab.simulation.packet.measurement.measure import measure_simulation
-from routelab.simulation.packet.measurement.settings import SimulationSettings
+from routelab.simulation.packet.measurement.settings import MEASURED_SAMPLES, SimulationSettings
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 from routelab.toolkit import build_grid
@@ -42,6 +44,28 @@ def simulation(settings, load, seed, demand=None):
         OpenLoop(demand or Demand.uniform(topology, "all others"), load),
         seed=seed,
     )
+
+
+def test_samples_ask_for_latencies_and_not_for_all_counts(monkeypatch):
+    """All counts take as long as many cycles of a small network."""
+    calls = Counter()
+
+    def count_calls(name):
+        method = getattr(Simulation, name)
+
+        def counted(self):
+            calls[name] += 1
+            return method(self)
+
+        monkeypatch.setattr(Simulation, name, counted)
+
+    count_calls("counts")
+    count_calls("latencies")
+    settings = SimulationSettings(sample_cycles=20)
+    assert measure_simulation(simulation(settings, 0.3, 0), settings).state == "stationary"
+    assert calls["latencies"] >= MEASURED_SAMPLES
+    # all counts for the result, and when a group of samples is complete
+    assert calls["counts"] <= 1 + calls["latencies"] / LEAST_GROUPS
 
 
 def test_a_saturated_ring_is_detected_and_measured():
