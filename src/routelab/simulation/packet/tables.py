@@ -24,10 +24,12 @@ def table_program(table: RouteTable) -> HopProgram:
     from routelab.simulation.packet.kernels.table_hops import follow
 
     topology = table.topology
-    if len(table.hop_channel) >= 2**30 or len(table.path_weight) >= 2**30:
+    num_pairs, num_paths = len(table.pair_start) - 1, len(table.path_weight)
+    num_hops = len(table.hop_channel)
+    if max(num_hops, num_paths) >= 2**30 or 2 * (num_pairs + num_paths) + num_hops >= 2**31:
         raise UnsupportedError(
-            f"a table of {len(table.hop_channel)} hops is too large for the packet engine; use an "
-            "algorithm that decides hop by hop, such as dimension-order"
+            f"a table of {num_paths} paths and {num_hops} hops is too large for the packet engine; "
+            "use an algorithm that decides hop by hop, such as dimension-order"
         )
     endpoint = np.full(topology.num_switches, -1)
     endpoint[topology.endpoints] = np.arange(len(topology.endpoints))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import layered_tables, line, line_table, numbers, reachable_demand, routers
 
-from routelab.api import Demand, needed_classes
+from routelab.api import Demand, UnsupportedError, needed_classes
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.table_hops import ONLY
+from routelab.simulation.packet.kernels.table_hops import ONLY, PAIR
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
@@ -69,6 +73,34 @@ def test_pairs_with_one_path_know_where_it_begins(table):
     for pair, place in enumerate(tables[begin : begin + len(table.pair_start) - 1]):
         paths = range(table.pair_start[pair], table.pair_start[pair + 1])
         assert place == (table.path_start[paths[0]] if len(paths) == 1 else -1)
+
+
+@given(layered_tables(1), st.floats(0.1, 1.0))
+def test_packets_with_one_path_do_not_look_for_others(table, load):
+    """Without the list of paths, packets that look for theirs have none."""
+    complete = table_program(table)
+    tables = complete.tables.copy()
+    begin = tables[1 + PAIR]
+    tables[begin : begin + len(table.pair_start)] = 0
+    router, demand = Router(vcs=table.virtual_channels), reachable_demand(table)
+    found = []
+    for prepared in (complete, replace(complete, tables=tables)):
+        simulation = running(table.topology, prepared, router, demand, load)
+        simulation.run(200)
+        found.append(numbers(simulation.counts()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "paths", "hops"),
+    [(1, 1, 2**30), (1, 2**30, 1), (2**28 * 1.5, 2**28 * 1.5, 2**29)],
+)
+def test_tables_beyond_32_bits_are_refused(pairs, paths, hops):
+    lengths = {"pair_start": pairs + 1, "path_weight": paths, "hop_channel": hops}
+    # views of one number: such tables take gigabytes
+    arrays = {name: np.broadcast_to(np.int32(0), int(size)) for name, size in lengths.items()}
+    with pytest.raises(UnsupportedError, match="too large"):
+        table_program(SimpleNamespace(topology=TORUS, **arrays))
 
 
 @pytest.mark.parametrize("follows", [True, False])
