@@ -23,6 +23,7 @@ from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import Engine
 from routelab.simulation.packet.kernels.table_hops import follow
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.tables import require_network
 from routelab.simulation.packet.traffic import ClosedLoop, OfferedTraffic
 from routelab.toolkit.rings import complete_rings
 
@@ -122,6 +123,8 @@ def build_arrays(
             f"the routing gives up to {program.candidates} candidates, the engine's limit is "
             f"{at.MOST_CHOICES}"
         )
+    if program.hop is follow:
+        require_network(program, topology)
     if queues * max(capacity, router.fifo_units) >= 2**31:
         name = "buffer_flits" if capacity >= router.fifo_units else "output_buffer_flits"
         raise InputError(

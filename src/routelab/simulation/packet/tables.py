@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import HopProgram, RouteTable, UnsupportedError, pack_tables
+from routelab.api import (
+    HopProgram,
+    InputError,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+    pack_tables,
+)
 from routelab.api.topology import Int32Array
 from routelab.kernels.hops import TARGET, TARGET_TERMINAL
 
@@ -54,6 +61,36 @@ def table_program(table: RouteTable) -> HopProgram:
         max_hops=int(np.diff(table.path_start).max(initial=0)),
         by_terminal=table.per_terminal,
     )
+
+
+def require_network(program: HopProgram, topology: Topology) -> None:
+    """Refuse a program of `table_program` whose table belongs to another network.
+
+    The engine follows its paths without a look at each hop: a channel that the network does not
+    have would lie outside the engine's arrays.
+
+    Raises
+    ------
+    InputError
+        If the numbers of switches, terminals or channels do not fit, or a path has a gap.
+    """
+    from routelab.simulation.packet.kernels import table_hops as at
+
+    tables, start = program.tables, program.tables[1:]
+    switches = start[at.DESTINATION] - start[at.ENDPOINT]
+    headings = start[at.COLUMN] - start[at.DESTINATION]
+    expected = topology.num_terminals if program.by_terminal else topology.num_switches
+    channel = tables[start[at.HOPS] : start[at.SIZE]] // tables[start[at.CLASSES]]
+    fits = (switches, headings) == (topology.num_switches, expected)
+    if not fits or channel.max(initial=-1) >= topology.num_channels:
+        raise InputError("the packets follow a route table of another network")
+    # each hop but the first of a path leaves the switch that the hop before leads to
+    goes_on = np.ones(len(channel) + 1, np.bool_)
+    goes_on[tables[start[at.PATH] : start[at.UPTO]]] = False
+    place = np.flatnonzero(goes_on[:-1])
+    before, after = channel[place - 1], channel[place]
+    if (topology.channel_target[before] != topology.channel_source[after]).any():
+        raise InputError("the packets follow a route table of another network")
 
 
 def _steps(table: RouteTable) -> Int32Array:

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import layered_tables, line, line_table, numbers, reachable_demand, routers
 
-from routelab.api import Demand, UnsupportedError, needed_classes
+from routelab.api import Demand, InputError, UnsupportedError, needed_classes
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load_routing
+from routelab.routing.route import route_network
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.table_hops import ONLY, PAIR
@@ -101,6 +102,16 @@ def test_tables_beyond_32_bits_are_refused(pairs, paths, hops):
     arrays = {name: np.broadcast_to(np.int32(0), int(size)) for name, size in lengths.items()}
     with pytest.raises(UnsupportedError, match="too large"):
         table_program(SimpleNamespace(topology=TORUS, **arrays))
+
+
+@pytest.mark.parametrize("dims", [(4, 3), (3, 5), (3, 3), (2, 2, 3)])
+def test_the_table_of_another_network_is_refused(dims):
+    network = build_grid("torus", (3, 4), wrap=True)
+    other = build_grid("torus", dims, wrap=True)
+    program = table_program(route_network(network, load_routing("dor"))[0].table)
+    Simulation(network, program, Router(), OpenLoop(Demand.uniform(network, ""), 0.1))
+    with pytest.raises(InputError, match="another network"):
+        Simulation(other, program, Router(), OpenLoop(Demand.uniform(other, ""), 0.1))
 
 
 @pytest.mark.parametrize("follows", [True, False])
