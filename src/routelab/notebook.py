@@ -78,6 +78,13 @@ def evaluate(
     ------
     InputError
         If a name is wrong; the message lists all wrong routings.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> frame = routelab.evaluate("torus~dims=4x4", ["dor", "angara-bfs"])
+    >>> frame[["routing", "max_load"]].values.tolist()
+    [['dor', 8], ['angara-bfs', 12]]
     """
     several = [routings] if isinstance(routings, str | Plugin) else list(routings)
     rows = stage.evaluate_routings(topology, several)
@@ -102,6 +109,12 @@ def topology(name: str) -> Topology:
     ------
     InputError
         If the name is wrong or the network does not exist.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> routelab.topology("mesh~dims=3x2")
+    <mesh: 6 switches, 6 terminals, 14 channels>
     """
     return load_network(name)[1]
 
@@ -124,6 +137,13 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
         If the routing does not apply to the network; the text is the reason.
     PluginError
         If a plugin breaks its contract.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> routed = routelab.route("torus~dims=4x4", "angara-sssp")
+    >>> routed.verdict.status, routed.facts["max_load"]
+    ('proven', 9)
     """
     chosen = load_routing(routing)
     name, network = load_network(topology)
@@ -167,6 +187,15 @@ def prove(
     ------
     InputError
         If a name, number or file is wrong, or a line is damaged.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> from routelab.toolkit import route_list_lines
+    >>> with open("routes.csv", "w") as file:
+    ...     file.writelines(route_list_lines(routelab.route("mesh~dims=3x3", "dor").table))
+    >>> routelab.prove("routes.csv").status
+    'proven'
     """
     return prove_files(
         Path(routes),
@@ -209,6 +238,15 @@ def simulate(
         If routing, traffic or routers do not support the network; the text is the reason.
     PluginError
         If a plugin breaks its contract.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> run = routelab.simulate("torus~dims=4x4", "dor", "uniform", loads=(0.2,))
+    >>> run
+    <uniform with dor on torus~dims=4x4: 1 loads, deadlock proven>
+    >>> run.curve["accepted_load"].round(1).tolist()
+    [0.2]
     """
     from routelab.api.engine import DEFAULT_ENGINES
     from routelab.simulation import run
@@ -245,6 +283,12 @@ def plugins(kind: str | None = None) -> pd.DataFrame:
     ------
     InputError
         If the kind does not exist.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> routelab.plugins("layers")["key"].tolist()[:2]
+    ['balanced-layers', 'cycle-breaking']
     """
     rows = [
         (
@@ -274,6 +318,15 @@ class RoutedNetwork:
         Verdict of the independent deadlock checker.
     facts : dict
         Fields of ``routelab evaluate`` and further ones.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> routed = routelab.route("torus~dims=4x4", "dor")
+    >>> float(routed.loads["load"].max())
+    8.0
+    >>> routed.routes(0, 1)["hops"].tolist()
+    [1]
     """
 
     table: RouteTable

@@ -99,6 +99,12 @@ class FigureOfMerit:
         "": no preferred direction (a count of iterations, for example).
     size : int or None
         Bytes of a message, if the benchmark has a row for each size.
+
+    Examples
+    --------
+    >>> from routelab.api import FigureOfMerit
+    >>> FigureOfMerit("latency", 1.9, "us", "lower", size=8).size
+    8
     """
 
     metric: str

@@ -20,6 +20,12 @@ class Citation:
         work has none.
     cited_for : str
         What this plugin takes from the work, for example ``"Algorithm 3"``.
+
+    Examples
+    --------
+    >>> from routelab.api import Citation
+    >>> Citation("Dally, Seitz, 1987", "10.1109/TC.1987.1676939", "dimension order").doi
+    '10.1109/TC.1987.1676939'
     """
 
     text: str

@@ -86,6 +86,12 @@ class Column:
     problem : str
         What is wrong with the declaration, and where it is. It is refused where the plugin is
         loaded, so that the other plugins of its module can be used.
+
+    Examples
+    --------
+    >>> from routelab.api import Column
+    >>> Column("detour", "hops beyond the shortest", unit="hops", better="lower").name
+    'detour'
     """
 
     name: str

@@ -27,6 +27,15 @@ class InputError(RoutelabError):
     """The user's input is wrong; the command ends with exit code 2.
 
     The message names the problem, the location and the fix.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> try:
+    ...     routelab.topology("torus~dims=4xtwo")
+    ... except routelab.api.InputError:
+    ...     print("wrong name")
+    wrong name
     """
 
     exit_code = 2

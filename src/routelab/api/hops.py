@@ -249,6 +249,13 @@ def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
     ------
     PluginError
         If an array does not hold integers that fit into 32 bits.
+
+    Examples
+    --------
+    >>> from routelab.api import pack_tables
+    >>> from routelab.toolkit import build_grid
+    >>> pack_tables(build_grid("mesh", (2, 2), wrap=False), [7, 8], [9]).tolist()
+    [6, 3, 5, 7, 8, 9]
     """
     header = np.zeros(1 + len(arrays), dtype=np.int32)
     begin = len(header)
@@ -273,6 +280,14 @@ def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
     ------
     PluginError
         If an array does not hold integers that fit into 32 bits.
+
+    Examples
+    --------
+    >>> from routelab.api import append_tables, pack_tables
+    >>> from routelab.toolkit import build_grid
+    >>> tables = pack_tables(build_grid("mesh", (2, 2), wrap=False), [7, 8])
+    >>> append_tables(tables, [9]).tolist()
+    [6, 2, 7, 8, 9, 4]
     """
     begin, parts, begins = len(tables), [tables], []
     for number, values in enumerate(arrays):
@@ -304,12 +319,32 @@ def _end(size: int) -> int:
 
 
 def needed_classes(program: HopProgram) -> int:
-    """Return the number of virtual channels that a program needs."""
+    """Return the number of virtual channels that a program needs.
+
+    Examples
+    --------
+    >>> from routelab.api import needed_classes
+    >>> from routelab.registry.instances import load
+    >>> from routelab.toolkit import build_grid
+    >>> mesh = build_grid("mesh", (3, 3), wrap=False)
+    >>> needed_classes(load("routing", "minimal-adaptive").prepare(mesh, 4))
+    2
+    """
     return program.phases * program.vc_classes
 
 
 def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
-    """Return the first virtual channel of each class and their number, for all phases; (k, 2)."""
+    """Return the first virtual channel of each class and their number, for all phases; (k, 2).
+
+    Examples
+    --------
+    >>> from routelab.api import class_lanes
+    >>> from routelab.registry.instances import load
+    >>> from routelab.toolkit import build_grid
+    >>> mesh = build_grid("mesh", (3, 3), wrap=False)
+    >>> class_lanes(load("routing", "minimal-adaptive").prepare(mesh, 4), 4).tolist()
+    [[0, 1], [1, 3]]
+    """
     count = needed_classes(program)
     share = np.full(count, 1 if program.rest is not None else virtual_channels // count)
     if program.rest is not None:

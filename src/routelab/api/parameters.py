@@ -55,6 +55,14 @@ class Parameters(BaseModel):
     Declare fields with `parameter(default, description=...)` and pydantic's constraints
     (``ge``, ``le``, ``Literal``). A field whose name is a Python keyword gets a trailing
     underscore, which users never see.
+
+    Examples
+    --------
+    >>> from routelab.api import Parameters, parameter
+    >>> class Sizes(Parameters):
+    ...     switches: int = parameter(8, ge=2, description="Number of switches")
+    >>> Sizes(switches=4).switches
+    4
     """
 
     model_config = ConfigDict(

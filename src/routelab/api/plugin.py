@@ -23,7 +23,18 @@ from routelab.kernels.hops import ABI
 
 
 class TopologyPlugin(Plugin):
-    """Build a network."""
+    """Build a network.
+
+    Examples
+    --------
+    >>> from routelab.api import Topology, TopologyPlugin
+    >>> class Pair(TopologyPlugin):
+    ...     name, summary = "pair", "Two switches"
+    ...     def build(self):
+    ...         return Topology.create(num_switches=2, channel_source=[0, 1], channel_target=[1, 0])
+    >>> Pair().build()
+    <graph: 2 switches, 2 terminals, 2 channels>
+    """
 
     kind = "topology"
 
@@ -87,7 +98,19 @@ class LayersPlugin(Plugin):
 
 
 class RoutingPlugin(Plugin):
-    """A complete algorithm: routes straight from a topology."""
+    """A complete algorithm: routes straight from a topology.
+
+    Examples
+    --------
+    >>> from routelab.api import RoutingPlugin
+    >>> import routelab
+    >>> class AsDor(RoutingPlugin):
+    ...     name, summary = "as-dor", "The routes of dor"
+    ...     def route(self, topology):
+    ...         return routelab.route(topology, "dor").table
+    >>> routelab.evaluate("torus~dims=4x4", AsDor())["max_load"].tolist()
+    [8]
+    """
 
     kind = "routing"
 
@@ -195,6 +218,15 @@ class Composition(Plugin):
     The three attributes are instance names of plugins (``"angara~turns=theorem2"``). Parameters
     of a composition are those of its parts that the attributes leave open; a name that two parts
     have is qualified by the part (``selection.ties``).
+
+    Examples
+    --------
+    >>> from routelab.api import Composition
+    >>> class EvenUpDown(Composition):
+    ...     name, summary = "even-up-down", "Even loads on up*/down* routes"
+    ...     rules, selection = "up-down", "balanced"
+    >>> EvenUpDown.layers
+    'none'
     """
 
     kind = "routing"
@@ -301,7 +333,20 @@ class ContextMetricPlugin(Plugin):
 
 
 class MetricPlugin(ContextMetricPlugin):
-    """Measure a route table."""
+    """Measure a route table.
+
+    Examples
+    --------
+    >>> from routelab.api import Column, Measurement, MetricPlugin
+    >>> class Paths(MetricPlugin):
+    ...     name, summary = "paths", "Number of paths"
+    ...     columns = (Column("paths", "number of paths"),)
+    ...     def measure(self, table, graph):
+    ...         return [Measurement("paths", table.num_paths)]
+    >>> import routelab
+    >>> Paths().measure(routelab.route("mesh~dims=2x2", "dor").table, None)
+    [Measurement(metric='paths', value=16)]
+    """
 
     def measure_in(self, context: MetricContext) -> list[Measurement]:
         """Return numbers about ``context.table``: those of `measure`."""

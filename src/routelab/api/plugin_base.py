@@ -41,6 +41,12 @@ class Capabilities:
         Largest supported network; None: no known limit.
     destination_based : bool
         Tables have one next hop for each switch and destination.
+
+    Examples
+    --------
+    >>> from routelab.api import Capabilities
+    >>> Capabilities(families=("torus",), minimal=True, flow_control="bubble").multipath
+    False
     """
 
     families: tuple[str, ...] = ()

@@ -61,6 +61,16 @@ class RouteTable(Contents):
         Statistics of the algorithm's work, e.g. ``{"group_trees": 210}``.
     per_terminal : bool
         Whether the destinations are terminals.
+
+    Examples
+    --------
+    >>> from routelab.api import RouteTable, Topology
+    >>> pair = Topology.create(num_switches=2, channel_source=[0, 1], channel_target=[1, 0])
+    >>> table = RouteTable.create(
+    ...     pair, pair_start=[0, 1, 2, 3, 4], path_start=[0, 0, 1, 2, 2], hop_channel=[0, 1]
+    ... )
+    >>> table.describe_path(1)
+    '0>1'
     """
 
     topology: Topology

@@ -61,6 +61,17 @@ class RoutingGraph(Contents):
     vertex_vc : int16 array, shape (V,), or None
         Virtual channel of hops that lead to each vertex; None if the rules leave virtual channels
         to a layers plugin.
+
+    Examples
+    --------
+    >>> from routelab.api import RoutingGraph, Topology
+    >>> pair = Topology.create(num_switches=2, channel_source=[0, 1], channel_target=[1, 0])
+    >>> free = RoutingGraph.create(
+    ...     pair, vertex_switch=[0, 1], accepting=[True, True], begin=[0, 1],
+    ...     edge_source=[0, 1], edge_target=[1, 0], edge_channel=[0, 1],
+    ... )
+    >>> free.num_edges
+    2
     """
 
     topology: Topology

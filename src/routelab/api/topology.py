@@ -32,6 +32,13 @@ def frozen_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     """Return an immutable, C-contiguous copy of `values` with the given dtype.
 
     Its memory is a `bytes` object, so it cannot be made writable again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from routelab.api import frozen_array
+    >>> frozen_array([3, 1, 2], np.int32).flags.writeable
+    False
     """
     array = np.asarray(values, dtype=dtype, order="C")
     return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
@@ -134,6 +141,17 @@ class Topology(Contents):
         Names of the parts that were removed from the whole network; the arrays lack them.
     attributes : mapping
         Further facts by name (JSON values), e.g. ``{"dims": [4, 2]}``, for reports.
+
+    Examples
+    --------
+    >>> from routelab.api import Topology
+    >>> line = Topology.create(
+    ...     num_switches=3, channel_source=[0, 1, 1, 2], channel_target=[1, 0, 2, 1]
+    ... )
+    >>> line
+    <graph: 3 switches, 3 terminals, 4 channels>
+    >>> line.without(channels=line.links[1])
+    <graph: 3 switches, 3 terminals, 2 channels>
     """
 
     family: str

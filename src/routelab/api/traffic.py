@@ -35,6 +35,13 @@ class Demand:
         Whether a terminal may send to itself; if not, another one of the set is drawn.
     convention : str
         Meaning of the pattern, for reports: rank or coordinate, self-traffic, silent terminals.
+
+    Examples
+    --------
+    >>> from routelab.api import Demand
+    >>> from routelab.toolkit import build_grid
+    >>> Demand.uniform(build_grid("mesh", (2, 2), wrap=False), "all to all").rate.tolist()
+    [1.0, 1.0, 1.0, 1.0]
     """
 
     rate: Float64Array
@@ -194,6 +201,13 @@ class Messages:
         Messages ``start[t]:start[t + 1]`` are sent by terminal t, in this order.
     target : int32 array, shape (M,)
         Terminal that receives each message.
+
+    Examples
+    --------
+    >>> from routelab.api import Messages
+    >>> exchange = Messages.create(start=[0, 1, 2], target=[1, 0])
+    >>> exchange.target.tolist()
+    [1, 0]
     """
 
     start: Int64Array

@@ -214,6 +214,12 @@ class Job:
     terminal : int32 array, shape (ranks,), optional
         Terminal that each rank runs on; None if unknown.
     topology : Topology, optional
+
+    Examples
+    --------
+    >>> from routelab.api import Job
+    >>> Job(4).ranks
+    4
     """
 
     ranks: int

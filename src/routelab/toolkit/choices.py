@@ -38,11 +38,15 @@ class RouteChoices:
 
     Examples
     --------
-    The routes of one row, a line each; ``chosen`` of `table` is the number of a line:
+    The channels of the routes of row 3, a route each; ``chosen`` of `table` is the number of one:
 
-    >>> length, routes, first_hop, hops, _ = choices.arrays  # doctest: +SKIP
-    >>> hops[first_hop[row] :][: routes[row] * length[row]].reshape(-1, length[row])
-    ... # doctest: +SKIP
+    >>> from routelab.registry.instances import load
+    >>> from routelab.toolkit import build_grid, determinized, route_choices
+    >>> rules = load("rules", "unrestricted")
+    >>> graph = determinized(rules.routing_graph(build_grid("mesh", (2, 2), wrap=False)))
+    >>> length, routes, first_hop, hops, _ = route_choices(graph).arrays
+    >>> hops[first_hop[3] :][: routes[3] * length[3]].reshape(-1, length[3]).tolist()
+    [[0, 4], [1, 2]]
     """
 
     symmetry: SourceSymmetry
@@ -165,6 +169,15 @@ def route_choices(
     Returns
     -------
     RouteChoices
+
+    Examples
+    --------
+    >>> from routelab.registry.instances import load
+    >>> from routelab.toolkit import build_grid, determinized, route_choices
+    >>> graph = load("rules", "unrestricted").routing_graph(build_grid("mesh", (3, 3), wrap=False))
+    >>> choices = route_choices(determinized(graph))
+    >>> len(choices.symmetry.arrays.representative)
+    9
     """
     ordered = arrays or graph.arrays
     symmetry = source_symmetry(graph, ordered)

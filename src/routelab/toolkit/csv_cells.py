@@ -41,12 +41,25 @@ def escape_cell(value: Any) -> Any:
 
     Numbers stay as they are, also as text (``-1.5``), and so do direction labels (``+X``). A text
     that begins with an apostrophe gets another one, so that `unescape_cell` restores every text.
+
+    Examples
+    --------
+    >>> from routelab.toolkit import escape_cell
+    >>> escape_cell("=1+1"), escape_cell("dor"), escape_cell(7)
+    ("'=1+1", 'dor', 7)
     """
     return MARK + value if isinstance(value, str) and _is_formula(value) else value
 
 
 def unescape_cell(text: str) -> str:
-    """Return the text that `escape_cell` escaped; all other texts are unchanged."""
+    """Return the text that `escape_cell` escaped; all other texts are unchanged.
+
+    Examples
+    --------
+    >>> from routelab.toolkit import unescape_cell
+    >>> unescape_cell("'=1+1")
+    '=1+1'
+    """
     return text[1:] if text.startswith(MARK) and _is_formula(text[1:]) else text
 
 

@@ -93,6 +93,16 @@ def lay(
         transition that asks for permission.
     prune : bool
         Omit vertices that no route reaches; without it, every switch has every state.
+
+    Examples
+    --------
+    >>> from routelab.toolkit import DirectionAutomaton, build_grid, lay
+    >>> anywhere = DirectionAutomaton()
+    >>> state = anywhere.state("any")
+    >>> for direction in range(4):
+    ...     anywhere.move(state, direction, state)
+    >>> lay(build_grid("mesh", (3, 3), wrap=False), anywhere).num_edges
+    24
     """
     states = len(automaton.names)
     sources, targets, channels = [], [], []

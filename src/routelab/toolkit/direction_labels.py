@@ -34,7 +34,14 @@ class DirectionLabels:
 
 
 def torus_directions(topology: Topology) -> DirectionLabels:
-    """Return the direction labels of a torus or mesh: +X +Y … −X −Y …, each once per switch."""
+    """Return the direction labels of a torus or mesh: +X +Y … −X −Y …, each once per switch.
+
+    Examples
+    --------
+    >>> from routelab.toolkit import build_grid, torus_directions
+    >>> torus_directions(build_grid("mesh", (3, 2), wrap=False)).out_channel[0].tolist()
+    [0, 1, -1, -1]
+    """
     n = len(topology.directions) // 2
     expected = [(j, 1) for j in range(n)] + [(j, -1) for j in range(n)]
     if n == 0 or [(d.dimension, d.sign) for d in topology.directions] != expected:

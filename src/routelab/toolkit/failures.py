@@ -127,6 +127,12 @@ def with_random_failures(
     ------
     InputError
         If more parts shall fail than exist, or no switch with a terminal remains.
+
+    Examples
+    --------
+    >>> from routelab.toolkit import build_grid, with_random_failures
+    >>> with_random_failures(build_grid("torus", (4, 4), wrap=True), links=1, seed=2).failed_links
+    ('1.0-1.1',)
     """
     # raw output is the same in every numpy, unlike that of Generator's methods
     rank = np.random.PCG64(seed).random_raw(topology.num_switches + len(topology.links))

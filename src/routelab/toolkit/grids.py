@@ -210,6 +210,14 @@ def build_grid(
     InputError
         If a dimension is too small, an index does not exist, or a pair is not a link; if more
         parts are to fail than exist, no switch remains, or the allocation does not fit.
+
+    Examples
+    --------
+    >>> from routelab.toolkit import build_grid
+    >>> build_grid("torus", (4, 2, 2), wrap=True)
+    <torus: 16 switches, 16 terminals, 64 channels>
+    >>> build_grid("torus", (4, 4), wrap=True, failed_switches=[5]).failed_switches
+    ('1.1',)
     """
     problem = _dims_problem(dims)
     if problem:
@@ -285,6 +293,14 @@ def full_grid(topology: Topology) -> Grid | None:
     dimensions and every channel between neighbours, with the label of its dimension and sign,
     exists once, and no other channel exists. Dimensions of size 3 and more may be rings or lines;
     those of size 1 and 2 are lines. Rings close without a shift; see `whole_torus` for others.
+
+    Examples
+    --------
+    >>> from routelab.toolkit import build_grid, full_grid
+    >>> full_grid(build_grid("torus", (4, 2), wrap=True))
+    Grid(dims=(4, 2), wrap=(True, False), twist=())
+    >>> full_grid(build_grid("torus", (4, 2), wrap=True, failed_switches=[1])) is None
+    True
     """
     return _whole_grid(topology, ())
 

@@ -114,6 +114,14 @@ def too_many_routes(graph: RoutingGraph, limit: float = MAX_LISTED_HOPS) -> str 
     """Return why the routes of `graph` cannot be listed in memory; None if they can.
 
     The text is a reason for ``supports()``.
+
+    Examples
+    --------
+    >>> from routelab.registry.instances import load
+    >>> from routelab.toolkit import build_grid, too_many_routes
+    >>> graph = load("rules", "unrestricted").routing_graph(build_grid("torus", (8, 8), wrap=True))
+    >>> too_many_routes(graph, limit=1000)
+    'lists all shortest legal routes, here 4.07e+05 hops; limit 1e+03'
     """
     hops = count_hops(graph)
     if hops <= limit:

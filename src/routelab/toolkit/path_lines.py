@@ -25,6 +25,14 @@ def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
     table : RouteTable
     hop : sequence of str
         Text of each channel; shape (C,).
+
+    Examples
+    --------
+    >>> import routelab
+    >>> from routelab.toolkit import route_lines
+    >>> table = routelab.route("mesh~dims=2x2", "dor").table
+    >>> list(route_lines(table, ["east"] * table.topology.num_channels))[:2]
+    ['0 1 1.0 east', '0 2 1.0 east']
     """
     ends, near = table.topology.endpoints.tolist(), table.destination_endpoint.tolist()
     targets = range(len(near)) if table.per_terminal else ends

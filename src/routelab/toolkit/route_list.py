@@ -418,6 +418,14 @@ def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[st
     table : RouteTable
     form : {"switches", "ports", "links"}, optional
         What hops are (default: the first of these that names each channel).
+
+    Examples
+    --------
+    >>> import routelab
+    >>> from routelab.toolkit import route_list_lines
+    >>> table = routelab.route("mesh~dims=2x2", "dor").table
+    >>> [line.strip() for line in route_list_lines(table)][:3]
+    ['source,target,switches', '0.0,0.1,0.1', '0.0,1.0,1.0']
     """
     topology = table.topology
     form, names = channel_texts(topology, form)

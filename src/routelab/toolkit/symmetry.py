@@ -127,6 +127,14 @@ def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> S
     -------
     SourceSymmetry
         Of order 1, with one class per switch, if the graph has no symmetry.
+
+    Examples
+    --------
+    >>> from routelab.registry.instances import load
+    >>> from routelab.toolkit import build_grid, source_symmetry
+    >>> graph = load("rules", "angara").routing_graph(build_grid("torus", (4, 4), wrap=True))
+    >>> len(set(source_symmetry(graph).arrays.representative.tolist()))
+    1
     """
     topology = graph.topology
     grid = whole_torus(topology)

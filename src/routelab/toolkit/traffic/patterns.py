@@ -129,6 +129,13 @@ def terminal_groups(topology: Topology) -> Int64Array:
     ------
     UnsupportedError
         If the network has no groups.
+
+    Examples
+    --------
+    >>> import routelab
+    >>> from routelab.toolkit import terminal_groups
+    >>> terminal_groups(routelab.topology("dragonfly~h=1")).tolist()
+    [0, 0, 1, 1, 2, 2]
     """
     group = switch_groups(topology)
     if group is None:
@@ -146,6 +153,12 @@ def rank_bits(topology: Topology) -> int:
     ------
     UnsupportedError
         If the number of terminals is not a power of two.
+
+    Examples
+    --------
+    >>> from routelab.toolkit import build_grid, rank_bits
+    >>> rank_bits(build_grid("mesh", (4, 4), wrap=False))
+    4
     """
     count = topology.num_terminals
     if count < 1 or count & (count - 1):
@@ -166,13 +179,29 @@ class SeededParameters(Parameters):
 
 
 def random_order(count: int, bits: np.random.PCG64) -> NDArray[np.int64]:
-    """Return the numbers from 0 to `count` - 1 in random order; int64, shape (count,)."""
+    """Return the numbers from 0 to `count` - 1 in random order; int64, shape (count,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from routelab.toolkit import random_order
+    >>> random_order(5, np.random.PCG64(1)).tolist()
+    [2, 4, 0, 3, 1]
+    """
     # raw output is the same in every numpy, unlike that of Generator's methods
     return np.argsort(bits.random_raw(count), kind="stable").astype(np.int64)
 
 
 def too_few_terminals(topology: Topology) -> str | None:
-    """Return that a pattern needs two terminals; None if the network has them."""
+    """Return that a pattern needs two terminals; None if the network has them.
+
+    Examples
+    --------
+    >>> from routelab.api import Topology
+    >>> from routelab.toolkit import too_few_terminals
+    >>> too_few_terminals(Topology.create(num_switches=1, channel_source=[], channel_target=[]))
+    'needs two terminals or more; this network has 1'
+    """
     if topology.num_terminals > 1:
         return None
     return f"needs two terminals or more; this network has {topology.num_terminals}"

@@ -18,6 +18,12 @@ class BlockBuilder:
     Parameters
     ----------
     ranks : int
+
+    Examples
+    --------
+    >>> from routelab.toolkit import BlockBuilder
+    >>> BlockBuilder(2).send(0, 1, 64).receive(1, 0, 64).build().peer.tolist()
+    [1, 0]
     """
 
     def __init__(self, ranks: int) -> None:

@@ -52,6 +52,15 @@ class RankGrid:
         Coordinates of each rank's switch.
     slot : int64 array, shape (P,)
         Number of lower ranks on the same switch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import routelab
+    >>> from routelab.api import Job
+    >>> from routelab.toolkit import RankGrid
+    >>> RankGrid.of(Job(16, np.arange(16), routelab.topology("torus~dims=4x4"))).dims
+    (4, 4)
     """
 
     dims: tuple[int, ...]
