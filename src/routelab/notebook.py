@@ -29,7 +29,7 @@ from routelab.routing.facts import FIELDS
 from routelab.routing.prove import Proof
 from routelab.routing.route import route_network
 from routelab.routing.topology import load_network
-from routelab.workflow import evaluate as stage
+from routelab.workflow.evaluate import evaluate_routings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +87,7 @@ def evaluate(
     [['dor', 8], ['angara-bfs', 12]]
     """
     several = [routings] if isinstance(routings, str | Plugin) else list(routings)
-    rows = stage.evaluate_routings(topology, several)
+    rows = evaluate_routings(topology, several)
     frame = pd.DataFrame(rows, columns=list(FIELDS))
     frame.attrs["topology"] = rows[0]["topology"] if rows else load_network(topology)[0]
     frame.attrs["facts"] = [

@@ -27,23 +27,23 @@ OWN = os.path.basename(PACKAGE)
 Files = dict[str, str]
 """Files by a name that does not depend on where they are installed."""
 
-ASKS = (
+COMMAND_PARTS = (
     *("cli", "cluster/infiniband", "commands", "instances", "notebook", "routing/export"),
     *("routing/prove", "routing/repair", "templates", "testing", "workflow/evaluate"),
 )
 """Parts of routelab on which nothing depends that a run makes."""
 
-SHOWS = ("cluster", "report", "workflow/cluster_check", "workflow/report")
+PAGE_PARTS = ("cluster", "report", "workflow/cluster_check", "workflow/report")
 """Parts on which pages depend but no computed result; no fingerprint of a measurement has code."""
 
-DESCRIBES = ("works", "quotes")
-"""Modules of built-in plugins with citations and quotations in messages, as `SHOWS`."""
+CITATION_MODULES = ("works", "quotes")
+"""Modules of built-in plugins with citations and quotations in messages, as `PAGE_PARTS`."""
 
 OFFERED = frozenset({"api", "kernels", "metrics", "toolkit"})
 """Packages that plugins import."""
 
 
-def core_files(without: tuple[str, ...] = ASKS + SHOWS) -> Files:
+def core_files(without: tuple[str, ...] = COMMAND_PARTS + PAGE_PARTS) -> Files:
     """Return the files of routelab, without some parts: folders, or modules of these names."""
     left_out = tuple(f"{OWN}/{part}{end}" for part in without for end in ("/", ".py"))
     return {name: file for name, file in _own_files().items() if not name.startswith(left_out)}
@@ -64,7 +64,7 @@ def offered_files() -> Files:
     return offered | kernel_files()
 
 
-def plugin_files(module: str, without: tuple[str, ...] = DESCRIBES) -> Files:
+def plugin_files(module: str, without: tuple[str, ...] = CITATION_MODULES) -> Files:
     """Return the files on which a plugin in `module` depends beside routelab's own.
 
     Of a built-in plugin, modules beside the kinds with the names in `without` are left out.

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Export, then write or print; or verify existing files."""
     from routelab.api import InputError
     from routelab.commands._shared.logging import show_progress
-    from routelab.routing import export as stage
+    from routelab.routing.export import check_destination, export_routes, verify, write_export
 
     if len(arguments.routes) > 2:
         raise InputError(
@@ -67,15 +67,15 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.verify is not None:
         with show_progress(arguments):
-            verdict_text = stage.verify(arguments.export, arguments.routes, arguments.verify)
+            verdict_text = verify(arguments.export, arguments.routes, arguments.verify)
         print(verdict_text)
         return 0
     if arguments.output is not None:
-        stage.check_destination(arguments.output)
+        check_destination(arguments.output)
     with show_progress(arguments):
-        files = stage.export_routes(arguments.export, arguments.routes, arguments.machine)
+        files = export_routes(arguments.export, arguments.routes, arguments.machine)
     if arguments.output is not None:
-        stage.write_export(files, arguments.output)
+        write_export(files, arguments.output)
         return 0
     for name, text in files.items():
         if len(files) > 1:

@@ -64,14 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Write one report or the index."""
     from routelab.api import InputError
     from routelab.commands._shared.logging import show_progress
-    from routelab.workflow import report as stage
+    from routelab.workflow.report import write_report, write_report_index
 
     if arguments.index == (arguments.study is not None):
         raise InputError("name a study file, or give --index for the list of all reports")
     if arguments.index and arguments.also:
         raise InputError("--also: the list of all reports has no figures; name a study file")
     if arguments.index:
-        stage.write_report_index(arguments.results)
+        write_report_index(arguments.results)
         print(arguments.results / "report" / "index.html")
         return 0
     also = arguments.also.split(",") if arguments.also else []
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"--also {arguments.also}: not a list of png and pdf, such as pdf,png")
     folder = arguments.output or arguments.results / "report" / arguments.study.stem
     with show_progress(arguments):
-        stage.write_report(
+        write_report(
             *(arguments.study, arguments.results, folder, also),
             cluster=arguments.cluster,
             keep_going=arguments.keep_going,

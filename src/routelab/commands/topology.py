@@ -37,9 +37,9 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build the network, then write or print it."""
     if arguments.output is None:
-        from routelab.routing import topology as stage
+        from routelab.routing.topology import load_network
 
-        name, network = stage.load_network(arguments.topology)
+        name, network = load_network(arguments.topology)
         _print(name, network, arguments.format)
         return 0
     check_result_folder(arguments.output)

@@ -83,12 +83,12 @@ def _run(arguments: argparse.Namespace) -> int:
     """Print or write the program of a workload; return the exit code."""
     from routelab.registry.instances import name_of
     from routelab.results.text_folder import check_text_folder, write_folder
-    from routelab.simulation.flow import workload as stage
+    from routelab.simulation.flow.workload import workload_program
     from routelab.toolkit import write_trace
 
     if arguments.output is not None:
         check_text_folder(arguments.output)
-    plugin, program = stage.workload_program(
+    plugin, program = workload_program(
         arguments.workload, arguments.ranks, arguments.topology, arguments.ranks_per_node
     )
     if arguments.output is not None:

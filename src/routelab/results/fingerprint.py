@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from routelab._runtime.sources import (
-    ASKS,
-    DESCRIBES,
+    CITATION_MODULES,
+    COMMAND_PARTS,
     core_digest,
     core_files,
     digest,
@@ -59,7 +59,7 @@ def job_fingerprint(
     InputError
         If an input file cannot be read.
     """
-    return _digest_of_facts(core_digest(), instance_text, plugins, input_files, DESCRIBES)
+    return _digest_of_facts(core_digest(), instance_text, plugins, input_files, CITATION_MODULES)
 
 
 def page_fingerprint(
@@ -107,7 +107,7 @@ def _digest_of_facts(
 
 @cache
 def _page_digest() -> str:
-    return digest(core_files(ASKS))
+    return digest(core_files(COMMAND_PARTS))
 
 
 @cache

@@ -31,7 +31,7 @@ from routelab.kernels.hops import (
 
 FREE = 64
 """Flits that a buffer of a walker's network holds; all of them are free before `Walker.occupy`."""
-ASKS = 64
+MOST_CALLS = 64
 """Largest number of calls of hop for a packet that cannot move, if the program is asked again."""
 
 
@@ -242,7 +242,7 @@ class Walker:
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
         """Return the candidates of the last call of hop, and the one that is taken, if any."""
         candidates: tuple[Candidate, ...] = ()
-        for _ in range(ASKS if self.program.again else 1):
+        for _ in range(MOST_CALLS if self.program.again else 1):
             answer = self._offers(here, last)
             if answer is None:
                 break

@@ -14,9 +14,9 @@ import pytest
 
 from routelab._runtime import sources
 from routelab._runtime.sources import (
-    ASKS,
-    DESCRIBES,
-    SHOWS,
+    CITATION_MODULES,
+    COMMAND_PARTS,
+    PAGE_PARTS,
     core_files,
     digest,
     editable_distributions,
@@ -81,7 +81,7 @@ def imports_of(file: Path) -> Iterator[tuple[str, str]]:
 
 def test_computing_modules_use_only_counted_sources():
     """Else an edit would change a result and not its fingerprint."""
-    left_out = tuple(f"routelab.{one.replace('/', '.')}" for one in ASKS + SHOWS)
+    left_out = tuple(f"routelab.{one.replace('/', '.')}" for one in COMMAND_PARTS + PAGE_PARTS)
     users = {
         name
         for name, file in core_files().items()
@@ -101,9 +101,11 @@ def test_computing_modules_use_only_counted_sources():
 
 def test_pages_depend_on_templates_and_results_do_not():
     for name in ("report/templates/page.html.j2", "report/table.py", "cluster/bench/results.py"):
-        assert f"routelab/{name}" in core_files(ASKS)
+        assert f"routelab/{name}" in core_files(COMMAND_PARTS)
         assert f"routelab/{name}" not in core_files()
-    assert not [name for name in core_files(ASKS) if "/commands/" in name or "/testing/" in name]
+    assert not [
+        name for name in core_files(COMMAND_PARTS) if "/commands/" in name or "/testing/" in name
+    ]
     for name in ("routing/route.py", "study/cluster/keys.py", "deadlock/kernels/state_search.py"):
         assert f"routelab/{name}" in core_files()
 
@@ -161,7 +163,7 @@ def test_built_in_plugins_use_only_their_counted_sources():
 def test_modules_that_only_describe_do_not_count():
     module = "routelab_plugins.selection.sgr"
     counted, everything = plugin_files(module), plugin_files(module, ())
-    named = {f"routelab_plugins/{name}.py" for name in DESCRIBES}
+    named = {f"routelab_plugins/{name}.py" for name in CITATION_MODULES}
     assert (
         set(everything) - set(counted)
         == named

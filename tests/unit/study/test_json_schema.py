@@ -20,7 +20,7 @@ from routelab.study.json_schema import study_schema
 from routelab.study.reference import Source
 from routelab.study.study import Bound, Limits, Study, Survey
 from routelab.study.views import Beside, Between, Figure, Pivot, Relative, Table
-from routelab.workflow.plan import preview as stage
+from routelab.workflow.plan.preview import study_schema_text
 
 ROOT = Path(__file__).parents[3]
 STUDIES = sorted((ROOT / "config/studies").rglob("*.yaml"))
@@ -57,7 +57,7 @@ def schema():
 
 def test_the_schema_in_the_repository_is_that_of_the_models():
     written = (ROOT / "config/schema/study.schema.json").read_text(encoding="utf-8")
-    assert written == stage.study_schema_text(built_in=True), WRITE
+    assert written == study_schema_text(built_in=True), WRITE
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)

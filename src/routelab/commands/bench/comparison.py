@@ -11,12 +11,16 @@ from functools import partial
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.cluster.bench import run_comparison as stage
 from routelab.cluster.bench import texts
 from routelab.cluster.bench.comparison import equal_tables
 from routelab.cluster.bench.processes.processes import pass_signals_on
 from routelab.cluster.bench.processes.signals import StopRequest
 from routelab.cluster.bench.results import ComparisonResult
+from routelab.cluster.bench.run_comparison import (
+    ComparisonSession,
+    prepare_comparison,
+    run_comparison,
+)
 from routelab.cluster.bench.session import SessionEnd
 from routelab.cluster.bench.slurm import allocation, salloc
 from routelab.commands._shared.logging import show_progress
@@ -36,7 +40,7 @@ def run_options(arguments: argparse.Namespace) -> int:
         arguments.topology, arguments.routing or (), arguments.benchmark or (), settings
     )
     store = arguments.results / RUNS
-    measurement = stage.prepare_comparison(
+    measurement = prepare_comparison(
         comparison,
         store,
         apply=arguments.apply_routing,
@@ -63,7 +67,7 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     if not isinstance(job, ComparisonJob):
         raise InputError(f"{arguments.comparison} must list exactly one comparison")
     prepare = partial(
-        stage.prepare_comparison, job.comparison, Path(job.store), apply=arguments.apply_routing
+        prepare_comparison, job.comparison, Path(job.store), apply=arguments.apply_routing
     )
     if arguments.dry_run:
         return _print_commands(prepare(dry=True))
@@ -86,14 +90,14 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_commands(measurement: stage.ComparisonSession) -> int:
+def _print_commands(measurement: ComparisonSession) -> int:
     """Print what would be run; start and write nothing."""
     for line in texts.rehearsal_lines(measurement, _in_salloc(measurement, dry=True)):
         print(line)
     return 0
 
 
-def _warn(measurement: stage.ComparisonSession) -> None:
+def _warn(measurement: ComparisonSession) -> None:
     plan = measurement.plan
     same = equal_tables(plan.digests if plan.apply else {})
     for text in filter(None, (texts.fabric_warning(plan), *same)):
@@ -101,7 +105,7 @@ def _warn(measurement: stage.ComparisonSession) -> None:
 
 
 def _measure(
-    measurement: stage.ComparisonSession,
+    measurement: ComparisonSession,
     arguments: argparse.Namespace,
     folder: Path | None,
     fingerprint: str,
@@ -109,7 +113,7 @@ def _measure(
     """Measure; return None instead of results if a signal ended the session."""
     try:
         with show_progress(arguments):
-            return stage.run_comparison(measurement, folder, fingerprint)
+            return run_comparison(measurement, folder, fingerprint)
     except StopRequest as signal_:
         slurm_job = allocation()
         end_text = slurm_job.end_text() if slurm_job is not None else ""
@@ -121,7 +125,7 @@ def _measure(
         return None, SessionEnd(stopped=stop_reason)
 
 
-def _in_salloc(measurement: stage.ComparisonSession, *, dry: bool = False) -> list[str]:
+def _in_salloc(measurement: ComparisonSession, *, dry: bool = False) -> list[str]:
     """Return this command in an allocation of the hosts; empty if it needs none.
 
     Raises
@@ -144,7 +148,7 @@ def _in_salloc(measurement: stage.ComparisonSession, *, dry: bool = False) -> li
     return salloc(plan.file.cluster, plan.hosts, plan.comparison.minutes, command, dry=dry)
 
 
-def _ask_slurm(measurement: stage.ComparisonSession, command: Sequence[str]) -> int:
+def _ask_slurm(measurement: ComparisonSession, command: Sequence[str]) -> int:
     """Run this command in an allocation and return its exit code."""
     logger.info("asking Slurm for %s", ", ".join(measurement.plan.hosts))
     with pass_signals_on() as started:

@@ -100,7 +100,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         case.store.save(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
         watch.finish(measured)
 
-    def recall(load: float, seed: int) -> LoadResult | None:
+    def find_result(load: float, seed: int) -> LoadResult | None:
         row = case.store.find(f"{digest} {load!r} {seed}")
         return None if row is None else from_row(row, settings)
 
@@ -109,7 +109,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         make,
         settings,
         on_result=on_result,
-        recall=recall,
+        find_result=find_result,
         on_progress=watch.report,
     )
     watch.begin()

@@ -19,7 +19,7 @@ from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.provenance import seed_of
-from routelab.routing import bound as stage
+from routelab.routing.bound import ANY, BARE, bound_load, write_bound
 from routelab.routing.facts import topology_facts
 from routelab.study import Bound
 from routelab.toolkit import build_grid
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts
 
 
-ALL_ROUTES = {stage.BARE: "all minimal routes", stage.ANY: "routes of any length"}
+ALL_ROUTES = {BARE: "all minimal routes", ANY: "routes of any length"}
 """Bounds without rules, by the name that takes the place of rules."""
 
 MARGIN = 60.0
@@ -74,7 +74,7 @@ class BoundJob(NetworkJob):
         pairs = dict.fromkeys(
             (t, id_)
             for (t, _), rules_id in rules_ids(parts).items()
-            for id_ in (stage.BARE, rules_id, *([stage.ANY] if bounds_any_length(parts) else []))
+            for id_ in (BARE, rules_id, *([ANY] if bounds_any_length(parts) else []))
         )
         for t, id_ in pairs:
             plugin = rules[id_]
@@ -106,7 +106,7 @@ class BoundJob(NetworkJob):
         """Load no kernels of rules: the jobs do."""
 
         def rehearse() -> None:
-            stage.bound_load(build_grid("torus", (3, 2), wrap=True), None)
+            bound_load(build_grid("torus", (3, 2), wrap=True), None)
 
         return (Rehearsal(("bounds",), "bounds", rehearse),)
 
@@ -131,17 +131,17 @@ class BoundJob(NetworkJob):
         """Bound the load."""
         network = self.require_network(network, facts)
         report_phase(rules_name, "bound")
-        bound = stage.bound_load(
+        bound = bound_load(
             network,
             rules,
             seconds=self.seconds,
             exact=self.exact,
-            any_length=self.text == stage.ANY,
+            any_length=self.text == ANY,
         )
         report_phase(rules_name, "ok", ended=True)
         return Result(
             topology_facts(network) | bound_numbers(bound),
-            lambda folder, _: stage.write_bound(bound, network, folder),
+            lambda folder, _: write_bound(bound, network, folder),
         )
 
 
@@ -166,7 +166,7 @@ def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
     """Return id and plugin of a routing's rules. Rules have no alias in a study."""
     rules = next((plugin for plugin in routing.plugins if isinstance(plugin, RulesPlugin)), None)
     if rules is None:
-        return stage.BARE, None
+        return BARE, None
     text = name_of(rules)
     if "/" not in text and len(text) <= MAX_ID:
         return text, rules
@@ -175,5 +175,5 @@ def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
 
 def _digest(rules: RulesPlugin | None) -> str:
     if rules is None:
-        return job_fingerprint(stage.BARE)
+        return job_fingerprint(BARE)
     return job_fingerprint(name_of(rules), [type(rules)], map(str, rules.input_files()))

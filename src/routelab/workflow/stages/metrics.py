@@ -20,8 +20,8 @@ from routelab.registry.instances import ComposedRouting, Routing, load, load_rou
 from routelab.registry.requirements import collect_errors
 from routelab.results.outcome import Outcome, ending_in
 from routelab.results.provenance import seed_of
-from routelab.routing import route as stage
 from routelab.routing.apply import apply_routing, graph_of_rules
+from routelab.routing.route import measure_table, write_metrics
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_names, code_digest
 from routelab.workflow.stages.routes import TableJob, route_jobs
@@ -102,9 +102,9 @@ class MetricJob(TableJob):
             routing, *metrics = self._plugins()
             network = build_grid("torus", (3, 2), wrap=True)
             routed = apply_routing(network, routing)
-            measured = stage.measure_table(routed.table, routed.graph, routing, metrics)
+            measured = measure_table(routed.table, routed.graph, routing, metrics)
             with tempfile.TemporaryDirectory() as folder:
-                stage.write_metrics(measured, Path(folder))
+                write_metrics(measured, Path(folder))
 
         if not self.classes:
             return ()
@@ -144,10 +144,10 @@ class MetricJob(TableJob):
         # rules that are not reproducible would be other ones than those of the table
         if isinstance(routing, ComposedRouting) and routing.rules.capabilities.deterministic:
             graph = graph_of_rules(network, routing.rules)
-        measured = stage.measure_table(table, graph, routing, metrics)
+        measured = measure_table(table, graph, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
         return Result(
             {},
-            lambda folder, _: stage.write_metrics(measured, folder),
+            lambda folder, _: write_metrics(measured, folder),
             problem=measured.problem,
         )

@@ -19,7 +19,7 @@ from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.results.outcome import OUTCOME, Outcome, digest_in, read_outcome
 from routelab.results.provenance import ResourceMeter, seed_of
-from routelab.routing import route as stage
+from routelab.routing.route import ROUTES, route_network, write_routes
 from routelab.routing.routes_file import load_routes, table_digest
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_names, code_digest
@@ -102,11 +102,11 @@ class RouteJob(NetworkJob):
     ) -> Result:
         """Route the network, check and measure the table."""
         network = self.require_network(network, facts)
-        routed, facts, measured = stage.route_network(network, routing, metrics)
+        routed, facts, measured = route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
         if measured.problem is not None:
             facts[MISSING_METRICS] = measured.problem.reason
-        write = partial(stage.write_routes, routed, measured)
+        write = partial(write_routes, routed, measured)
         return Result(facts, write, table_digest(routed.table))
 
 
@@ -172,7 +172,7 @@ class TableJob(NetworkJob):
         """
         if outcome is None or outcome.status != "ok" or network is None:
             return None
-        return load_routes(Path(self.routes, stage.ROUTES), network)
+        return load_routes(Path(self.routes, ROUTES), network)
 
 
 def route_rehearsals(
@@ -197,12 +197,12 @@ def route_rehearsals(
         algorithm = load_routing(routing)
         network = build_grid("torus", (3, 2), wrap=True)
         with ResourceMeter() as resources:
-            routed, _, measured = stage.route_network(
+            routed, _, measured = route_network(
                 network, algorithm, [load("metric", name) for name in metrics]
             )
         with tempfile.TemporaryDirectory() as folder:
             provenance = resources.provenance(algorithm.plugins)
-            stage.write_routes(routed, measured, Path(folder), provenance)
+            write_routes(routed, measured, Path(folder), provenance)
 
     # the key has no metrics: their kernels are few, and jobs compile missing ones
     return (Rehearsal(("routes", *classes), routing, rehearse, tuple(classes)),)

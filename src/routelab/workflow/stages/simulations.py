@@ -20,11 +20,11 @@ from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.outcome import Outcome, Status
-from routelab.simulation import run as stage
 from routelab.simulation.case import network_of, routing_of
 from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
+from routelab.simulation.run import run_simulation, write_engine_result
 from routelab.simulation.sample_work import brief_engine, trial_work
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_name, class_names, code_digest
@@ -141,9 +141,9 @@ class EngineJob(TableJob):
             full_engine.check()  # reads the machine's file, once for all jobs of a batch
             engine = brief_engine(full_engine)
             routing = load_routing(self.text)
-            result = stage.run_simulation(network, routing, trial_work(engine), engine)
+            result = run_simulation(network, routing, trial_work(engine), engine)
             with tempfile.TemporaryDirectory() as folder:
-                stage.write_engine_result(result, self.carried, Path(folder))
+                write_engine_result(result, self.carried, Path(folder))
 
         names = self.kind, key, *self.classes
         classes = (*self.classes, *class_name("engine", key))
@@ -215,13 +215,13 @@ class EngineJob(TableJob):
                 # all traffic shares proofs: ids are network, routing, traffic and settings
                 proofs = Proofs(Path(self.folder).parents[1] / PROOFS, self.network_digest)
         try:
-            result = stage.run_simulation(network, algorithm, work, engine, parts, proofs, routes)
+            result = run_simulation(network, algorithm, work, engine, parts, proofs, routes)
         finally:
             if parts is not None:
                 parts.close(done=False)
         return Result(
             result.facts,
-            lambda folder, _: stage.write_engine_result(result, self.carried, folder),
+            lambda folder, _: write_engine_result(result, self.carried, folder),
         )
 
     @override

@@ -21,7 +21,7 @@ from routelab.metrics.bounds.throughput.facts import (
 )
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
-from routelab.routing import bound as stage
+from routelab.routing.bound import bound_traffic, write_throughput
 from routelab.routing.facts import topology_facts
 from routelab.study import Bound
 from routelab.toolkit import build_grid
@@ -103,7 +103,7 @@ class ThroughputJob(NetworkJob):
     def rehearsals(self) -> Sequence[Rehearsal]:
         def rehearse() -> None:
             traffic = load("traffic", self.text)
-            stage.bound_traffic(build_grid("mesh", (3, 2), wrap=False), traffic, self.loads)
+            bound_traffic(build_grid("mesh", (3, 2), wrap=False), traffic, self.loads)
 
         key = self.text.partition("~")[0]
         return (Rehearsal((self.kind, key), self.text, rehearse, class_name("traffic", key)),)
@@ -126,7 +126,7 @@ class ThroughputJob(NetworkJob):
         bounds: dict[int, ThroughputBound] = {}
         for seed in self.seeds:
             report_phase(name_of(traffic), f"bound, seed {seed}")
-            bounds[seed] = stage.bound_traffic(
+            bounds[seed] = bound_traffic(
                 network, traffic, self.loads, seed=seed, seconds=self.seconds
             )
         report_phase(name_of(traffic), "ok", ended=True)
@@ -137,7 +137,7 @@ class ThroughputJob(NetworkJob):
                 **throughput_facts(list(numbers.values()), None),
                 "throughput_by_seed": numbers,
             },
-            lambda folder, _: stage.write_throughput(bounds, network, folder),
+            lambda folder, _: write_throughput(bounds, network, folder),
         )
 
 

@@ -19,7 +19,15 @@ from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import load, name_of
 from routelab.results.outcome import digest_in
 from routelab.results.provenance import seed_of
-from routelab.routing import topology as stage
+from routelab.routing.topology import (
+    build_topology,
+    failed_outcome,
+    load_network,
+    network_facts,
+    network_name,
+    topology_facts,
+    write_topology,
+)
 from routelab.routing.topology_file import topology_digest
 from routelab.study import Limits
 from routelab.toolkit import build_grid
@@ -63,7 +71,7 @@ class TopologyJob(FolderJob):
     @override
     def rehearsals(self) -> Sequence[Rehearsal]:
         def rehearse() -> None:
-            stage.network_facts(build_grid("torus", (3, 2), wrap=True))
+            network_facts(build_grid("torus", (3, 2), wrap=True))
 
         return (Rehearsal(("topologies",), "networks", rehearse),)
 
@@ -76,10 +84,10 @@ class TopologyJob(FolderJob):
     def run(self, plugin: TopologyPlugin, _: Mapping[str, Any]) -> Result:
         """Build the network."""
         report_phase(name_of(plugin), "network")
-        network = stage.build_topology(plugin)
+        network = build_topology(plugin)
         return Result(
-            stage.network_facts(network),
-            partial(stage.write_topology, network),
+            network_facts(network),
+            partial(write_topology, network),
             topology_digest(network),
         )
 
@@ -140,9 +148,9 @@ class NetworkJob(FolderJob):
             If the name is wrong, or a file in the network's folder is damaged. That is not an
             outcome of this job, because an outcome could never be corrected.
         """
-        if stage.failed_outcome(self.topology) is not None:
-            return stage.network_name(self.topology), None
-        return stage.load_network(self.topology)
+        if failed_outcome(self.topology) is not None:
+            return network_name(self.topology), None
+        return load_network(self.topology)
 
     def require_network(self, network: Topology | None, facts: dict[str, Any]) -> Topology:
         """Return the network that `look_up_network` found; add what is known of it to `facts`.
@@ -153,9 +161,9 @@ class NetworkJob(FolderJob):
             If the network could not be built.
         """
         if network is None:
-            failure = stage.failed_outcome(self.topology)
+            failure = failed_outcome(self.topology)
             assert failure is not None
             facts.update({**failure.facts, **facts})
             raise LostInputError(failure.status, failure.reason)
-        facts.update({**stage.topology_facts(network), **facts})
+        facts.update({**topology_facts(network), **facts})
         return network

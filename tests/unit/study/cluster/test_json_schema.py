@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from routelab.api import InputError
-from routelab.cluster import files as stage
+from routelab.cluster.files import cluster_schema_text
 from routelab.study.cluster.json_schema import cluster_schema
 from routelab.study.cluster.keys import PARTS, load_cluster
 from routelab.study.document import load_document
@@ -46,7 +46,7 @@ def validator():
 
 def test_the_schema_in_the_repository_is_that_of_the_models():
     written = (ROOT / "config/schema/cluster.schema.json").read_text(encoding="utf-8")
-    assert written == stage.cluster_schema_text(), WRITE
+    assert written == cluster_schema_text(), WRITE
 
 
 @pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.stem)

@@ -18,7 +18,7 @@ from routelab.toolkit.parallel import allowed_threads
 Make = Callable[[float, int], PacketSimulation]
 """Function that makes a simulation at an offered load with a seed; called in threads."""
 
-Recall = Callable[[float, int], LoadResult | None]
+FindResult = Callable[[float, int], LoadResult | None]
 """Function that returns an earlier result at an offered load with a seed; called in threads."""
 
 _GRAVEST: tuple[State, ...] = (
@@ -124,7 +124,7 @@ def sweep_loads(
     loads: Iterable[float] | None = None,
     threads: int | None = None,
     on_result: Callable[[LoadResult], None] | None = None,
-    recall: Recall | None = None,
+    find_result: FindResult | None = None,
     on_progress: Callable[[float, int, str], None] | None = None,
 ) -> list[Point]:
     """Measure at several loads, with every seed, in threads.
@@ -141,7 +141,7 @@ def sweep_loads(
         Default: as many as this process may use. The results do not depend on it.
     on_result : callable, optional
         Called with the result of every run, in its thread.
-    recall : callable, optional
+    find_result : callable, optional
         Returns earlier results, whose runs are not repeated.
     on_progress : callable, optional
         Called at intervals with load, seed and progress of a run, in its thread.
@@ -157,7 +157,7 @@ def sweep_loads(
     tasks = [(load, seed) for load in offered_loads for seed in settings.all_seeds]
 
     def run_task(task: tuple[float, int]) -> LoadResult:
-        result = None if recall is None else recall(*task)
+        result = None if find_result is None else find_result(*task)
         if result is None:
             report = None if on_progress is None else partial(on_progress, *task)
             result = measure_simulation(make(*task), settings, report)
