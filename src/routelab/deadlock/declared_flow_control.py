@@ -129,7 +129,8 @@ def explain_cycle(topology: Topology, channels: Int64Array) -> tuple[Status, str
     kept = channels[bubble[channels] == 1].tolist()
     for channel in kept:
         if topology.channel_ring[channel] < 0:
-            return "not enough input", f"; {name(channel)} keeps a bubble in no declared ring"
+            why = f"; {name(channel)} keeps a bubble, and no whole ring that has it is declared"
+            return "not enough input", why
         if channel not in ring_of:
             return "cycle", f"; the channels of the ring of {name(channel)} are no complete ring"
         for other in ring_of[channel]:
