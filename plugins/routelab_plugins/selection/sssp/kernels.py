@@ -1,4 +1,13 @@
-"""Algorithm 3 of the Angara paper, on trees and on listed routes; both choose the same routes."""
+"""Algorithm 3 of the Angara paper, on trees and on listed routes; both choose the same routes.
+
+    stage 1   pairs with one route: it is theirs, and its load counts from the beginning
+    stage 2   the other pairs in groups: equal turns, then equal length, then one source
+    stage 3   group after group, the lightest routes on the loads so far
+
+In stage 3 a group takes one tree after another. The routes of one tree share no channel: a pair
+whose route would cross a channel that a route of this tree has taken waits for the next tree, which
+knows the new loads.
+"""
 
 from typing import NamedTuple
 
@@ -60,55 +69,60 @@ def build_routes_sssp(search, unique, pairs, group_start):
     tree = tree_scratch(len(graph.vertex_switch))
     arrival = np.empty(len(graph.begin), np.int32)
 
+    # Stage 1. A tree from each source that has such pairs. The weights stay 0 meanwhile: a unique
+    # route does not depend on them.
     unique_trees = 0
-    for i in range(count):
+    for source in range(count):
         farthest = 0
-        for j in range(count):
-            if unique[i, j]:
-                farthest = max(farthest, lengths[i, j])
+        for target in range(count):
+            if unique[source, target]:
+                farthest = max(farthest, lengths[source, target])
         if farthest == 0:
             continue
         unique_trees += 1
-        root = graph.begin[endpoints[i]]
+        root = graph.begin[endpoints[source]]
         settle_switches(graph, tree, grow_tree(graph, root, weight, False, farthest, tree), arrival)
-        for j in range(count):
-            if unique[i, j]:
-                route = hops[start[i * count + j] : start[i * count + j + 1]]
-                write_route(graph, tree, arrival[endpoints[j]], route)
-    # applied afterwards: a unique route does not depend on the weights
-    for i in range(count):
-        for j in range(count):
-            if unique[i, j]:
-                route = hops[start[i * count + j] : start[i * count + j + 1]]
-                add_route(weight, route, search.demand[i] * search.demand[j])
+        for target in range(count):
+            if unique[source, target]:
+                pair = source * count + target
+                route = hops[start[pair] : start[pair + 1]]
+                write_route(graph, tree, arrival[endpoints[target]], route)
+    for source in range(count):
+        for target in range(count):
+            if unique[source, target]:
+                pair = source * count + target
+                route = hops[start[pair] : start[pair + 1]]
+                add_route(weight, route, search.demand[source] * search.demand[target])
 
+    # Stage 3. `crossed` has the last tree whose routes cross each channel.
     group_trees = 0
     crossed = np.full(graph.num_channels, -1, np.int64)
-    for g in range(len(group_start) - 1):
-        remaining = pairs[group_start[g] : group_start[g + 1]].copy()
-        num_waiting = len(remaining)
-        i = remaining[0] // count
-        length = lengths[i, remaining[0] % count]
-        root = graph.begin[endpoints[i]]
+    for group in range(len(group_start) - 1):
+        waiting = pairs[group_start[group] : group_start[group + 1]].copy()
+        num_waiting = len(waiting)
+        source = waiting[0] // count
+        length = lengths[source, waiting[0] % count]
+        root = graph.begin[endpoints[source]]
         while num_waiting:
-            visited = grow_tree(graph, root, weight, search.backwards[i], length, tree)
+            visited = grow_tree(graph, root, weight, search.backwards[source], length, tree)
             settle_switches(graph, tree, visited, arrival)
             group_trees += 1
             num_postponed = 0
             for k in range(num_waiting):
-                p = remaining[k]
-                route = hops[start[p] : start[p + 1]]
-                write_route(graph, tree, arrival[endpoints[p % count]], route)
-                crosses = False
-                for c in route:
-                    crosses |= crossed[c] == group_trees
-                if crosses:
-                    remaining[num_postponed] = p
+                pair = waiting[k]
+                target = pair % count
+                route = hops[start[pair] : start[pair + 1]]
+                write_route(graph, tree, arrival[endpoints[target]], route)
+                is_taken = False
+                for channel in route:
+                    is_taken |= crossed[channel] == group_trees
+                if is_taken:
+                    waiting[num_postponed] = pair
                     num_postponed += 1
                     continue
-                for c in route:
-                    crossed[c] = group_trees
-                add_route(weight, route, search.demand[i] * search.demand[p % count])
+                for channel in route:
+                    crossed[channel] = group_trees
+                add_route(weight, route, search.demand[source] * search.demand[target])
             num_waiting = num_postponed
     return hops, unique_trees, group_trees
 
@@ -127,31 +141,35 @@ def _rank_rows(choices, unique_first, channel_direction):
     length, routes, first_hop = choices.length, choices.routes, choices.first_hop
     hops = choices.hops
     longest = np.int64(0)
-    for p in range(len(length)):
-        longest = max(longest, length[p])
+    for row in range(len(length)):
+        longest = max(longest, length[row])
     rank = np.full(len(length), -1, np.int32)
     rank_of = np.full((longest + 1) * (longest + 1), -1, np.int32)
-    for p in range(len(length)):
-        n = np.int64(length[p])
-        if n <= 0 or (unique_first and routes[p] == 1):
+
+    # 1. Turns and length of each row as one number, which sorts by turns first.
+    for row in range(len(length)):
+        num_hops = np.int64(length[row])
+        if num_hops <= 0 or (unique_first and routes[row] == 1):
             continue
-        fewest = n
-        for r in range(routes[p]):
-            first = first_hop[p] + r * n
+        fewest = num_hops
+        for r in range(routes[row]):
+            first = first_hop[row] + r * num_hops
             turns = 0
-            for h in range(first + 1, first + n):
+            for h in range(first + 1, first + num_hops):
                 turns += channel_direction[hops[h]] != channel_direction[hops[h - 1]]
             fewest = min(fewest, turns)
-        rank[p] = fewest * (longest + 1) + n
-        rank_of[rank[p]] = 0
+        rank[row] = fewest * (longest + 1) + num_hops
+        rank_of[rank[row]] = 0
+
+    # 2. The numbers that occur, counted from 0: groups are arrays by rank, without gaps.
     ranks = 0
-    for key in range(len(rank_of)):
-        if rank_of[key] == 0:
-            rank_of[key] = ranks
+    for number in range(len(rank_of)):
+        if rank_of[number] == 0:
+            rank_of[number] = ranks
             ranks += 1
-    for p in range(len(length)):
-        if rank[p] >= 0:
-            rank[p] = rank_of[rank[p]]
+    for row in range(len(length)):
+        if rank[row] >= 0:
+            rank[row] = rank_of[rank[row]]
     return rank, ranks
 
 
@@ -185,27 +203,31 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
     rank, ranks = _rank_rows(choices, unique_first, channel_direction)
     ends = len(order)
     classes = len(rank) // max(ends, 1)
+
+    # 1. Pairs and hops of each rank from a source of each class.
     size = np.zeros((ranks, classes), np.int64)
     volume = np.zeros((ranks, classes), np.int64)
     length_of = np.zeros(ranks, np.int32)
-    for p in range(len(rank)):
-        if rank[p] >= 0:
-            length_of[rank[p]] = choices.length[p]
-            size[rank[p], p // ends] += 1
-            volume[rank[p], p // ends] += np.int64(choices.routes[p]) * choices.length[p]
+    for row in range(len(rank)):
+        if rank[row] >= 0:
+            length_of[rank[row]] = choices.length[row]
+            size[rank[row], row // ends] += 1
+            volume[rank[row], row // ends] += np.int64(choices.routes[row]) * choices.length[row]
+
+    # 2. Where each group begins: rank after rank, and in each the sources in tie order.
     source, length = np.empty(ranks * ends, np.int32), np.empty(ranks * ends, np.int32)
     start = np.zeros(ranks * ends + 1, np.int64)
     pair_at, hop_at = np.empty((ranks, ends), np.int64), np.empty((ranks, ends), np.int64)
     groups, pairs, hops = 0, np.int64(0), np.int64(0)
     for k in range(ranks):
         for i in order:
-            q = source_class[i]
-            if size[k, q] == 0:
+            own_class = source_class[i]
+            if size[k, own_class] == 0:
                 continue
             source[groups], length[groups] = i, length_of[k]
             pair_at[k, i], hop_at[k, i] = pairs, hops
-            pairs += size[k, q]
-            hops += volume[k, q]
+            pairs += size[k, own_class]
+            hops += volume[k, own_class]
             groups += 1
             start[groups] = pairs
     cut = source[:groups].copy(), length[:groups].copy(), start[: groups + 1].copy()
@@ -289,33 +311,37 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
     first = np.empty(count, np.int64)
     waiting, applied = np.empty(count, np.int32), np.empty(count, np.int32)
     trees, next_hop = 0, np.int64(0)
-    for g in range(len(groups.source)):
-        i, n = np.int64(groups.source[g]), np.int64(groups.length[g])
-        begin, num_waiting = groups.start[g], groups.start[g + 1] - groups.start[g]
+    for group in range(len(groups.source)):
+        source, num_hops = np.int64(groups.source[group]), np.int64(groups.length[group])
+        begin, num_waiting = groups.start[group], groups.start[group + 1] - groups.start[group]
         routes = groups.routes[begin : begin + num_waiting]
         for k in range(num_waiting):
             waiting[k], first[k] = k, next_hop
-            next_hop += n * routes[k]
+            next_hop += num_hops * routes[k]
         while num_waiting:
             trees += 1
+            # 1. The lightest route of each waiting pair, if none of its channels is taken.
             num_postponed, num_applied = 0, 0
             for w in range(num_waiting):
                 k = waiting[w]
-                pick = _free_lightest(hops, first[k], n, np.int64(routes[k]), load, backwards[i])
+                pick = _free_lightest(
+                    hops, first[k], num_hops, np.int64(routes[k]), load, backwards[source]
+                )
                 if pick < 0:
                     waiting[num_postponed] = k
                     num_postponed += 1
                     continue
-                chosen[i * count + target[begin + k]] = pick
-                first[k] += pick * n
-                for h in range(first[k], first[k] + n):
+                chosen[source * count + target[begin + k]] = pick
+                first[k] += pick * num_hops
+                for h in range(first[k], first[k] + num_hops):
                     load[hops[h]] += CROSSED
                 applied[num_applied] = k
                 num_applied += 1
-            for d in range(num_applied):
-                k = applied[d]
-                amount = demand[i] * demand[target[begin + k]]
-                for h in range(first[k], first[k] + n):
+            # 2. The loads of the chosen routes in place of the marks.
+            for a in range(num_applied):
+                k = applied[a]
+                amount = demand[source] * demand[target[begin + k]]
+                for h in range(first[k], first[k] + num_hops):
                     load[hops[h]] += amount - CROSSED
             num_waiting = num_postponed
     return trees
@@ -330,7 +356,7 @@ def _free_lightest(hops, first, n, routes, load, backwards):
     hops : uint32 array
         With the pair's routes of `n` hops from `first` on.
     """
-    # usually the pair has to wait because all its routes begin with marked channels
+    # 1. Usually the pair has to wait because all its routes begin with marked channels.
     marked = CROSSED
     h = np.uint64(first)
     for _ in range(routes):
@@ -338,6 +364,7 @@ def _free_lightest(hops, first, n, routes, load, backwards):
         h += np.uint64(n)
     if marked:
         return np.int64(-1)
+    # 2. The lightest route. If it is marked, the pair waits, even if a heavier one is free.
     pick, least = np.int64(-1), np.int64(0)
     h = np.uint64(first)
     for r in range(routes):
