@@ -147,23 +147,25 @@ def _break_cycles(table, search, layer, current):
         search.place[root] = 0
         depth = 1
         while depth > 0:
-            v = search.walk[depth - 1]
-            e = search.next_edge[v]
-            if e == table.start[v + 1]:
-                search.done[v] = True
-                search.place[v] = -1
+            # 1. A channel without further dependencies is on no cycle.
+            channel = search.walk[depth - 1]
+            dependency = search.next_edge[channel]
+            if dependency == table.start[channel + 1]:
+                search.done[channel] = True
+                search.place[channel] = -1
                 depth -= 1
                 continue
-            w = table.target[e]
-            if search.load[e] == 0 or search.done[w]:
-                search.next_edge[v] += 1
-            elif search.place[w] < 0:
-                search.walk[depth] = w
-                search.place[w] = depth
+            awaited = table.target[dependency]
+            if search.load[dependency] == 0 or search.done[awaited]:
+                search.next_edge[channel] += 1
+            # 2. The walk goes on, or comes back to one of its channels: a cycle.
+            elif search.place[awaited] < 0:
+                search.walk[depth] = awaited
+                search.place[awaited] = depth
                 depth += 1
             else:
-                d = _weakest(search, search.place[w], depth)
-                moved += _move_paths(table, search.load, layer, current, d)
+                weakest = _weakest(search, search.place[awaited], depth)
+                moved += _move_paths(table, search.load, layer, current, weakest)
                 depth = _cut(search, depth)
     return moved
 

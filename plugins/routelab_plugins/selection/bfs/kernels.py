@@ -36,6 +36,7 @@ def _grow(graph, root, weight, reading, backwards, tree, arrival):
     An end vertex uses no channel, so it goes to the vertex that is discovered first, before the
     level is sorted; `arrival` takes these vertices, switch by switch (−1: none).
     """
+    # The vertices of one level are ``queue[head:tail]``; those of the next are put behind them.
     level, parent_edge, queue = tree.level, tree.parent_edge, tree.queue
     level[:] = -1
     arrival[:] = -1
@@ -45,25 +46,27 @@ def _grow(graph, root, weight, reading, backwards, tree, arrival):
     head, tail, depth = 0, 1, 0
     while head < tail:
         end = tail
+        # 1. Sort the level. The sort is stable: equal weights stay in the order of discovery.
         if reading != UNSORTED:
             keys = np.empty(end - head, np.int64)
             for k in range(head, end):
                 keys[k - head] = _outgoing_weight(graph, weight, queue[k], reading)
             queue[head:end] = queue[head:end][np.argsort(keys, kind="mergesort")]
+        # 2. Discover the next level.
         depth += 1
         for k in range(head, end):
-            u = queue[k]
-            first, last = graph.edge_start[u], graph.edge_start[u + 1]
+            vertex = queue[k]
+            first, last = graph.edge_start[vertex], graph.edge_start[vertex + 1]
             for i in range(first, last):
-                e = first + last - 1 - i if backwards else i
-                v = graph.edge_target[e]
-                if level[v] < 0:
-                    level[v] = depth
-                    parent_edge[v] = e
-                    queue[tail] = v
+                edge = first + last - 1 - i if backwards else i
+                neighbour = graph.edge_target[edge]
+                if level[neighbour] < 0:
+                    level[neighbour] = depth
+                    parent_edge[neighbour] = edge
+                    queue[tail] = neighbour
                     tail += 1
-                    if graph.accepting[v] and arrival[graph.vertex_switch[v]] < 0:
-                        arrival[graph.vertex_switch[v]] = v
+                    if graph.accepting[neighbour] and arrival[graph.vertex_switch[neighbour]] < 0:
+                        arrival[graph.vertex_switch[neighbour]] = neighbour
         head = end
 
 
@@ -91,20 +94,27 @@ def build_routes_bfs(search, reading):
     tree = tree_scratch(len(graph.vertex_switch))
     arrival = np.empty(len(graph.begin), np.int32)
     is_built = np.zeros(count, np.bool_)
-    i = search.order[0]
+    source = search.order[0]
     for _ in range(count):
-        _grow(graph, graph.begin[endpoints[i]], weight, reading, search.backwards[i], tree, arrival)
-        for j in range(count):
-            p = i * count + j
-            if lengths[i, j] > 0:
-                write_route(graph, tree, arrival[endpoints[j]], hops[start[p] : start[p + 1]])
-        for j in range(count):
-            p = i * count + j
-            add_route(weight, hops[start[p] : start[p + 1]], search.demand[i] * search.demand[j])
-        is_built[i] = True
+        # 1. A tree on the weights so far, and the routes that it has.
+        root, backwards = graph.begin[endpoints[source]], search.backwards[source]
+        _grow(graph, root, weight, reading, backwards, tree, arrival)
+        for target in range(count):
+            pair = source * count + target
+            if lengths[source, target] > 0:
+                route = hops[start[pair] : start[pair + 1]]
+                write_route(graph, tree, arrival[endpoints[target]], route)
+        # 2. Weights change only when all routes of the tree are known.
+        for target in range(count):
+            pair = source * count + target
+            route = hops[start[pair] : start[pair + 1]]
+            add_route(weight, route, search.demand[source] * search.demand[target])
+        # 3. The next source is the farthest of those that are left.
+        is_built[source] = True
         farthest = -1
-        for j in search.order:
-            if not is_built[j] and (farthest < 0 or lengths[i, j] > lengths[i, farthest]):
-                farthest = j
-        i = farthest
+        for end in search.order:
+            is_farther = farthest < 0 or lengths[source, end] > lengths[source, farthest]
+            if not is_built[end] and is_farther:
+                farthest = end
+        source = farthest
     return hops
