@@ -238,6 +238,8 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
     number = numbers[N_VERIFIED]
     waypoint = scratch.waypoint[0]
     for change in range(CHANGES + 1):
+        # 1. The arguments of the first call with one change. What it changes to depends on the
+        #    number of the state, so that all values are tried in the course of a search.
         random[0] = word_after(random[0])
         queues, word, arrival_channel = pictures[0], np.uint64(0), channel
         _fill_packet(packet, leg, waypoint)
@@ -266,6 +268,8 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
                 packet[WAYPOINT] = other_end
         elif leg[2] == 1:
             packet[SOURCE] = task.waypoints[number % len(task.waypoints)]
+        # 2. The call. If it leaves something outside its answer, a third one in other memory shows
+        #    whether that follows from the arguments.
         copy_row(scratch.further.rows[1], packet)
         if change != ON_ANSWER:
             fill_out(guards, FIRST, most)
@@ -276,6 +280,7 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
             fill_out(scratch.further, FIRST, most)
             _call_guarded(hop, task, scratch.further, arguments)
             _check_cells(task, findings, scratch, first_row, (switch, channel, vc))
+        # 3. The answer must be the same.
         if not _equal_answers(scratch.candidates, count, guards.out, repeated_count):
             if change == CHANGES:
                 numbers[N_READS_SOURCE] = 1
@@ -290,6 +295,7 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
 
     A class that is too high is no fault here; see `_expand_state`.
     """
+    # 1. The call, with the row of a packet that has just come.
     packet, candidates, limits = scratch.packets[0], scratch.candidates, task.limits
     for column in range(STATE, STATE + STATES):
         packet[column] = 0
@@ -304,6 +310,8 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
         _no_random_word(),
         candidates,
     )
+    # 2. The declaration: all of the first calls are verified, later a part of them, because a
+    #    verification is many calls.
     calls = findings.numbers[N_CALLS]
     findings.numbers[N_CALLS] += 1
     if calls < limits[L_ALL_VERIFIED] or calls & _VERIFY_MASK == 0:
@@ -318,6 +326,7 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
             _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, np.int64(WAYPOINT))
         if 0 <= count <= limits[L_CANDIDATES]:
             _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
+    # 3. The answer. The search follows it, so a wrong channel ends it.
     if count < 0 or count > limits[L_CANDIDATES]:
         _record_fatal_fault(findings, COUNT, packet, switch, channel, vc, count)
         return -1

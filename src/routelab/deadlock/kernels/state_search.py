@@ -163,6 +163,7 @@ def _is_valid(task, findings, scratch, count):
     limits, candidates, packet = task.limits, scratch.candidates, scratch.packets[0]
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     is_valid = True
+    # 1. The packet's row. A call writes to WAYPOINT and STATE only, and a new waypoint must exist.
     for column in range(PACKET_COLUMNS):
         is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
         if not is_writable and packet[column] != packet_before[column]:
@@ -173,12 +174,14 @@ def _is_valid(task, findings, scratch, count):
             problems[WRONG_WAYPOINT], packet_before, location, np.int64(packet[WAYPOINT])
         )
         is_valid = False
+    # 2. The number of candidates. With another number, the rows of the answer mean nothing.
     if count < 0 or count > limits[CANDIDATES]:
         record_problem(problems[WRONG_COUNT], packet_before, location, count)
         return False
     if count == 0:
         record_problem(problems[DEAD_END], packet_before, location, location[2])
         return False
+    # 3. Each candidate.
     for i in range(count):
         channel, vc, penalty = (
             np.int64(candidates[i, 0]),
@@ -634,10 +637,14 @@ def explore(hop, inject, task, pairs, findings):
     for pair in range(len(pairs)):
         if numbers[N_STATES] > limits[MAX_STATES_OF_ALL]:
             return
+        # 1. The states of packets at injection. Words begin anew for each pair, so that they do not
+        #    depend on how many the pairs before have used.
         ends = pairs[pair]
         scratch.random[0] = np.uint64(2026 + numbers[N_PAIRS])
         scratch.is_full[0] = 0
         count = _inject_packets(hop, inject, task, findings, scratch, ends, pair)
+        # 2. Expand states; new ones are put behind. Escapes on the way to a state may become more
+        #    after it was expanded: then all of them are expanded again, until nothing changes.
         scratch.has_changed[0] = 1
         while scratch.has_changed[0]:
             scratch.has_changed[0] = 0

@@ -98,10 +98,12 @@ def sample_waypoints(
             fill_packet(packet_before, pairs[pair])
             queues = queue_contents[(pair + k) % len(queue_contents)]
             word = RandomWord(spaced_word(k, words, random), np.uint64(0))
+            # 1. The same call twice, in memory with different fillings.
             for memory in (guards, repeated):
                 copy_row(memory.rows[1], packet_before)
                 fill_out(memory, FIRST, candidates)
                 inject(tables, reals, memory.packets, 0, queues, hop, word, memory.out)
+            # 2. Only WAYPOINT and STATE may have changed, and in both calls alike.
             waypoint = packet[WAYPOINT]
             for column in range(PACKET_COLUMNS):
                 is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
@@ -109,6 +111,7 @@ def sample_waypoints(
                     return pair, WRONG_WRITE, -1
                 if packet[column] != repeated.rows[1, column]:
                     return pair, NOT_REPEATABLE, -1
+            # 3. No cell outside the answer may have changed, or keep what an earlier call left there.
             cell = changed_cell(guards, candidates)
             if cell < 0:
                 cell = kept_cell(guards, repeated, FIRST, candidates)
