@@ -111,7 +111,7 @@ def sample_waypoints(
                     return pair, WRONG_WRITE, -1
                 if packet[column] != repeated.rows[1, column]:
                     return pair, NOT_REPEATABLE, -1
-            # 3. No cell outside the answer may have changed, or keep what an earlier call left there.
+            # 3. No cell outside the answer may have changed, or keep what an earlier call left.
             cell = changed_cell(guards, candidates)
             if cell < 0:
                 cell = kept_cell(guards, repeated, FIRST, candidates)
