@@ -1,8 +1,12 @@
 """How often the engine looks at a queue: work is counted, not time."""
 
+import numpy as np
+from simulated import line, line_table
+
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
 from routelab.simulation import OpenLoop, Router, Simulation
+from routelab.simulation.packet.tables import table_program
 from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
@@ -28,3 +32,25 @@ def test_waiting_packets_are_not_asked_every_cycle():
     looked, moves = looks(1.0)
     # 64 switches with 20 queues each, all full: asking all of them would be 30 looks a move
     assert looked <= 6 * moves
+
+
+def test_a_unit_alone_in_an_output_fifo_needs_no_slot():
+    """One terminal sends to another as fast as the channels between them: nothing queues."""
+    network = line(3, terminal_switch=np.arange(3))
+    demand = Demand.create(
+        rate=[1.0, 0.0, 0.0],
+        part_start=[0, 1, 1, 1],
+        part_share=[1.0],
+        part_set=[0],
+        set_start=[0, 1],
+        members=[2],
+        to_self=False,
+        convention="from the first to the last",
+    )
+    table = table_program(line_table(network))
+    simulation = Simulation(network, table, Router(), OpenLoop(demand, 1.0))
+    slots = simulation._engine.fifo_slots
+    slots[:] = -1
+    sample = simulation.run(1000)
+    assert sample.flit_hops > 1900
+    assert np.all(slots == -1)

@@ -43,7 +43,7 @@ class Engine(NamedTuple):
     fifos: Any
     """FIFO (Q,), if outputs have FIFOs"""
     fifo_slots: Any
-    """int32 (Q * S_FIFO,): packets of the units in the FIFOs"""
+    """int32 (Q * S_FIFO,): packets of the units in the FIFOs behind the front ones"""
     watches: Any
     """WATCH (Q,)"""
     links: Any

@@ -78,7 +78,7 @@ FIFO = _fields(
     "credits",  # units that the buffer behind the channel has room for
     "front",  # place of the unit that leaves next, in the ring of `fifo_slots`
     "count",  # units that wait for the channel
-    "_3",
+    "packet",  # of the unit that leaves next
 )
 """The FIFO of a virtual channel at its output, numbered as the buffer behind the channel."""
 

@@ -44,12 +44,15 @@ def push_fifo(engine, queue, port, packet, now):
     engine.space[u(queue)].credits -= 1
     count = fifos[u(queue)].count
     fifos[u(queue)].count = count + 1
+    if count == 0:
+        fifos[u(queue)].packet = packet
+        if fifos[u(queue)].credits > 0:
+            _request_channel(engine, queue, port, now)
+        return
     place = fifos[u(queue)].front + count
     if place >= size:
         place -= size
     engine.fifo_slots[u(queue * size + place)] = packet
-    if count == 0 and fifos[u(queue)].credits > 0:
-        _request_channel(engine, queue, port, now)
 
 
 @inline
@@ -106,14 +109,19 @@ def _transmit(engine, port, now):
         vc = lowest(able)
         able &= able - np.uint64(1)
         queue = first_queue + vc
-        front_packet = np.int64(engine.fifo_slots[u(queue * size + fifos[u(queue)].front)])
+        front_packet = np.int64(fifos[u(queue)].packet)
         rank = rank_packet(engine, vc - links[u(port)].turn, front_packet)
         if chosen_vc < 0 or rank < least_rank:
             chosen_vc, least_rank, packet = vc, rank, front_packet
     queue = first_queue + chosen_vc
-    count, new_front = fifos[u(queue)].count - 1, fifos[u(queue)].front + 1
+    count = fifos[u(queue)].count - 1
     fifos[u(queue)].count = count
-    fifos[u(queue)].front = new_front if new_front < size else 0
+    if count != 0:
+        front = fifos[u(queue)].front + 1
+        if front >= size:
+            front -= size
+        fifos[u(queue)].front = front
+        fifos[u(queue)].packet = engine.fifo_slots[u(queue * size + front)]
     fifos[u(queue)].credits -= 1
     if count == 0 or fifos[u(queue)].credits == 0:
         links[u(port)].able &= ~(np.uint64(1) << np.uint64(chosen_vc))
