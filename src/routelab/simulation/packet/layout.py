@@ -159,6 +159,7 @@ def build_arrays(
         tables=run_arrays.tables,
         reals=np.array(program.reals),
         queues=_queue_rows(router, ports),
+        senders=_sender_rows(topology, router, ports),
         room=room,
         public=run_arrays.queues,
         more=_more_rows(queues),
@@ -349,8 +350,17 @@ def _class_of(program: HopProgram, router: Router) -> Array:
 def _queue_rows(router: Router, ports: Ports) -> Array:
     count = ports.ways_in * router.vcs
     rows = _rows(count, at.QUEUE)
-    rows["wait_first"] = -1
     rows["port"] = np.repeat(np.arange(ports.ways_in), router.vcs)
+    return rows
+
+
+def _sender_rows(topology: Topology, router: Router, ports: Ports) -> Array:
+    switch = np.empty(ports.ways_in, np.int32)
+    switch[ports.of_channel] = topology.channel_source
+    switch[ports.of_terminal] = -1 - np.arange(topology.num_terminals)
+    rows = _rows(ports.ways_in * router.vcs, at.SENDER)
+    rows["switch"] = np.repeat(switch, router.vcs)
+    rows["wait_first"] = -1
     return rows
 
 

@@ -118,6 +118,20 @@ def test_flits_and_credits_are_conserved(case, load, seed, data):
         np.testing.assert_array_equal(queued_units(simulation), queued)
 
 
+@given(layered_tables(), st.data())
+def test_credits_go_to_the_sender_of_their_queue(table, data):
+    router = data.draw(routers(vcs=table.virtual_channels))
+    traffic = OpenLoop(reachable_demand(table), 0.5)
+    simulation = Simulation(table.topology, table_program(table), router, traffic)
+    # the sender follows from the queue's port, whose rows no credit touches
+    engine = simulation._engine
+    ports = engine.inputs[engine.queues["port"]]
+    sender = np.where(ports["from_"] >= 0, ports["from_"], ports["channel"])
+    np.testing.assert_array_equal(engine.senders["switch"], sender)
+    simulation.run(50)
+    np.testing.assert_array_equal(engine.senders["switch"], sender)
+
+
 @settings(max_examples=60)
 @given(closed_runs(), st.integers(1, 3))
 def test_a_drained_run_ends_empty_and_crossed_exactly_its_routes(case, message_packets):

@@ -35,6 +35,8 @@ class Engine(NamedTuple):
     """float64, of the algorithm"""
     queues: Any
     """QUEUE (Q,)"""
+    senders: Any
+    """SENDER (Q,)"""
     room: Any
     """ROOM (Q + rows of waiting flits,): room behind an output, FIFO and buffer together"""
     space: Any
@@ -150,6 +152,7 @@ def _example() -> Engine:
         tables=tables,
         reals=reals,
         queues=np.zeros(1, at.QUEUE),
+        senders=np.zeros(1, at.SENDER),
         room=np.zeros(1, at.ROOM),
         space=np.zeros(1, at.ROOM),
         fifos=np.zeros(1, at.FIFO),

@@ -53,7 +53,7 @@ def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
 @inline
 def _receive_credits(engine, now):
     """Take arriving credits, and wake the queues that wait for them."""
-    inputs, returned, room = engine.inputs, engine.credits, engine.room
+    senders, returned, room = engine.senders, engine.credits, engine.room
     sources, terminals = engine.sources, engine.terminals
     has_fifos = engine.setting[at.S_FIFO] != 0
     ranks = engine.setting[at.S_AGAIN] == at.RANK_ON_CHANGE
@@ -67,15 +67,14 @@ def _receive_credits(engine, now):
             queue = (word << 6) + lowest(bits)
             bits &= bits - np.uint64(1)
             room[u(queue)].credits += 1
-            port = np.int64(engine.queues[u(queue)].port)
-            switch = inputs[u(port)].from_
+            switch = senders[u(queue)].switch
             if switch < 0:
-                terminal = -1 - inputs[u(port)].channel
+                terminal = -1 - switch
                 if terminals[u(terminal)].waits != 0:
                     terminals[u(terminal)].waits = 0
                     mark(sources, now & engine.setting[at.S_SOURCE_MASK], terminal)
             elif has_fifos:
-                take_fifo_credit(engine, queue, port, now)
+                take_fifo_credit(engine, queue, now)
                 if ranks:
                     wake_rankers(engine, queue, switch, row)
             else:

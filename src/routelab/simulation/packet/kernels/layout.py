@@ -43,13 +43,19 @@ QUEUE = np.dtype(
         ("packet", np.int32),  # of the unit that leaves next,
         ("ready", np.int32),  # … when it may
         ("port", np.int32),
-        ("wait_first", np.int32),  # the queues that wait for room here; −1: none
+        ("_7", np.int32),
     ]
 )
 """A virtual channel's buffer, at the far end of a channel."""
 
 MOST_CHOICES = 255
 """Largest number of candidates of a packet."""
+
+SENDER = _fields(
+    "switch",  # where the channel begins; of a terminal's way in, −1 − terminal
+    "wait_first",  # the first of its queues that wait for room in this one; −1: none
+)
+"""Who sends to a queue, as credits need it: so they do not touch the rows of queues and ports."""
 
 QUEUE_MORE = _fields(
     "wait_next",  # this one's place in another's list

@@ -56,12 +56,12 @@ def push_fifo(engine, queue, port, packet, now):
 
 
 @inline
-def take_fifo_credit(engine, queue, port, now):
+def take_fifo_credit(engine, queue, now):
     """Take a credit for the FIFO towards a queue."""
     fifos = engine.fifos
     fifos[u(queue)].credits += 1
     if fifos[u(queue)].credits == 1 and fifos[u(queue)].count > 0:
-        _request_channel(engine, queue, port, now)
+        _request_channel(engine, queue, np.int64(engine.queues[u(queue)].port), now)
 
 
 @inline
@@ -78,7 +78,7 @@ def end_transmissions(engine, now):
             if queue >= 0 and outputs[u(port)].free_at <= now:
                 links[u(port)].sending = -1
                 engine.space[u(queue)].credits += 1
-                wake_for(engine, queue, engine.inputs[u(port)].from_, row)
+                wake_for(engine, queue, engine.senders[u(queue)].switch, row)
 
 
 @inline

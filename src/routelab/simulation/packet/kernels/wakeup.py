@@ -105,10 +105,10 @@ def wake_rankers(engine, place, switch, row):
 @inline
 def wake_for(engine, place, switch, row):
     """Wake the queues of a switch that may wait for room in the queue `place`."""
-    queues, heads = engine.queues, engine.heads
-    waiting = queues[u(place)].wait_first
+    queues, heads, senders = engine.queues, engine.heads, engine.senders
+    waiting = senders[u(place)].wait_first
     if waiting >= 0:
-        queues[u(place)].wait_first = -1
+        senders[u(place)].wait_first = -1
         while waiting >= 0:
             queues[u(waiting)].waiting = 0
             mark(heads, row, waiting)
@@ -144,8 +144,8 @@ def stall(engine, queue, port, now):
             mark(engine.heads, idle & mask, queue)
             return
         if queues[u(queue)].kind >> at.LANES == 1:
-            engine.more[u(queue)].wait_next = queues[u(first_lane)].wait_first
-            queues[u(first_lane)].wait_first = queue
+            engine.more[u(queue)].wait_next = engine.senders[u(first_lane)].wait_first
+            engine.senders[u(first_lane)].wait_first = queue
             queues[u(queue)].waiting = 1
             return
         _watch_all(engine, queue)
