@@ -1,11 +1,18 @@
 """How often the engine looks at a queue: work is counted, not time."""
 
+from functools import cache
+
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
 from simulated import line, line_table
 
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
 from routelab.simulation import OpenLoop, Router, Simulation
+from routelab.simulation.packet.kernels import cycle
+from routelab.simulation.packet.kernels.arrays import engine_at
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
@@ -54,3 +61,33 @@ def test_a_unit_alone_in_an_output_fifo_needs_no_slot():
     sample = simulation.run(1000)
     assert sample.flit_hops > 1900
     assert np.all(slots == -1)
+
+
+@njit
+def collect_heads(places, now):
+    return cycle._collect_heads(engine_at(places), now)
+
+
+@cache
+def idle_ring():
+    """A ring of nine switches, where nothing is sent."""
+    network = build_grid("torus", (9,), wrap=True)
+    made = program(load_routing("dimension-order"), network, 4)
+    traffic = OpenLoop(Demand.uniform(network, "everybody to all others"), 0.0)
+    return Simulation(network, made, Router(), traffic)
+
+
+QUEUES = 3 * 4 * 9
+"""Two channels and a terminal at each switch of the ring, with four lanes each."""
+
+
+@given(st.sets(st.integers(0, QUEUES - 1)) | st.just(set(range(QUEUES))))
+def test_exactly_the_queues_of_a_cycle_are_collected_in_order(heads):
+    simulation = idle_ring()
+    engine = simulation._engine
+    assert len(engine.queues) == QUEUES
+    for queue in heads:
+        engine.heads[5, queue // 64] |= np.uint64(1) << np.uint64(queue % 64)
+    count = collect_heads(simulation._places, 5)
+    assert engine.active["queue"][:count].tolist() == sorted(heads)
+    assert not engine.heads.any()

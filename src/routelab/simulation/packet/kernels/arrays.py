@@ -101,7 +101,7 @@ class Engine(NamedTuple):
     num_stalled: Any
     """int32 (S,): number of stalled queues"""
     active: Any
-    """WORK (Q,): scratch: queues at work"""
+    """WORK (Q + 1,): scratch: queues at work, and a row that may be overwritten"""
     proposals: Any
     """PROPOSAL (N,): scratch"""
     out: Any

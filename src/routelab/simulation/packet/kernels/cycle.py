@@ -92,10 +92,13 @@ def _collect_heads(engine, now):
         if bits == np.uint64(0):
             continue
         heads[row, word] = np.uint64(0)
+        # How many a word has is hard to predict. So a step takes two, and no branch depends on
+        # whether there is a second one: if not, the next queue takes its place.
         while bits != np.uint64(0):
-            active[u(num_heads)].queue = (word << 6) + lowest(bits)
-            bits &= bits - np.uint64(1)
-            num_heads += 1
+            for _ in range(2):
+                active[u(num_heads)].queue = (word << 6) + lowest(bits)
+                num_heads += np.int64(bits != np.uint64(0))
+                bits &= bits - np.uint64(1)
     return num_heads
 
 
