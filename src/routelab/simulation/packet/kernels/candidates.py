@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.kernels import hops as of
-from routelab.kernels.bits import u
+from routelab.kernels.bits import lowest, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.candidate_ranking import class_units, publish_decision
 
 BUSY_LINK, NO_ROOM = -3, -2
 """Why a candidate cannot be taken now; `LEAVES` is the ejection."""
+
+_NO_COST = np.int64(1) << 40
+"""More than a candidate costs."""
 
 
 @inline
@@ -83,19 +86,41 @@ def tie_word(engine, queue, now, number):
 
 
 @inline
+def _find_cheapest(engine, begin, count, least):
+    """Return the least cost of up to 64 candidates, or `least`, and the bits of those that have it.
+
+    Costs are hard to predict, so no branch depends on them.
+    """
+    cheapest = np.uint64(0)
+    for k in range(count):
+        cost = engine.candidates[u(begin + k)].penalty + candidate_units(engine, begin + k)
+        cheapest = np.uint64(0) if cost < least else cheapest
+        cheapest |= np.uint64(cost <= least) << np.uint64(k)
+        least = min(least, cost)
+    return least, cheapest
+
+
+@inline
 def rank_candidates(engine, queue, now):
     """Choose the candidate of least cost among several; each of equal ones is equally likely."""
     queues, candidates = engine.queues, engine.candidates
     begin = queue * engine.setting[at.S_MOST]
-    chosen, least, ties = begin, np.int64(1) << 40, 0
-    for place in range(begin, begin + queues[u(queue)].choices):
-        cost = candidates[u(place)].penalty + candidate_units(engine, place)
-        if cost < least:
-            chosen, least, ties = place, cost, 0
-        elif cost == least:
-            ties += 1
-            if of.pick_word(tie_word(engine, queue, now, ties), np.uint64(ties + 1)) == 0:
+    end = begin + queues[u(queue)].choices
+    chosen, least, ties = begin, _NO_COST, np.int64(0)
+    for word in range(begin, end, 64):
+        least_before = least
+        least, cheapest = _find_cheapest(engine, word, min(end - word, 64), least)
+        ties = 0 if least < least_before else ties
+        # the n-th of equal ones replaces those before it with probability 1/n
+        while cheapest != np.uint64(0):
+            place = word + lowest(cheapest)
+            cheapest &= cheapest - np.uint64(1)
+            if (
+                ties == 0
+                or of.pick_word(tie_word(engine, queue, now, ties), np.uint64(ties + 1)) == 0
+            ):
                 chosen = place
+            ties += 1
     queues[u(queue)].out = candidates[u(chosen)].out
     queues[u(queue)].first = candidates[u(chosen)].first
     queues[u(queue)].kind = candidates[u(chosen)].kind
@@ -113,21 +138,22 @@ def next_change(engine, queue, now):
     """
     candidates = engine.candidates
     begin = queue * engine.setting[at.S_MOST]
-    least, lowest, soonest = np.int64(1) << 40, np.int64(1) << 40, np.int64(-1)
-    for place in range(begin, begin + engine.queues[u(queue)].choices):
-        penalty = np.int64(candidates[u(place)].penalty)
-        cost = penalty + candidate_units(engine, place)
-        lowest = min(lowest, penalty)
-        if cost > least:
-            continue
-        if cost < least:
-            least, soonest = cost, np.int64(-1)
-        first_lane, kind = np.int64(candidates[u(place)].first), np.int64(candidates[u(place)].kind)
-        if not has_space(engine, first_lane, kind):
-            continue
-        # a candidate may have become the best in this cycle
-        feasible_at = max(now + 1, idle_time(engine.outputs, np.int64(candidates[u(place)].out)))
-        if soonest < 0 or feasible_at < soonest:
-            soonest = feasible_at
-    engine.watches[u(queue)].most = least - lowest
+    end = begin + engine.queues[u(queue)].choices
+    least, soonest = _NO_COST, np.int64(-1)
+    for word in range(begin, end, 64):
+        least_before = least
+        least, cheapest = _find_cheapest(engine, word, min(end - word, 64), least)
+        soonest = np.int64(-1) if least < least_before else soonest
+        while cheapest != np.uint64(0):
+            place = word + lowest(cheapest)
+            cheapest &= cheapest - np.uint64(1)
+            first_lane = np.int64(candidates[u(place)].first)
+            if not has_space(engine, first_lane, np.int64(candidates[u(place)].kind)):
+                continue
+            # a candidate may have become the best in this cycle
+            idle = idle_time(engine.outputs, np.int64(candidates[u(place)].out))
+            feasible_at = max(now + 1, idle)
+            if soonest < 0 or feasible_at < soonest:
+                soonest = feasible_at
+    engine.watches[u(queue)].most = least - engine.watches[u(queue)].lowest
     return soonest

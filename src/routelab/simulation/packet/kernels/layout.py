@@ -94,6 +94,8 @@ WATCH = np.dtype(
         ("far", np.uint64),  # … and of the others
         ("most", np.int32),  # units above which a near candidate cannot be the best
         ("gap", np.int32),  # least penalty of the others, beyond that of the near ones
+        ("lowest", np.int32),  # penalty of the near ones
+        ("_7", np.int32),
     ]
 )
 """What a stalled queue waits for."""

@@ -24,14 +24,14 @@ def watch_candidates(engine, queue):
     candidates, watches = engine.candidates, engine.watches
     begin = queue * engine.setting[at.S_MOST]
     end = begin + engine.queues[u(queue)].choices
-    lowest = np.int64(candidates[u(begin)].penalty)
+    lowest_penalty = np.int64(candidates[u(begin)].penalty)
     for place in range(begin + 1, end):
-        lowest = min(lowest, np.int64(candidates[u(place)].penalty))
+        lowest_penalty = min(lowest_penalty, np.int64(candidates[u(place)].penalty))
     near, far, gap = np.uint64(0), np.uint64(0), np.int64(at.NO_LIMIT)
     for place in range(begin, end):
         out, first_lane = np.int64(candidates[u(place)].out), np.int64(candidates[u(place)].first)
         bit = _watch_bit(engine, out, first_lane)
-        more = candidates[u(place)].penalty - lowest
+        more = candidates[u(place)].penalty - lowest_penalty
         if more == 0:
             near |= bit
         else:
@@ -39,6 +39,7 @@ def watch_candidates(engine, queue):
             gap = min(gap, more)
     watches[u(queue)].near, watches[u(queue)].far = near, far
     watches[u(queue)].most, watches[u(queue)].gap = at.NO_LIMIT, gap
+    watches[u(queue)].lowest = lowest_penalty
 
 
 @inline
