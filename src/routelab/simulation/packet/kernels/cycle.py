@@ -169,7 +169,7 @@ def _route_heads(engine, hop, begin, end, now):
         if again >= at.RANK_AGAIN and queues[u(queue)].choices > 1:
             rank_candidates(engine, queue, now)
         if far:
-            _prefetch_outputs(engine, queue)
+            _prefetch_outputs(engine, queue, again >= at.RANK_AGAIN)
     return block_end
 
 
@@ -182,10 +182,13 @@ def _prefetch_candidates(engine, queue):
 
 
 @inline
-def _prefetch_outputs(engine, queue):
-    """Prefetch the rows that the allocation needs for the packet at a queue's front."""
+def _prefetch_outputs(engine, queue, chosen):
+    """Prefetch the rows that the allocation needs for the packet at a queue's front.
+
+    Of several candidates it needs one if that is `chosen` already.
+    """
     queues = engine.queues
-    if queues[u(queue)].choices == 1:
+    if queues[u(queue)].choices == 1 or chosen:
         prefetch(engine.outputs, queues[u(queue)].out)
         if queues[u(queue)].first >= 0:
             prefetch(engine.room, queues[u(queue)].first)
