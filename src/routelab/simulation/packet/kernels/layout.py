@@ -90,7 +90,7 @@ FIFO = _fields(
 
 WATCH = np.dtype(
     [
-        ("near", np.uint64),  # bits of the candidates with the least penalty,
+        ("near", np.uint64),  # bits of the candidates with the least penalty; 0: not stalled yet,
         ("far", np.uint64),  # … and of the others
         ("most", np.int32),  # units above which a near candidate cannot be the best
         ("gap", np.int32),  # least penalty of the others, beyond that of the near ones

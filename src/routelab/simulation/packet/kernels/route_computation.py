@@ -11,7 +11,6 @@ from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import row_of
 from routelab.simulation.packet.kernels.candidate_ranking import keep_best, publish_decision
 from routelab.simulation.packet.kernels.table_hops import follow_path
-from routelab.simulation.packet.kernels.wakeup import watch_candidates
 
 
 @inline
@@ -105,8 +104,8 @@ def route_packet(engine, hop, queue, port, packet, now):
             engine.candidates[u(place)].penalty = engine.out[k, 2]
             if k == 0 and ranking != at.ROOM_NOW and not ranks:
                 engine.candidates[u(place)].penalty = at.PREFERRED
-    if setting[at.S_FIXED] != 0 and count > 1:
-        watch_candidates(engine, queue)
+    if count > 1:
+        engine.watches[u(queue)].near = 0  # until the packet stalls
 
 
 @inline

@@ -20,7 +20,10 @@ def _watch_bit(engine, port, first):
 
 @inline
 def watch_candidates(engine, queue):
-    """Let a stalled queue wake up when one of its candidates changes."""
+    """Let a queue that stalls wake up when one of its candidates changes.
+
+    Updates all of its watch. A packet that stalls again has the same.
+    """
     candidates, watches = engine.candidates, engine.watches
     begin = queue * engine.setting[at.S_MOST]
     end = begin + engine.queues[u(queue)].choices
@@ -32,11 +35,10 @@ def watch_candidates(engine, queue):
         out, first_lane = np.int64(candidates[u(place)].out), np.int64(candidates[u(place)].first)
         bit = _watch_bit(engine, out, first_lane)
         more = candidates[u(place)].penalty - lowest_penalty
-        if more == 0:
-            near |= bit
-        else:
-            far |= bit
-            gap = min(gap, more)
+        # which candidates are near is hard to predict, so no branch depends on it
+        near |= bit if more == 0 else np.uint64(0)
+        far |= bit if more != 0 else np.uint64(0)
+        gap = min(gap, more if more != 0 else np.int64(at.NO_LIMIT))
     watches[u(queue)].near, watches[u(queue)].far = near, far
     watches[u(queue)].most, watches[u(queue)].gap = at.NO_LIMIT, gap
     watches[u(queue)].lowest = lowest_penalty
@@ -134,6 +136,9 @@ def stall(engine, queue, port, now):
         # the choice may differ in the next cycle
         mark(engine.heads, (now + 1) & mask, queue)
         return
+    fixed = engine.setting[at.S_FIXED] != 0
+    if fixed and count > 1 and engine.watches[u(queue)].near == np.uint64(0):
+        watch_candidates(engine, queue)
     if again == at.RANK_ON_CHANGE and count > 1:
         soonest = next_change(engine, queue, now)
         if soonest >= 0:
@@ -151,7 +156,6 @@ def stall(engine, queue, port, now):
             return
         _watch_all(engine, queue)
     else:
-        fixed = engine.setting[at.S_FIXED] != 0
         soonest = np.int64(-1)
         for k in range(count):
             candidate = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)]
