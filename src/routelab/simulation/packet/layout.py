@@ -185,6 +185,7 @@ def build_arrays(
         sources=np.zeros((SOURCE_WHEEL, (terminals + 63) // 64), u64),
         stalled=np.zeros(words, u64),
         num_stalled=np.zeros(topology.num_switches, i32),
+        watched=np.zeros(topology.num_switches, np.uint64),
         active=_rows(queues + 1, at.WORK),
         proposals=_rows(ports.ways_in, at.PROPOSAL),
         out=np.zeros((max_candidates + SPARE, 3), i32),

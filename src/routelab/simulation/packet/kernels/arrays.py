@@ -100,6 +100,8 @@ class Engine(NamedTuple):
     """uint64 (words of Q bits,): queues that wait for one of several virtual channels"""
     num_stalled: Any
     """int32 (S,): number of stalled queues"""
+    watched: Any
+    """uint64 (S,): bits that stalled queues watch, and perhaps more"""
     active: Any
     """WORK (Q + 1,): scratch: queues at work, and a row that may be overwritten"""
     proposals: Any
@@ -184,6 +186,7 @@ def _example() -> Engine:
         sources=bits,
         stalled=words,
         num_stalled=line,
+        watched=words,
         active=np.zeros(1, at.WORK),
         proposals=np.zeros(1, at.PROPOSAL),
         out=rows,

@@ -58,12 +58,15 @@ def wake_stalled(engine, place, switch, row):
         return
     queues, stalled, watches = engine.queues, engine.stalled, engine.watches
     port, vcs = np.int64(queues[u(place)].port), engine.setting[at.S_VCS]
-    name = engine.class_of[u(place - port * vcs)]
     changed = _watch_bit(engine, port, place)
+    # most changes are of no queue's interest
+    if engine.watched[u(switch)] & changed == np.uint64(0):
+        return
+    name = engine.class_of[u(place - port * vcs)]
     units = class_units(engine, port, np.int64(name))
     first_queue = np.int64(engine.switch_ports[u(switch)]) * vcs
     last_queue = np.int64(engine.switch_ports[u(switch + 1)]) * vcs - 1
-    awake = 0
+    awake, watched = 0, np.uint64(0)
     for word in range(first_queue >> 6, (last_queue >> 6) + 1):
         bits = stalled[u(word)]
         if word == first_queue >> 6:
@@ -75,6 +78,7 @@ def wake_stalled(engine, place, switch, row):
             queue = (word << 6) + lowest(bits)
             bit = bits & (~bits + np.uint64(1))
             bits ^= bit
+            watched |= watches[u(queue)].near | watches[u(queue)].far
             max_units = np.int64(watches[u(queue)].most)
             if units > max_units:
                 continue
@@ -89,6 +93,7 @@ def wake_stalled(engine, place, switch, row):
         stalled[u(word)] ^= woken
         engine.heads[u(row), u(word)] |= woken
     engine.num_stalled[u(switch)] -= awake
+    engine.watched[u(switch)] = watched
 
 
 @inline
@@ -124,7 +129,9 @@ def _add_stalled(engine, queue, port):
     """Add a queue to the stalled ones of its switch."""
     engine.queues[u(queue)].waiting = 2
     engine.stalled[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
-    engine.num_stalled[engine.inputs[u(port)].switch] += 1
+    switch = engine.inputs[u(port)].switch
+    engine.num_stalled[u(switch)] += 1
+    engine.watched[u(switch)] |= engine.watches[u(queue)].near | engine.watches[u(queue)].far
 
 
 @inline
