@@ -64,7 +64,8 @@ def shortest_queue(tables, packets, packet, queues, kind, count, random, out):
     row, shortest, only_escapes = np.int64(-1), np.int64(-1), True
     start = pick(random, max(count, 1))
     for shift in range(count):
-        k = (start + shift) % count
+        # around from the start; a division takes longer than the rest
+        k = start + shift if start + shift < count else start + shift - count
         is_escape = out[k, 2] >= ESCAPE
         if is_escape and not only_escapes:
             continue

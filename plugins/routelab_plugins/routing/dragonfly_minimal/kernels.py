@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from routelab.kernels.graph_hops import OWN, channel_at, leaving
+from routelab.kernels.bits import u
+from routelab.kernels.graph_hops import CHANNELS, OWN, TARGETS, leaving
 from routelab.kernels.hops import TARGET, hop_kernel, pick, table
 
 GROUPS, DRAWN = 0, 1
@@ -25,21 +26,23 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     gate = table(tables, GATE) + group_there
     leaves = group_here != group_there and tables[gate + switch * groups] != 0
     first, end = leaving(tables, switch)
-    count = 0
+    # read once: for all the compiler knows, `out` may overwrite them
+    channels, targets = u(table(tables, CHANNELS)), u(table(tables, TARGETS))
+    count = np.int64(0)
     for place in range(first, end):
-        onward, next_switch = channel_at(tables, place)
+        next_switch = np.int64(tables[targets + u(place)])
         if group_here == group_there:
             is_minimal = next_switch == target
         elif leaves:
-            is_minimal = tables[group + next_switch] == group_there
+            is_minimal = tables[u(group + next_switch)] == group_there
         else:
-            local = tables[group + next_switch] == group_here
-            is_minimal = local and tables[gate + next_switch * groups] != 0
-        if is_minimal:
-            out[count, 0] = onward
-            out[count, 1] = 1 if group_here == group_there else 0
-            out[count, 2] = 0
-            count += 1
+            is_local = tables[u(group + next_switch)] == group_here
+            is_minimal = is_local & (tables[u(gate + next_switch * groups)] != 0)
+        out[u(count), u(0)] = tables[channels + u(place)]
+        out[u(count), u(1)] = 1 if group_here == group_there else 0
+        out[u(count), u(2)] = 0
+        # a branch would be mispredicted, which takes longer than the rest of the loop
+        count += np.int64(is_minimal)
     if drawn and group_here != group_there:
         out[0, 0] = out[pick(random, count), 0]
         count = 1

@@ -1,21 +1,26 @@
 """Shortest paths of any network, switch by switch."""
 
-from routelab.kernels.graph_hops import channel_at, distances_to, leaving
-from routelab.kernels.hops import TARGET, hop_kernel
+import numpy as np
+
+from routelab.kernels.bits import u
+from routelab.kernels.graph_hops import CHANNELS, TARGETS, distances_to, leaving
+from routelab.kernels.hops import TARGET, hop_kernel, table
 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer all channels that come nearer, on the class behind that of the last hop."""
-    to = distances_to(tables, packets[packet, TARGET])
-    distance = tables[to + switch]
+    to = np.uint64(distances_to(tables, packets[packet, TARGET]))
+    distance = tables[to + u(switch)]
     first, end = leaving(tables, switch)
-    count = 0
+    # read once: for all the compiler knows, `out` may overwrite them
+    channels, targets = u(table(tables, CHANNELS)), u(table(tables, TARGETS))
+    count = np.uint64(0)
     for place in range(first, end):
-        onward, next_switch = channel_at(tables, place)
-        if tables[to + next_switch] == distance - 1:
-            out[count, 0] = onward
-            out[count, 1] = vc + 1
-            out[count, 2] = 0
-            count += 1
-    return count
+        next_switch = u(tables[targets + u(place)])
+        out[count, u(0)] = tables[channels + u(place)]
+        out[count, u(1)] = vc + 1
+        out[count, u(2)] = 0
+        # a branch would be mispredicted, which takes longer than the rest of the loop
+        count += u(tables[to + next_switch] == distance - 1)
+    return np.int64(count)
