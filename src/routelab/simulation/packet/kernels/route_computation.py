@@ -78,19 +78,19 @@ def route_packet(engine, hop, queue, port, packet, now):
         publish_decision(engine, queue, np.int64(engine.out[0, 0]) if decided else np.int64(-1))
     queues[u(queue)].choices = count
     for k in range(count):
-        out = engine.port_of_channel[engine.out[k, 0]]
-        name = engine.out[k, 1] + shift
-        first_lane = out * vcs + classes[name, 0]
-        lanes = np.int64(classes[name, 1])
+        out = np.int64(engine.port_of_channel[u(engine.out[u(k), u(0)])])
+        name = engine.out[u(k), u(1)] + shift
+        first_lane = out * vcs + classes[u(name), u(0)]
+        lanes = np.int64(classes[u(name), u(1)])
         kind = (lanes << at.LANES) | 1
-        if classes[name, 2] != 0 and inputs[u(out)].ring_next >= 0:
+        if classes[u(name), u(2)] != 0 and inputs[u(out)].ring_next >= 0:
             if channel >= 0 and inputs[u(port)].ring_next == out and arrival_class == name:
                 # along its ring a packet stays in its lane
                 first_lane = out * vcs + lane
                 kind = (1 << at.LANES) | 1
             else:
                 kind = (lanes << at.LANES) | 2
-        if engine.out[k, 2] >= of.ESCAPE:
+        if engine.out[u(k), u(2)] >= of.ESCAPE:
             kind |= at.ESCAPES
         if count == 1:
             queues[u(queue)].out = out
@@ -101,7 +101,7 @@ def route_packet(engine, hop, queue, port, packet, now):
             engine.candidates[u(place)].out = out
             engine.candidates[u(place)].first = first_lane
             engine.candidates[u(place)].kind = kind
-            engine.candidates[u(place)].penalty = engine.out[k, 2]
+            engine.candidates[u(place)].penalty = engine.out[u(k), u(2)]
             if k == 0 and ranking != at.ROOM_NOW and not ranks:
                 engine.candidates[u(place)].penalty = at.PREFERRED
     if count > 1:
@@ -114,10 +114,10 @@ def _are_valid(engine, switch, count, shift):
     if not 0 < count <= engine.setting[at.S_MOST]:
         return False
     for k in range(count):
-        channel, name = engine.out[k, 0], engine.out[k, 1] + shift
+        channel, name = engine.out[u(k), u(0)], engine.out[u(k), u(1)] + shift
         if not 0 <= channel < len(engine.port_of_channel) or not 0 <= name < len(engine.classes):
             return False
-        if engine.inputs[u(engine.port_of_channel[channel])].from_ != switch:
+        if engine.inputs[u(engine.port_of_channel[u(channel)])].from_ != switch:
             return False
     return True
 
