@@ -101,8 +101,11 @@ def _find_cheapest(engine, begin, count, least):
 
 
 @inline
-def rank_candidates(engine, queue, now):
-    """Choose the candidate of least cost among several; each of equal ones is equally likely."""
+def rank_candidates(engine, entry, queue, now):
+    """Choose the candidate of least cost among several; each of equal ones is equally likely.
+
+    The entry of `active` keeps which candidates have the least cost.
+    """
     queues, candidates = engine.queues, engine.candidates
     begin = queue * engine.setting[at.S_MOST]
     end = begin + queues[u(queue)].choices
@@ -111,6 +114,8 @@ def rank_candidates(engine, queue, now):
         least_before = least
         least, cheapest = _find_cheapest(engine, word, min(end - word, 64), least)
         ties = 0 if least < least_before else ties
+        engine.active[u(entry)].least = least
+        engine.active[u(entry)].cheapest = cheapest if end - begin <= 64 else np.uint64(0)
         # the n-th of equal ones replaces those before it with probability 1/n
         while cheapest != np.uint64(0):
             place = word + lowest(cheapest)
@@ -129,7 +134,24 @@ def rank_candidates(engine, queue, now):
 
 
 @inline
-def next_change(engine, queue, now):
+def _still_cheapest(engine, entry, begin):
+    """Return the bits of the candidates that had the least cost in this cycle, and have it now.
+
+    Between ranking and allocation queues only become longer, so no other one has it.
+    """
+    active, still_cheapest = engine.active, np.uint64(0)
+    bits = active[u(entry)].cheapest
+    while bits != np.uint64(0):
+        place = begin + lowest(bits)
+        bit = bits & (~bits + np.uint64(1))
+        bits ^= bit
+        cost = engine.candidates[u(place)].penalty + candidate_units(engine, place)
+        still_cheapest |= bit if cost == active[u(entry)].least else np.uint64(0)
+    return still_cheapest
+
+
+@inline
+def next_change(engine, entry, queue, now):
     """Return when a packet may choose a feasible one of several candidates; −1: after an event.
 
     Until then, the least cost does not grow, because the units of a candidate without room, or with
@@ -140,10 +162,15 @@ def next_change(engine, queue, now):
     begin = queue * engine.setting[at.S_MOST]
     end = begin + engine.queues[u(queue)].choices
     least, soonest = _NO_COST, np.int64(-1)
+    still_cheapest = _still_cheapest(engine, entry, begin)
+    if still_cheapest != np.uint64(0):
+        least = np.int64(engine.active[u(entry)].least)
     for word in range(begin, end, 64):
-        least_before = least
-        least, cheapest = _find_cheapest(engine, word, min(end - word, 64), least)
-        soonest = np.int64(-1) if least < least_before else soonest
+        cheapest = still_cheapest
+        if cheapest == np.uint64(0):
+            least_before = least
+            least, cheapest = _find_cheapest(engine, word, min(end - word, 64), least)
+            soonest = np.int64(-1) if least < least_before else soonest
         while cheapest != np.uint64(0):
             place = word + lowest(cheapest)
             cheapest &= cheapest - np.uint64(1)

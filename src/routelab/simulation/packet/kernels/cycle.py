@@ -167,7 +167,7 @@ def _route_heads(engine, hop, begin, end, now):
             port, packet = np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
             route_packet(engine, hop, queue, port, packet, now)
         if again >= at.RANK_AGAIN and queues[u(queue)].choices > 1:
-            rank_candidates(engine, queue, now)
+            rank_candidates(engine, k, queue, now)
         if far:
             _prefetch_outputs(engine, queue, again >= at.RANK_AGAIN)
     return block_end

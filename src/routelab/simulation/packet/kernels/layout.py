@@ -176,7 +176,15 @@ TERMINAL = _fields(
     "_15",
 )
 
-WORK = _fields("queue", "port", "packet", "_3")
+WORK = np.dtype(
+    [
+        ("queue", np.int32),
+        ("port", np.int32),
+        ("packet", np.int32),
+        ("least", np.int32),  # the least cost when candidates were ranked in this cycle,
+        ("cheapest", np.uint64),  # … and the bits of those that had it; 0: there are more than 64
+    ]
+)
 """A queue that is examined in this cycle, with its input port and front packet; queue −1:
 finished."""
 

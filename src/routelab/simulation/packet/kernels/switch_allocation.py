@@ -91,7 +91,7 @@ def _arbitrate_inputs(engine, begin, end, now, last):
                 prefetch(queues, place)
         if place < at.LEAVES:
             if last:
-                stall(engine, queue, port, now)
+                stall(engine, k, queue, port, now)
                 active[u(k)].queue = -1
             continue
         rank = rank_packet(

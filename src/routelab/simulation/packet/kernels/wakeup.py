@@ -135,8 +135,8 @@ def _add_stalled(engine, queue, port):
 
 
 @inline
-def stall(engine, queue, port, now):
-    """Let a queue wait until its state may change."""
+def stall(engine, entry, queue, port, now):
+    """Let the queue of an entry of `active` wait until its state may change."""
     queues, again = engine.queues, engine.setting[at.S_AGAIN]
     mask, count = engine.setting[at.S_MASK], np.int64(queues[u(queue)].choices)
     if again == at.CALL_AGAIN or (again == at.RANK_AGAIN and count > 1):
@@ -147,7 +147,7 @@ def stall(engine, queue, port, now):
     if fixed and count > 1 and engine.watches[u(queue)].near == np.uint64(0):
         watch_candidates(engine, queue)
     if again == at.RANK_ON_CHANGE and count > 1:
-        soonest = next_change(engine, queue, now)
+        soonest = next_change(engine, entry, queue, now)
         if soonest >= 0:
             mark(engine.heads, soonest & mask, queue)
     elif count == 1:
