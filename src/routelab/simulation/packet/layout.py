@@ -415,6 +415,7 @@ def _settings(
     setting[at.S_FIFO] = router.fifo_units
     setting[at.S_FOLLOWS] = program.hop is follow
     setting[at.S_CHECKS] = program.hop is not follow or program.inject is not None
+    setting[at.S_ONE_LANE] = class_rows(program, router.vcs)[:, 1].max() == 1
     setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
     return setting
 

@@ -70,8 +70,7 @@ def candidate_units(engine, place):
     if setting[at.S_OCCUPANCY] == 0:
         return np.int64(0)
     first_lane = np.int64(candidates[u(place)].first)
-    if setting[at.S_AGAIN] == at.RANK_ON_CHANGE and candidates[u(place)].kind >> at.LANES == 1:
-        # without bubbles, this is the only virtual channel of the class
+    if setting[at.S_ONE_LANE] != 0:
         return np.int64(room[u(first_lane)].capacity - room[u(first_lane)].credits)
     port = np.int64(candidates[u(place)].out)
     name = np.int64(engine.class_of[u(first_lane - port * setting[at.S_VCS])])

@@ -253,14 +253,16 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     S_ESCAPE_WAIT,
     S_FOLLOWS,
     S_CHECKS,
+    S_ONE_LANE,
     SETTINGS,
-) = range(32)
+) = range(33)
 """S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
 with the flits that wait for channel 0; −1: none. S_FIFO: units of a FIFO at an output; 0: none.
 S_FIXED: whether candidates never change. S_TIES: random word for the choice among equal ones.
 S_ESCAPE_WAIT: cycles after which a packet may take an escape instead of its best candidate.
 S_FOLLOWS: 1 if packets follow the paths of a route table, which needs no call of hop. S_CHECKS: 0
-if no candidate needs a check: `RouteTable` has checked its paths, and nothing sets waypoints."""
+if no candidate needs a check: `RouteTable` has checked its paths, and nothing sets waypoints.
+S_ONE_LANE: 1 if every class has one virtual channel."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""
