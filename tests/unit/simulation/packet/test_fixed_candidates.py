@@ -67,6 +67,20 @@ def test_results_are_those_of_ranking_in_every_cycle(case, priority):
     assert found[0] == found[1]
 
 
+@settings(max_examples=20)
+@given(cases(switching="virtual-cut-through", priority="age"))
+def test_a_switch_watches_what_its_stalled_queues_watch(case):
+    simulation = running(*case)
+    engine = simulation._engine
+    for _ in range(40):
+        simulation.run(5)
+        for queue in np.flatnonzero(engine.queues["waiting"] == 2):
+            watch, port = engine.watches[queue], engine.queues["port"][queue]
+            assert (watch["near"] | watch["far"]) & ~engine.watched[
+                engine.inputs["switch"][port]
+            ] == 0
+
+
 @pytest.mark.parametrize("ranking", ["best", "room"])
 @pytest.mark.parametrize("fifo", [0, 8])
 def test_fixed_candidates_change_the_work_and_not_the_performance(ranking, fifo):
