@@ -144,7 +144,7 @@ def _route_heads(engine, hop, begin, end, now):
         if far:
             prefetch(engine.packets, packet)
             prefetch(engine.slots, queue * engine.setting[at.S_CAPACITY] + queues[u(queue)].front)
-            if again == at.RANK_ON_CHANGE and queues[u(queue)].choices > 1:
+            if again == at.RANK_ON_CHANGE and queues[u(queue)].choices != 1:
                 _prefetch_candidates(engine, queue)
         active[u(block_end)].queue = queue
         active[u(block_end)].port = port
@@ -175,10 +175,15 @@ def _route_heads(engine, hop, begin, end, now):
 
 @inline
 def _prefetch_candidates(engine, queue):
-    """Prefetch the candidates of the packet at a queue's front, four to a line of the cache."""
+    """Prefetch the candidates of the packet at a queue's front, four to a line of the cache.
+
+    A packet that is not routed yet may write any number of them. If it stalls, it needs its watch.
+    """
     begin = queue * engine.setting[at.S_MOST]
-    for place in range(begin, begin + engine.queues[u(queue)].choices, 4):
+    count = np.int64(engine.queues[u(queue)].choices)
+    for place in range(begin, begin + (count if count > 0 else engine.setting[at.S_MOST]), 4):
         prefetch(engine.candidates, place)
+    prefetch(engine.watches, queue)
 
 
 @inline
