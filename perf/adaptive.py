@@ -10,10 +10,9 @@ import argparse
 import resource
 
 from routelab.api import Demand
-from routelab.registry.instances import load_routing
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 from routelab.simulation import OpenLoop, Router, Simulation
-from routelab.simulation.programs import program
 
 WARMUP, COUNTED = 1600, 4800
 
@@ -39,7 +38,7 @@ def main() -> None:
         priority=given.priority,
     )
     for text in given.routing:
-        made = program(load_routing(text), topology, router.vcs)
+        made = Routing.from_name(text).prepare(topology, router.vcs)
         loads, rates, seconds = [], [], []
         for seed in range(1, given.seeds + 1):
             simulation = Simulation(topology, made, router, OpenLoop(demand, given.load), seed=seed)

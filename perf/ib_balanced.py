@@ -23,8 +23,7 @@ from routelab.api import Topology, UnsupportedError
 from routelab.metrics import channel_loads, least_attainable, relative_loads
 from routelab.metrics.bounds.load_bound import bound_from_weights, network_graph
 from routelab.metrics.bounds.search import lower_bound_topology
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 
 NETWORKS = (
@@ -70,7 +69,7 @@ class Bound:
 def measure(topology: Topology, routing: str) -> dict[str, Any]:
     """Route a network, and return the columns of the table; only the reason if that fails."""
     try:
-        routed = apply_routing(topology, load_routing(routing))
+        routed = Routing.from_name(routing).routes(topology)
     except UnsupportedError as error:
         return {"max_load": f"{error}"}
     if "opensm" not in routing and not routed.verdict.proven:

@@ -17,9 +17,9 @@ from typing import Any
 from stage_clock import StageClock
 
 from routelab.api import Topology
-from routelab.registry.instances import Routing, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import RoutingPlugins, load_routing
 from routelab.routing.facts import routing_facts
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 
 ENOUGH = 5.0
@@ -31,10 +31,10 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def load_kernels(dims: str, failed: int, routing: Routing) -> None:
+def load_kernels(dims: str, failed: int, routing: RoutingPlugins) -> None:
     """Route a small network of the same kind, prove it and tell its facts."""
     small = network("x".join(str(min(int(n), 3)) for n in dims.split("x")), min(failed, 1))
-    routed = apply_routing(small, routing)
+    routed = Routing(routing).routes(small)
     routing_facts(routed)
 
 
@@ -43,10 +43,10 @@ def network(dims: str, failed: int) -> Topology:
     return load_network(f"torus~dims={dims}{links}")[1]
 
 
-def measure(topology: Topology, routing: Routing, rounds: int) -> dict[str, Any]:
+def measure(topology: Topology, routing: RoutingPlugins, rounds: int) -> dict[str, Any]:
     before, seconds = peak_mb(), []
     while len(seconds) < rounds and sum(seconds) < ENOUGH:
-        routed = apply_routing(topology, routing)
+        routed = Routing(routing).routes(topology)
         seconds.append(routed.cpu_seconds)
         hops = len(routed.table.hop_channel)
         del routed  # the next round shall not need twice the memory
@@ -59,12 +59,12 @@ def measure(topology: Topology, routing: Routing, rounds: int) -> dict[str, Any]
     }
 
 
-def profile(topology: Topology, routing: Routing) -> dict[str, Any]:
+def profile(topology: Topology, routing: RoutingPlugins) -> dict[str, Any]:
     """CPU seconds and peak memory by stage, from the rules to the facts."""
     clock, peaks = StageClock(), {}
     with clock.running(routing):
         begin = time.process_time()
-        routed = apply_routing(topology, routing)
+        routed = Routing(routing).routes(topology)
         peaks["routing and legality"] = peak_mb()
         with clock.stage("proof"):
             _ = routed.verdict

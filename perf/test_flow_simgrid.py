@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from routelab.api import Collective, ExportPlugin, Job, Program, WorkloadPlugin
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.simulation.flow.engine import run_flows
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.schedule import Schedule, schedule
@@ -48,7 +48,7 @@ def scheduled(name: str) -> Schedule:
 def test_both_engines(benchmark, name: str) -> None:
     """The best of three runs of ours, one of SimGrid's; the ratio beside them."""
     topology = load("topology", "torus~dims=4x2x2x2").build()
-    table = apply_routing(topology, load_routing("angara-sssp")).table
+    table = Routing.from_name("angara-sssp").table(topology)
     paths, job = Paths.create(table, np.arange(32)), scheduled(name)
     run_flows(job, paths, MACHINE)
     exporter = load("export", "simgrid~latency=per-route")

@@ -35,13 +35,15 @@ tables:
 LOOP = """\
 import json, sys, time
 from routelab.registry.catalogue import installed_catalogue
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load
 from routelab.routing.route import route_network
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 
 dims, seeds = sys.argv[1].split(","), int(sys.argv[2])
 metrics = [load("metric", e.key) for e in installed_catalogue().entries("metric") if e.plugin]
-routings = [load_routing(f"angara-sssp~tie_seed={i}" if i else "angara-sssp") for i in range(seeds)]
+names = [f"angara-sssp~tie_seed={i}" if i else "angara-sssp" for i in range(seeds)]
+routings = [Routing.from_name(name) for name in names]
 route_network(load_network(f"torus~dims={dims[0]}")[1], routings[0], metrics)
 begin = time.process_time()
 for each in dims:

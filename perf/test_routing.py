@@ -11,8 +11,7 @@ import pytest
 from routelab.api import Topology
 from routelab.deadlock import check_hop_routing, check_table
 from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
-from routelab.simulation.programs import part_of
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 
 SIZES = {
@@ -52,11 +51,11 @@ def test_routing_time(benchmark, routing: str, dims: str) -> None:
     chosen = load_routing(routing)
     benchmark.group = routing
     benchmark.extra_info.update(routing=routing, dims=dims, nodes=topology.num_switches)
-    apply_routing(topology, chosen)  # the first run loads kernels
+    Routing(chosen).routes(topology)  # the first run loads kernels
     routed = []
 
     def route() -> None:
-        routed[:] = [apply_routing(topology, chosen)]
+        routed[:] = [Routing(chosen).routes(topology)]
 
     benchmark.pedantic(route, rounds=3)
     # what the note quotes: the routing alone, without the legality check around it
@@ -73,7 +72,7 @@ def test_routing_time(benchmark, routing: str, dims: str) -> None:
 )
 def test_time_of_proofs_hop_by_hop(benchmark, network: str, vcs: int) -> None:
     """The last one takes a minute or more."""
-    topology, part = load("topology", network).build(), part_of(load_routing("polarized"))
+    topology, part = load("topology", network).build(), Routing.from_name("polarized")
     small = load("topology", "hypercube~dims=3").build()
     check_hop_routing(part, small, 9)  # the first run loads kernels
     benchmark.group = "proof of polarized"
@@ -84,7 +83,7 @@ def test_time_of_proofs_hop_by_hop(benchmark, network: str, vcs: int) -> None:
 
 @pytest.mark.parametrize("dims", SIZES)
 def test_proof_time(benchmark, dims: str) -> None:
-    table = apply_routing(network(dims), load_routing("dor")).table
+    table = Routing.from_name("dor").table(network(dims))
     benchmark.group = "deadlock check of dor"
     check_table(table)
     verdict = benchmark.pedantic(lambda: check_table(table), rounds=3)

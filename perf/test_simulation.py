@@ -16,10 +16,9 @@ import resource
 import pytest
 
 from routelab.api import Demand, HopProgram, Topology
-from routelab.registry.instances import load_routing
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 from routelab.simulation import OpenLoop, Router, Simulation
-from routelab.simulation.programs import program
 
 CYCLES = {"8x8": 30_000, "8x8x8": 5_000, "10x10x10": 2_500, "16x16x16": 600, "7x7x7x7x7": 150}
 
@@ -54,7 +53,7 @@ def measured(
 ) -> None:
     """The best of three rates, and the memory of the process at its largest, beside the time."""
     topology = load_network(network)[1]
-    made = program(load_routing(routing), topology, router.vcs)
+    made = Routing.from_name(routing).prepare(topology, router.vcs)
     rates: list[float] = []
 
     def run() -> None:

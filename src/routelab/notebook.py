@@ -22,12 +22,12 @@ from routelab.deadlock.next_hops import Waits
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class
-from routelab.registry.instances import load_routing
 from routelab.registry.parameters import as_text, read_parameters
 from routelab.registry.suggest import did_you_mean
 from routelab.routing.facts import FIELDS
 from routelab.routing.prove import Proof
 from routelab.routing.route import route_network
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 from routelab.workflow.evaluate import evaluate_routings
 
@@ -145,7 +145,7 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
     >>> routed.verdict.status, routed.facts["max_load"]
     ('proven', 9)
     """
-    chosen = load_routing(routing)
+    chosen = Routing.from_name(routing)
     name, network = load_network(topology)
     routed, facts, _ = route_network(network, chosen)
     facts = {"topology": name, "routing": chosen.name, **facts}

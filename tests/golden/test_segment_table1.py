@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from routelab.metrics import channel_loads
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 from routelab_plugins.metric.link_weight import LinkWeight
 
@@ -37,7 +36,7 @@ def test_our_meshes_are_in_the_bands(seed: int) -> None:
     mesh = build_grid("mesh", (8, 8), wrap=False, fail_links=6, seed=seed)
     found = {}
     for name in ("sr", "balanced@up-down"):
-        routed = apply_routing(mesh, load_routing(name))
+        routed = Routing.from_name(name).routes(mesh)
         assert routed.verdict.proven
         measured = {m.metric: m.value for m in LinkWeight().measure(routed.table, routed.graph)}
         assert measured["weight"] == pytest.approx(measured["distance"] * 64**2 / 212)

@@ -11,15 +11,15 @@ from __future__ import annotations
 import pytest
 
 from routelab.metrics import channel_load_bound, offered_loads
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 
 
 def routed(network: str, routing: str, traffic: str):
     topology = load("topology", network).build()
     pattern = load("traffic", traffic)
     assert pattern.supports(topology) is None
-    return apply_routing(topology, load_routing(routing)).table, pattern.demand(topology, 0)
+    return Routing.from_name(routing).table(topology), pattern.demand(topology, 0)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from routelab.api import RouteTable, UnsupportedError
 from routelab.deadlock import check_table
 from routelab.metrics import channel_loads
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.testing.fingerprints import field_digests
 
 NETWORKS = Path(__file__).parents[2] / "config" / "networks"
@@ -22,7 +22,7 @@ MESH = f"infiniband~file={NETWORKS / 'm8x8f6s1.net'}"
 
 def routed(network: str, routing: str) -> RouteTable:
     topology = load("topology", network).build()
-    return apply_routing(topology, load_routing(routing)).table
+    return Routing.from_name(routing).table(topology)
 
 
 @pytest.mark.parametrize(

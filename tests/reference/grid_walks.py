@@ -3,8 +3,7 @@
 from collections import Counter
 from math import sqrt
 
-from routelab.registry.instances import load_routing
-from routelab.simulation.programs import part_of
+from routelab.routing.routing import Routing
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid, full_grid
 
@@ -16,7 +15,7 @@ class GridWalks:
         self.topology = build_grid("torus" if wrap else "mesh", dims, wrap=wrap)
         grid = full_grid(self.topology)
         self.dims, self.wrap = grid.dims, grid.wrap
-        part = part_of(load_routing(text))
+        part = Routing.from_name(text)
         reason = part.supports(self.topology, vcs)
         assert reason is None, f"{text}: {reason}"
         self.program = part.prepare(self.topology, vcs)

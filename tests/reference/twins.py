@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from naive_hops import CompiledRoutes, ListedRoutes
 from naive_router import NaiveNetwork
 
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.engine import Simulation
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop
 
 LIMIT = 20_000

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from routelab.api import ExportPlugin, RouteTable
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.simulation.flow.engine import run_flows
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import FlowRun
@@ -64,9 +64,7 @@ def tables() -> dict[str, RouteTable]:
     """From good to terrible: maximum loads 26, 28, 33 and 256."""
     network = load("topology", NODES).build()
     named = {"milp": "milp@angara", "sssp": "angara-sssp", "bfs": "angara-bfs"}
-    made = {
-        name: apply_routing(network, load_routing(routing)).table for name, routing in named.items()
-    }
+    made = {name: Routing.from_name(routing).table(network) for name, routing in named.items()}
     return made | {"one-line": one_line()}
 
 

@@ -68,7 +68,7 @@ SEVERAL_TYPES = {
     "routelab.kernels.bits mark",
     "routelab.kernels.hops pick_word",
     # equal types, but other options: in a hop function, and inserted into the engine
-    "routelab.simulation.packet.kernels.table_hops follow_path",
+    "routelab.kernels.table_hops follow_path",
 }
 
 

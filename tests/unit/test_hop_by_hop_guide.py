@@ -139,7 +139,7 @@ def test_its_variants_are_proven(example, name) -> None:
 
 def test_its_steady_routing_refuses_a_base_with_escapes(example) -> None:
     plugin, torus = example.Steady(), build_grid("torus", (4, 4), wrap=True)
-    plugin.receive_parts({"base": example.part_of(example.load_routing("minimal-adaptive"))})
+    plugin.receive_parts({"base": example.Routing.from_name("minimal-adaptive")})
     assert "relies on escapes" in plugin.supports(torus, 8)
 
 

@@ -144,10 +144,13 @@ class RoutingPart(Protocol):
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """Return the routing's program.
 
+        That of a table may lack routes for some pairs (`table`), and lead to terminals instead of
+        switches (``by_terminal``).
+
         Raises
         ------
         UnsupportedError
-            If the routing does not apply.
+            If the routing does not apply, or needs more virtual channels.
         """
 
     def table(self, topology: Topology) -> RouteTable:

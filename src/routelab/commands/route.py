@@ -143,18 +143,19 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab._runtime.progress import report_phase
     from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate
-    from routelab.registry.instances import load, load_routing
+    from routelab.registry.instances import load
     from routelab.registry.requirements import collect_errors
     from routelab.results.atomic import atomic_file, check_file_writable
     from routelab.results.json_files import to_plain
     from routelab.routing.fact_columns import COLUMNS
     from routelab.routing.route import route_network
+    from routelab.routing.routing import Routing
     from routelab.routing.topology import load_network
 
     if arguments.certificate is not None:
         check_file_writable(arguments.certificate)
     routing, (name, network), *metrics = collect_errors(
-        lambda: load_routing(arguments.routing),
+        lambda: Routing.from_name(arguments.routing),
         lambda: load_network(arguments.topology),
         *(partial(load, "metric", name) for name in _metrics(arguments)),
     )

@@ -27,9 +27,9 @@ from routelab.commands._shared.settings import (
 )
 
 if TYPE_CHECKING:
-    from routelab.api import EnginePlugin, RouteTable, Topology
+    from routelab.api import EnginePlugin, Topology
     from routelab.api.errors import RoutelabError
-    from routelab.registry.instances import Routing
+    from routelab.routing.routing import Routing
 
 ENGINE = "packet"
 """Default engine."""
@@ -256,7 +256,7 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
 
 def _look_up(
     arguments: argparse.Namespace, engine: type[EnginePlugin]
-) -> tuple[str, Topology, dict[str, Routing | RouteTable], Any, EnginePlugin]:
+) -> tuple[str, Topology, dict[str, Routing], Any, EnginePlugin]:
     """Look up what the arguments name; all mistakes are reported together."""
     from routelab.simulation.case import look_up
 

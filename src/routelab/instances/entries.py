@@ -18,7 +18,7 @@ from routelab.instances.collection import ABOUT, ROUTES, Instance
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load_routing, parameter_rows
 from routelab.results.atomic import atomic_file
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.toolkit import route_list_lines
 
 TOOL = "routelab"
@@ -90,8 +90,8 @@ def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
         If the routing does not apply to the network, or its routes break a rule of the instance.
     """
     checker = instance.collection.checker
-    algorithm = load_routing(routing)
-    table = apply_routing(instance.network, algorithm).table
+    algorithm = Routing.from_name(routing)
+    table = algorithm.table(instance.network)
     content = "".join(route_list_lines(table)).encode()
     report_phase(algorithm.name, "check")
     try:

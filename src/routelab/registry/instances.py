@@ -92,7 +92,7 @@ class HopRouting:
     """
 
     plugin: HopRoutingPlugin
-    parts: Mapping[str, Routing]
+    parts: Mapping[str, RoutingPlugins]
 
     @property
     def name(self) -> str:
@@ -105,8 +105,8 @@ class HopRouting:
         return (self.plugin, *(plugin for part in self.parts.values() for plugin in part.plugins))
 
 
-Routing: TypeAlias = CompleteRouting | ComposedRouting | HopRouting
-"""A routing. All three have a canonical `name` and their `plugins`."""
+RoutingPlugins: TypeAlias = CompleteRouting | ComposedRouting | HopRouting
+"""The plugins of a routing. All three have a canonical `name` and their `plugins`."""
 
 
 @overload
@@ -161,7 +161,7 @@ def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:
     return _make(part, {}, text)
 
 
-def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> Routing:
+def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> RoutingPlugins:
     """Make the routing with a name: ``angara-sssp``, ``sssp@angara~turns=exact``.
 
     Parameters
@@ -257,7 +257,9 @@ def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
     return part.plugin(parameters)
 
 
-def _routing(names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+def _routing(
+    names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue
+) -> RoutingPlugins:
     """Make the routing of one name, or of the names of its parts."""
     if len(names) > 1:
         return _unnamed_composition(names, values, catalogue)
@@ -273,7 +275,7 @@ def _routing(names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Cata
     return _one_plugin(_make(routing_part, values, str(name)), str(name), catalogue)
 
 
-def _one_plugin(plugin: Plugin, text: str, catalogue: Catalogue) -> Routing:
+def _one_plugin(plugin: Plugin, text: str, catalogue: Catalogue) -> RoutingPlugins:
     if isinstance(plugin, HopRoutingPlugin):
         return _hop_routing(plugin, text, catalogue)
     return CompleteRouting(cast(RoutingPlugin, plugin))

@@ -26,8 +26,8 @@ from routelab.metrics.bounds import (
 from routelab.metrics.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
 from routelab.registry.requirements import require_support, require_unchanged
 from routelab.results.tables import write_csv
-from routelab.routing.apply import AppliedRouting, graph_of_rules
 from routelab.routing.demands import demand_of
+from routelab.routing.routing import RoutedNetwork, graph_of_rules
 
 BARE = "_network"
 """Name that stands for no rules (all minimal routes). No plugin can have this name."""
@@ -107,14 +107,14 @@ class NetworkBounds:
         report_phase(ALL_MINIMAL, "ok", ended=True)
         return bound
 
-    def facts(self, routed: AppliedRouting, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    def facts(self, routed: RoutedNetwork, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Return the bounds for the load of a table: `routelab.metrics.bounds.bound_facts`.
 
         If the bound of the rules leaves a gap, a mixed-integer program is tried once.
 
         Parameters
         ----------
-        routed : AppliedRouting
+        routed : RoutedNetwork
         rules : str
             Name of the rules; ignored for a complete algorithm.
         facts : mapping

@@ -13,9 +13,9 @@ from routelab.results import text_folder
 from routelab.results.exports import export_files, file_mismatch
 from routelab.results.outcome import OUTCOME, read_outcome
 from routelab.results.text_folder import read_folder
-from routelab.routing.apply import apply_routing
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 from routelab.study.cluster.keys import load_cluster, require_cluster
 from routelab.toolkit.input_files import is_folder, is_regular
@@ -146,9 +146,10 @@ def table_of(routes: Sequence[str]) -> RouteTable:
     if file is not None:
         return load_routes(file, load_network(network[0])[1])
     chosen, (_, topology) = collect_errors(
-        lambda: load_routing(routing), lambda: load_network(network[0])
+        lambda: Routing.from_name(routing), lambda: load_network(network[0])
     )
-    return apply_routing(topology, chosen).table
+    table: RouteTable = chosen.table(topology)
+    return table
 
 
 def _routes_file(text: str) -> Path | None:

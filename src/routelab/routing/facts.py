@@ -20,8 +20,8 @@ from routelab.metrics import (
     sigma,
 )
 from routelab.metrics.bounds import BOUND_FIELDS, bound_facts, network_graph, takes_shortest
-from routelab.routing.apply import AppliedRouting
 from routelab.routing.fact_columns import COLUMNS
+from routelab.routing.routing import RoutedNetwork
 from routelab.routing.topology import TOPOLOGY_FIELDS, topology_facts
 
 FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.shown)
@@ -30,7 +30,7 @@ FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.sho
 __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_facts"]
 
 
-def routing_facts(routed: AppliedRouting) -> dict[str, Any]:
+def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
     """Return loads, lengths, proof and time of a routed network; None for missing values.
 
     Raises
@@ -73,7 +73,7 @@ def routing_facts(routed: AppliedRouting) -> dict[str, Any]:
     return facts
 
 
-def _cycle(routed: AppliedRouting) -> str:
+def _cycle(routed: RoutedNetwork) -> str:
     """Return the dependencies of the cycle, one per line."""
     return "\n".join(routed.verdict.describe_cycle(routed.table.topology))
 
@@ -93,7 +93,7 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
 
 
 def _shape_facts(
-    routed: AppliedRouting, hops: float, diversity: RouteCounts | None
+    routed: RoutedNetwork, hops: float, diversity: RouteCounts | None
 ) -> dict[str, Any]:
     """Return the facts that decide which bounds hold for a table: `metrics.bounds.bound_facts`."""
     joined = reachable_pairs(routed.table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -30,12 +29,11 @@ from routelab.jobs.limits import Failure
 from routelab.jobs.plugin_errors import readable, sentence
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
-from routelab.registry.instances import Routing
 from routelab.registry.requirements import require_unchanged, source_line
 from routelab.results.tables import write_csv
-from routelab.routing.apply import AppliedRouting, apply_routing, reroute
 from routelab.routing.facts import routing_facts, topology_facts
 from routelab.routing.routes_file import save_routes
+from routelab.routing.routing import RoutedNetwork, Routing
 
 METRICS, CHANNELS, TURNS, ROUTES, CERTIFICATE = (
     "metrics.csv",
@@ -71,12 +69,12 @@ class Measured:
 
 def route_network(
     topology: Topology, routing: Routing, metrics: Sequence[ContextMetricPlugin] = ()
-) -> tuple[AppliedRouting, dict[str, Any], Measured]:
+) -> tuple[RoutedNetwork, dict[str, Any], Measured]:
     """Route a network, check and measure the routes.
 
     Returns
     -------
-    routed : AppliedRouting
+    routed : RoutedNetwork
     facts : dict
         See `routelab.routing.facts`.
     measured : Measured
@@ -84,9 +82,9 @@ def route_network(
     Raises
     ------
     UnsupportedError, PluginError
-        As `routelab.routing.apply.apply_routing`; also if a metric changes the network or table.
+        As `routelab.routing.routing.Routing.routes`; also if a metric changes the network or table.
     """
-    routed = apply_routing(topology, routing)
+    routed = routing.routes(topology)
     report_phase(routing.name, "proof")
     _ = routed.verdict  # computed at its first use: here, in this phase
     report_phase(routing.name, "facts")
@@ -120,7 +118,7 @@ def measure_table(
     rows: list[tuple[Measurement, Column]] = []
     problems: dict[str, Failure] = {}
     wrong_input = False
-    context = MetricContext(table, graph, partial(reroute, routing))
+    context = MetricContext(table, graph, routing.reroute)
     for metric in metrics:
         report_phase(routing.name, f"metric {metric.name}")
         measured: list[tuple[Measurement, Column]] | Failure
@@ -183,7 +181,7 @@ def _measurements(
 
 
 def write_routes(
-    routed: AppliedRouting, measured: Measured, folder: Path, provenance: Mapping[str, Any]
+    routed: RoutedNetwork, measured: Measured, folder: Path, provenance: Mapping[str, Any]
 ) -> None:
     """Write routes and measurements without their outcome into a folder."""
     save_routes(routed.table, folder / ROUTES, provenance)
@@ -206,7 +204,7 @@ def write_metrics(measured: Measured, folder: Path) -> None:
     write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
 
 
-def _channel_rows(routed: AppliedRouting) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+def _channel_rows(routed: RoutedNetwork) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
     """Return the heading and rows of the table of channels."""
     table, graph = routed.table, routed.graph
     topology = table.topology

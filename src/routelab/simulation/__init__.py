@@ -12,8 +12,8 @@ from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 
 if TYPE_CHECKING:
+    from routelab.routing.table_program import table_program
     from routelab.simulation.packet.engine import Simulation
-    from routelab.simulation.packet.tables import table_program
 
 __all__ = ["ClosedLoop", "OpenLoop", "Router", "Simulation", "table_program"]
 
@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Any:
 
         return Simulation
     if name == "table_program":
-        from routelab.simulation.packet.tables import table_program
+        from routelab.routing.table_program import table_program
 
         return table_program
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

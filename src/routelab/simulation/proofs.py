@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.registry.instances import Routing
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.json_files import read_json, write_json
+from routelab.routing.routing import Routing
 
 FOLDER = ".proofs"
 """Name of the store, in the folder of the simulations of a network with a routing."""

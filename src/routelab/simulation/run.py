@@ -14,14 +14,14 @@ from routelab.api import (
     EnginePlugin,
     EngineResult,
     PluginError,
-    RouteTable,
     Topology,
     TrafficPlugin,
 )
 from routelab.api.engine import FACTS, TABLES, Store
-from routelab.registry.instances import Routing, name_of
+from routelab.registry.instances import name_of
 from routelab.registry.requirements import require_support, require_unchanged
 from routelab.results.tables import write_csv
+from routelab.routing.routing import Routing
 from routelab.routing.topology import topology_facts
 from routelab.simulation.case import case_of
 from routelab.simulation.proofs import Proofs
@@ -29,18 +29,17 @@ from routelab.simulation.proofs import Proofs
 
 def run_simulation(
     network: Topology,
-    algorithm: Routing | RouteTable,
+    routing: Routing,
     work: Any,
     engine: EnginePlugin,
     store: Store | None = None,
     proofs: Proofs | None = None,
-    routes: tuple[RouteTable, float] | None = None,
 ) -> EngineResult:
     """Run traffic or a workload on a network with an engine.
 
     Parameters
     ----------
-    network, algorithm, work, store, proofs, routes
+    network, routing, work, store, proofs
         As for `routelab.simulation.case.case_of`.
     engine : EnginePlugin
 
@@ -64,7 +63,7 @@ def run_simulation(
     if isinstance(work, TrafficPlugin):
         require_support(work.name, work.supports(network))
         require_unchanged(work.name, network)
-    case, routing = case_of(network, algorithm, work, store, proofs, routes)
+    case = case_of(network, routing, work, store, proofs)
     require_support(engine.name, engine.supports(case))
     result = engine.run(case)
     check_result(engine, result)

@@ -17,9 +17,14 @@ from routelab.api import (
 )
 from routelab.deadlock.reachable_states import ReachableStates
 from routelab.registry.catalogue import Catalogue
-from routelab.registry.instances import ComposedRouting, HopRouting, Routing, load, load_routing
-from routelab.routing.apply import apply_routing
-from routelab.simulation.programs import part_of
+from routelab.registry.instances import (
+    ComposedRouting,
+    HopRouting,
+    RoutingPlugins,
+    load,
+    load_routing,
+)
+from routelab.routing.routing import Routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
 from routelab.testing.fingerprints import differences, field_digests
 from routelab.testing.hop_by_hop import explore_or_skip, least_channels
@@ -79,7 +84,7 @@ class Subject:
     @cached_property
     def capabilities(self) -> Capabilities:
         """Claims of the plugin; compositions without a name claim almost nothing."""
-        if not isinstance(self.plugin, Routing):
+        if not isinstance(self.plugin, RoutingPlugins):
             return capabilities_of(self.plugin)
         if not isinstance(self.plugin, ComposedRouting) or self.plugin.composition is not None:
             return capabilities_of(self.plugin.plugins[0])
@@ -230,7 +235,7 @@ class Trial:
         except Skipped:
             # without a result there is nothing to explore; without plain Python there still is
             _ = self.result
-        routing = part_of(self.subject.plugin)
+        routing = Routing(self.subject.plugin)
         count, _ = least_channels(routing, self.value)
         escapes = routing.proof == "duato"
         return explore_or_skip(self.result, self.value, count, escapes=escapes)
@@ -245,7 +250,7 @@ class Trial:
 
 
 def load_instance(kind: str, text: str, catalogue: Catalogue) -> Any:
-    """Load the plugin, or the Routing, of an instance name."""
+    """Load the plugin, or the plugins of the routing, of an instance name."""
     if kind == "routing":
         return load_routing(text, catalogue)
     return load(kind, text, catalogue)
@@ -260,8 +265,8 @@ def capabilities_of(plugin: Any) -> Capabilities:
 def support_answer(plugin: Any, value: Any) -> Any:
     """Return the answer of ``supports()`` for an input; None if its kind has no such method."""
     if isinstance(plugin, HopRouting):
-        return least_channels(part_of(plugin), value)[1]
-    if isinstance(plugin, Routing):
+        return least_channels(Routing(plugin), value)[1]
+    if isinstance(plugin, RoutingPlugins):
         # the first part gets the network; the others get its result
         plugin = plugin.rules if isinstance(plugin, ComposedRouting) else plugin.plugin
     return plugin.supports(value) if hasattr(plugin, "supports") else None
@@ -278,11 +283,11 @@ def run_plugin(plugin: Any, value: Any) -> Any:
         If it raised anything else.
     """
     if isinstance(plugin, HopRouting):
-        routing = part_of(plugin)
+        routing = Routing(plugin)
         count, _ = least_channels(routing, value)
         return call_plugin("prepare()", lambda: routing.prepare(value, count), REFUSE)
-    if isinstance(plugin, Routing):
-        return call_plugin("routing", lambda: apply_routing(value, plugin).table, REFUSE)
+    if isinstance(plugin, RoutingPlugins):
+        return call_plugin("routing", lambda: Routing(plugin).table(value), REFUSE)
     method, call = {
         "topology": ("build()", lambda: plugin.build()),
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),

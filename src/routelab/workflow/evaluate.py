@@ -20,13 +20,14 @@ from routelab.deadlock import write_certificate
 from routelab.jobs.plugin_errors import sentence
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
-from routelab.registry.instances import ComposedRouting, Routing, load, load_routing, name_of
+from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.report.plots import check_plot, plot_channel_loads
 from routelab.results.atomic import atomic_file
 from routelab.routing.bound import NetworkBounds
 from routelab.routing.facts import topology_facts
 from routelab.routing.route import route_network
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 
 WRONG_INPUT = "wrong_input"
@@ -76,7 +77,7 @@ def evaluate_routings(
         lambda: _check_options(texts, certificate, bound_seconds),
         lambda: check_plot(plot),
         lambda: load_network(topology),
-        *(partial(load_routing, text) for text in texts),
+        *(partial(Routing.from_name, text) for text in texts),
         *(partial(load, "metric", text) for text in metrics),
     )
     if plot is not None and not network.num_channels:
@@ -142,7 +143,7 @@ def _row(
         if bounds is not None:
             report_phase(routing.name, "bounds")
             rules = ""
-            if isinstance(routing, ComposedRouting):
+            if routing.rules is not None:
                 rules = name_of(routing.rules)
                 if not routing.rules.capabilities.deterministic:
                     rules += f" of {routing.name}"  # other rules than those of other tables

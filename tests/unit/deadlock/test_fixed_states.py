@@ -33,7 +33,7 @@ from routelab.kernels.hops import (
     table,
 )
 from routelab.registry.instances import load_routing
-from routelab.simulation.programs import part_of, program
+from routelab.routing.routing import Routing
 
 NETWORKS = (ring(5), ring(4, both=True), torus(3, 2), torus(3, 3))
 
@@ -352,12 +352,12 @@ def assert_ranked(verdict) -> None:
 
 def test_networks_of_any_size_are_proven_and_short_ones_are_refused(monkeypatch) -> None:
     topology = torus(11, 11)
-    part = part_of(load_routing("minimal"))
+    part = Routing.from_name("minimal")
     verdict = check_hop_routing(part, topology, 10)
     assert verdict.proven
     assert verdict.allowed_routes.longest == 10
     assert verdict.small is None
-    made = program(load_routing("polarized"), torus(4, 4), 9)
+    made = Routing.from_name("polarized").prepare(torus(4, 4), 9)
     by_class = explore_fixed(made, torus(4, 4)).findings.numbers[0]
     monkeypatch.setattr(fixed_states, "FIRST_CALLS", by_class // 2)
     # enough for all switches of all pairs, not for all their classes
@@ -395,7 +395,7 @@ def test_of_very_large_networks_some_sources_are_examined(monkeypatch) -> None:
 
 def test_the_base_of_valiant_is_explored_by_halves() -> None:
     topology = torus(9, 9)
-    verdict = check_hop_routing(part_of(load_routing("valiant~base=minimal")), topology, 16)
+    verdict = check_hop_routing(Routing.from_name("valiant~base=minimal"), topology, 16)
     assert verdict.proven
     assert verdict.allowed_routes.longest == 16
     assert_ranked(verdict)

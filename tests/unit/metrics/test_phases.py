@@ -8,8 +8,7 @@ from random_tables import tables
 
 from routelab.api import RouteTable
 from routelab.metrics import channel_loads, phase_load, phase_loads, relative_loads
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 
 
@@ -34,7 +33,7 @@ def test_phases_are_those_of_the_definition(table):
 def test_balanced_dimension_order_on_desmos_has_one_message_a_channel_and_phase():
     # 31 XOR phases of 32 ranks: 31 is the least there can be
     torus = build_grid("torus", (4, 2, 2, 2), True)
-    table = apply_routing(torus, load_routing("dor")).table
+    table = Routing.from_name("dor").table(torus)
     assert phase_load(table, "xor") == 31
 
 

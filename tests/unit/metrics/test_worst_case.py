@@ -8,8 +8,7 @@ from random_tables import networks, tables
 
 from routelab.api import RouteTable
 from routelab.metrics import worst_permutation
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 
 
@@ -84,5 +83,5 @@ def test_dimension_order_on_a_k_ary_2_cube(k):
     # are all that send over it, and the k // 2 behind one of the last all that receive: both
     # numbers are reached, as any partner in the other dimension will do
     torus = build_grid("torus", (k, k), True)
-    dor = apply_routing(torus, load_routing("dor~ties=positive")).table
+    dor = Routing.from_name("dor~ties=positive").table(torus)
     assert worst_permutation(dor).load == k // 2

@@ -20,9 +20,10 @@ from routelab.registry.columns import (
     only_columns_of,
     plugin_columns,
 )
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load
 from routelab.report.labels import label, number_text
 from routelab.routing.route import route_network
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 
 
@@ -129,7 +130,7 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     ]
     needed = {"traffic-load": f"~matrix={matrix}"}
     metrics = [load("metric", entry.key + needed.get(entry.key, "")) for entry in entries]
-    routing = load_routing("angara-sssp")
+    routing = Routing.from_name("angara-sssp")
     _, facts, measured = route_network(build_grid("torus", (4, 2), True), routing, metrics)
     assert len(measured.rows) > 30
     columns = Columns([*core_columns(), *plugin_columns([*routing.plugins, *metrics])])

@@ -24,8 +24,8 @@ from routelab.api.topology import frozen_array
 from routelab.registry.engines import engine_class
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load, load_routing
 from routelab.registry.requirements import collect_errors
-from routelab.routing.apply import apply_routing
 from routelab.routing.route import route_network
+from routelab.routing.routing import Routing
 from routelab.simulation.run import run_simulation
 from routelab.toolkit import build_grid
 from routelab.workflow.evaluate import _row
@@ -73,7 +73,7 @@ class Complete(RoutingPlugin):
     name, summary = "bad-complete", "Writes to its array later"
 
     def route(self, topology):
-        usual = apply_routing(topology, load_routing("dor")).table
+        usual = Routing.from_name("dor").table(topology)
         hops = usual.hop_channel.copy()
         table = RouteTable.create(
             topology, pair_start=usual.pair_start, path_start=usual.path_start, hop_channel=hops
@@ -113,19 +113,19 @@ def composed(**parts: object) -> ComposedRouting:
 )
 def test_a_part_of_a_routing_that_writes_is_named(routing, message):
     with pytest.raises(PluginError, match=message):
-        apply_routing(grid(), routing())
+        Routing(routing()).routes(grid())
 
 
 def test_a_metric_that_writes_is_named():
     with pytest.raises(PluginError, match="bad-metric: it changed hop_channel of the route table"):
-        route_network(grid(), load_routing("dor"), [Metric()])
+        route_network(grid(), Routing.from_name("dor"), [Metric()])
 
 
 def test_no_later_row_uses_a_changed_network():
     network = grid()
     rows = [
         _row("net", network, routing, None, None, [])[0]
-        for routing in (composed(rules=Rules()), load_routing("dor"))
+        for routing in (Routing(composed(rules=Rules())), Routing.from_name("dor"))
     ]
     assert [row["status"] for row in rows] == ["failed", "failed"]
     assert "channel_target of the network were changed in memory" in rows[1]["reason"]
@@ -143,7 +143,7 @@ class Traffic(TrafficPlugin):
 def test_traffic_that_writes_is_named():
     engine = engine_class("packet")()
     with pytest.raises(PluginError, match="bad-traffic: it changed channel_capacity"):
-        run_simulation(grid(), load_routing("dor"), Traffic(), engine)
+        run_simulation(grid(), Routing.from_name("dor"), Traffic(), engine)
 
 
 def fail(error: Exception) -> None:

@@ -14,13 +14,12 @@ from routelab.jobs.folder_job import run_job, write_failure
 from routelab.jobs.limits import Failure
 from routelab.metrics import bounds as core
 from routelab.metrics.bounds import BOUND_FIELDS, bound_facts, bound_from_weights, network_graph
-from routelab.registry.instances import load_routing
 from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_tuples
 from routelab.routing import bound, topology
-from routelab.routing.apply import apply_routing
 from routelab.routing.bound import ANY, BARE
 from routelab.routing.facts import routing_facts
+from routelab.routing.routing import Routing
 from routelab.workflow.evaluate import evaluate_routings
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.stages.bounds import BoundJob, rules_ids
@@ -111,7 +110,7 @@ def test_less_than_a_route_is_a_gap_where_channels_have_several_speeds() -> None
     )
     first, last = [], []
     for chosen, best in ((0, True), (1, False)):
-        routed = apply_routing(network, load_routing("first@unrestricted"))
+        routed = Routing.from_name("first@unrestricted").routes(network)
         table = RouteTable.from_lengths(network, [[0, 1], [-1, 0]], [chosen])
         routed = replace(routed, table=table)
         facts = routing_facts(routed)

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from routelab.api import Measurement, MetricPlugin, PluginError
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load
 from routelab.results.tables import further_columns, read_tuples
-from routelab.routing.apply import apply_routing
 from routelab.routing.facts import routing_facts
 from routelab.routing.route import Measured, route_network, write_routes
+from routelab.routing.routing import Routing
 from routelab.routing.topology import NAMED_FAILURES, load_network, topology_facts, write_topology
 from routelab.toolkit import build_grid
 
 
 @pytest.fixture(scope="module")
 def routed():
-    return apply_routing(build_grid("torus", (3, 2), wrap=True), load_routing("first@up-down"))
+    return Routing.from_name("first@up-down").routes(build_grid("torus", (3, 2), wrap=True))
 
 
 @pytest.mark.parametrize("name", ["max_load", "deadlock", "status", "optimal", "switches"])
@@ -59,7 +59,9 @@ class Said(MetricPlugin):
 )
 def test_a_metric_without_numbers_costs_its_own_columns(told, message):
     network, length = build_grid("torus", (3, 2), wrap=True), load("metric", "route-length")
-    _, _, measured = route_network(network, load_routing("first@up-down"), [Said(told), length])
+    _, _, measured = route_network(
+        network, Routing.from_name("first@up-down"), [Said(told), length]
+    )
     assert measured.problem.status == "failed"
     text = f"all metrics but said are measured; said: {message}"
     assert measured.problem.reason.startswith(text)
@@ -71,7 +73,7 @@ def test_a_metric_without_numbers_costs_its_own_columns(told, message):
 
 def test_facts_of_rules_are_facts_of_a_run(tmp_path) -> None:
     network = build_grid("mesh", (3, 3), wrap=False)
-    routed, facts, measured = route_network(network, load_routing("first@segment"))
+    routed, facts, measured = route_network(network, Routing.from_name("first@segment"))
     assert (facts["segments"], facts["restrictions"]) == (4, 4)
     assert facts["segment_list"].startswith("1 starting: ")
     write_routes(routed, measured, tmp_path, {})
@@ -86,7 +88,7 @@ def test_facts_of_rules_are_facts_of_a_run(tmp_path) -> None:
 
 
 def test_facts_of_rules_replace_no_other_fact(tmp_path) -> None:
-    routed = apply_routing(build_grid("mesh", (2, 2), wrap=False), load_routing("first@up-down"))
+    routed = Routing.from_name("first@up-down").routes(build_grid("mesh", (2, 2), wrap=False))
     for name in ("max_load", "deadlock"):
         assert routed.graph is not None
         wrong = replace(routed, graph=replace(routed.graph, facts={name: 1}))

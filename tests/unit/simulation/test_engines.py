@@ -21,9 +21,9 @@ from routelab.api.engine import FACTS
 from routelab.cli import main
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class, engine_classes
-from routelab.registry.instances import load_routing
 from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_rows
+from routelab.routing.routing import Routing
 from routelab.simulation.case import case_of, look_up
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.packet.plugin import PacketEngine
@@ -51,7 +51,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found(engine: EnginePlugin) -> EngineResult:
     network = build_grid("torus", (4, 2), wrap=True)
-    case, _ = case_of(network, table_on(network), trial_work(engine))
+    case = case_of(network, Routing(table_on(network)), trial_work(engine))
     result = engine.run(case)
     check_result(engine, result)
     return result
@@ -102,7 +102,9 @@ class Constant(EnginePlugin):
 
 def test_an_engine_may_ignore_all_that_it_is_offered(tmp_path: Path) -> None:
     network = build_grid("torus", (4,), wrap=True)
-    result = run_simulation(network, table_on(network), UniformTraffic(), Constant(value=7))
+    result = run_simulation(
+        network, Routing(table_on(network)), UniformTraffic(), Constant(value=7)
+    )
     assert result.facts["answer"] == 7
     assert result.facts["engine"] == "constant"
     assert (result.facts["terminals"], result.facts["traffic"]) == (4, "everywhere")
@@ -136,7 +138,7 @@ def test_a_result_that_breaks_the_contract_names_the_engine(result, told) -> Non
 
     network = build_grid("torus", (4,), wrap=True)
     with pytest.raises(PluginError, match=f"constant: .*{told}"):
-        run_simulation(network, table_on(network), UniformTraffic(), Wrong())
+        run_simulation(network, Routing(table_on(network)), UniformTraffic(), Wrong())
 
 
 def test_files_of_settings_are_seen_from_the_study(tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ def test_simgrid_that_is_not_installed_is_unsupported(tmp_path, monkeypatch) -> 
     monkeypatch.setenv("PATH", str(tmp_path))
     network = build_grid("torus", (4,), wrap=True)
     with pytest.raises(UnsupportedError, match="smpi: smpirun is not on PATH"):
-        run_simulation(network, load_routing("dor"), RingWorkload(), SmpiEngine())
+        run_simulation(network, Routing.from_name("dor"), RingWorkload(), SmpiEngine())
 
 
 def test_simgrid_runs_the_file_of_a_program(tmp_path, monkeypatch, replayed, capsys) -> None:

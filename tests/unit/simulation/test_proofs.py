@@ -11,6 +11,8 @@ from routelab.api.hops import append_tables, program_digest
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import load, load_routing
 from routelab.results.outcome import read_outcome
+from routelab.routing import routing as checked_routing
+from routelab.routing.routing import Routing
 from routelab.simulation import case
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.routing import make_packet_program
@@ -26,13 +28,13 @@ JUDGED = ("deadlock", "deadlock_proof", "deadlock_reason", "deadlock_coverage", 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Dimensions and virtual channels of every question that reaches the checker."""
     found: list[tuple[str, int]] = []
-    check = case.check_hop_routing
+    check = checked_routing.check_hop_routing
 
     def counted(part, network, virtual_channels, **options):
         found.append((str(network.attributes["dims"]), virtual_channels))
         return check(part, network, virtual_channels, **options)
 
-    monkeypatch.setattr(case, "check_hop_routing", counted)
+    monkeypatch.setattr(checked_routing, "check_hop_routing", counted)
     return found
 
 
@@ -81,7 +83,7 @@ def test_another_question_is_asked_anew(tmp_path: Path, asked) -> None:
 
 
 def test_a_network_of_other_content_is_another_question(tmp_path: Path) -> None:
-    routing = load_routing("minimal-adaptive")
+    routing = Routing.from_name("minimal-adaptive")
     made = [
         Proofs(tmp_path, network).find_or_make(routing, (2,), lambda n=network: {"deadlock": n})
         for network in ("one", "other", "one")
@@ -114,17 +116,18 @@ def test_the_proven_program_is_the_one_that_runs(tmp_path: Path, monkeypatch) ->
     routing, ran, proven = load_routing("minimal-adaptive"), [], []
     fickle = Fickle(routing.plugin)
     routing = replace(routing, plugin=fickle)
-    check = case.check_hop_routing
+    check = checked_routing.check_hop_routing
 
     def noted(part, network, virtual_channels, **options):
         proven.append(part.prepare(network, virtual_channels))
         return check(part, network, virtual_channels, **options)
 
-    monkeypatch.setattr(case, "check_hop_routing", noted)
+    monkeypatch.setattr(checked_routing, "check_hop_routing", noted)
     network, traffic = load("topology", "torus~dims=4x4").build(), load("traffic", "uniform")
     proofs = Proofs(tmp_path, "network")
     for _ in range(2):
-        made, part = case.case_of(network, routing, traffic, proofs=proofs)
+        part = Routing(routing)
+        made = case.case_of(network, part, traffic, proofs=proofs)
         ran.append(make_packet_program(made, SimulationSettings(vcs=2).routers())[0])
         assert ran[-1] is part.prepare(network, 2)
     # a second process has another program, and the stored verdict is not about that one

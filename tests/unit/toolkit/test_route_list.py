@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError, RouteTable, Topology
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 from routelab.toolkit.next_hop_list import read_next_hops
 from routelab.toolkit.route_cells import read_rows
@@ -28,7 +27,7 @@ def parallel_links(*, ports):
 
 def routed(network, routing):
     topology = load_network(network)[1]
-    return apply_routing(topology, load_routing(routing)).table
+    return Routing.from_name(routing).table(topology)
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,9 @@ from routelab.results.atomic import atomic_directory, check_writable
 from routelab.results.outcome import OUTCOME, Outcome, Status, close_folder, read_outcome
 from routelab.results.provenance import ResourceMeter
 from routelab.results.tables import write_csv
-from routelab.routing.apply import reroute
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 from routelab.study.cluster.keys import Cluster, ClusterFile, load_cluster, require_cluster
 
@@ -273,7 +273,7 @@ def _tables(
 def _table(network: Topology, one: ComparisonPart) -> RouteTable:
     """Return the table of a routing: its job's, or newly computed without a folder."""
     if one.folder is None:
-        return reroute(load_routing(one.text), network)
+        return Routing.from_name(one.text).table(network)
     outcome = read_outcome(one.folder / OUTCOME)
     if outcome.status == "ok":
         return load_routes(one.folder / ROUTES, network)
@@ -283,7 +283,7 @@ def _table(network: Topology, one: ComparisonPart) -> RouteTable:
 
 
 def _remake(topology: str, routing: str) -> RouteTable:
-    return reroute(load_routing(routing), load_network(topology)[1])
+    return Routing.from_name(routing).table(load_network(topology)[1])
 
 
 def _fabric(file: ClusterFile, comparison: Comparison, *, apply: bool) -> Fabric | None:

@@ -18,12 +18,12 @@ from routelab.api import (
 )
 from routelab.api.topology import Float64Array, Int64Array
 from routelab.kernels import hops as of
+from routelab.kernels.table_hops import follow
+from routelab.routing.table_program import require_network
 from routelab.simulation.packet.counts import BINS
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import Engine
-from routelab.simulation.packet.kernels.table_hops import follow
 from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.tables import require_network
 from routelab.simulation.packet.traffic import ClosedLoop, OfferedTraffic
 from routelab.toolkit.rings import complete_rings
 

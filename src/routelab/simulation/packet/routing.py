@@ -6,9 +6,9 @@ from typing import Any
 
 from routelab.api import EngineCase, HopProgram, RouteTable, needed_classes
 from routelab.registry.requirements import require_support
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.layout import class_rows, unsupported_reason
 from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.tables import table_program
 
 
 def make_packet_program(

@@ -9,7 +9,7 @@ from routelab.deadlock.fixed_states import explore_fixed
 from routelab.deadlock.hop_checker import verdict_from_states
 from routelab.deadlock.program_code import find_hidden_state
 from routelab.deadlock.reachable_states import ReachableStates
-from routelab.simulation.programs import part_of
+from routelab.routing.routing import Routing
 from routelab.testing.bare_network import require_minimal
 from routelab.testing.checks.common import list_some
 from routelab.testing.hop_by_hop import explore_or_skip, least_channels
@@ -103,7 +103,7 @@ def multipath(trial: Trial) -> str:
 def virtual_channels(trial: Trial) -> str:
     """Check programs with the least supported number of virtual channels, and with more."""
     claim = trial.subject.capabilities.virtual_channels
-    routing = part_of(trial.subject.plugin)
+    routing = Routing(trial.subject.plugin)
     least, _ = least_channels(routing, trial.value)
     needed = needed_classes(trial.result)
     if needed > least:
@@ -122,7 +122,7 @@ def virtual_channels(trial: Trial) -> str:
 
 def deadlock_free(trial: Trial) -> str:
     """Check that the named proof holds over all reachable states, under virtual cut-through."""
-    routing = part_of(trial.subject.plugin)
+    routing = Routing(trial.subject.plugin)
     if routing.proof in ("recovery", "none"):
         raise Skipped("no claim to be free of deadlock")
     explorations = [_exploration(trial)]

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from routelab.api import InputError, UnsupportedError
-from routelab.registry.instances import ComposedRouting, Routing, canonical
+from routelab.registry.instances import ComposedRouting, RoutingPlugins, canonical
 from routelab.registry.names import Name
 from routelab.registry.parameters import fields
 from routelab.testing.checks.common import list_some
@@ -73,7 +73,7 @@ def declared_values(subject: Subject) -> str:
 
 def _own(subject: Subject) -> Any:
     """Return the plugin whose parameters the name has; None if they belong to parts."""
-    if not isinstance(subject.plugin, Routing):
+    if not isinstance(subject.plugin, RoutingPlugins):
         return subject.plugin
     return None if isinstance(subject.plugin, ComposedRouting) else subject.plugin.plugin
 
@@ -101,7 +101,7 @@ def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
 
 
 def _values(plugin: Any) -> list[dict[str, Any]]:
-    plugins = plugin.plugins if isinstance(plugin, Routing) else (plugin,)
+    plugins = plugin.plugins if isinstance(plugin, RoutingPlugins) else (plugin,)
     return [dict(instance.parameters) for instance in plugins]
 
 

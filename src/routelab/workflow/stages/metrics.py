@@ -16,12 +16,12 @@ from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.jobs.plugin_errors import LostInputError
-from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
+from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors
 from routelab.results.outcome import Outcome, ending_in
 from routelab.results.provenance import seed_of
-from routelab.routing.apply import apply_routing, graph_of_rules
 from routelab.routing.route import measure_table, write_metrics
+from routelab.routing.routing import Routing, graph_of_rules
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_names, code_digest
 from routelab.workflow.stages.routes import TableJob, route_jobs
@@ -101,7 +101,7 @@ class MetricJob(TableJob):
         def rehearse() -> None:
             routing, *metrics = self._plugins()
             network = build_grid("torus", (3, 2), wrap=True)
-            routed = apply_routing(network, routing)
+            routed = routing.routes(network)
             measured = measure_table(routed.table, routed.graph, routing, metrics)
             with tempfile.TemporaryDirectory() as folder:
                 write_metrics(measured, Path(folder))
@@ -112,7 +112,7 @@ class MetricJob(TableJob):
 
     def _plugins(self) -> list[Any]:
         return collect_errors(
-            lambda: load_routing(self.text),
+            lambda: Routing.from_name(self.text),
             *(partial(load, "metric", name) for name in self.metrics),
         )
 
@@ -139,10 +139,10 @@ class MetricJob(TableJob):
         if computed is not None and table is None:
             raise LostInputError(computed.status, computed.reason)
         if table is None:
-            table = apply_routing(network, routing).table
+            table = routing.table(network)
         graph = None
         # rules that are not reproducible would be other ones than those of the table
-        if isinstance(routing, ComposedRouting) and routing.rules.capabilities.deterministic:
+        if routing.rules is not None and routing.rules.capabilities.deterministic:
             graph = graph_of_rules(network, routing.rules)
         measured = measure_table(table, graph, routing, metrics)
         report_phase(routing.name, "ok", ended=True)

@@ -15,12 +15,13 @@ from routelab._runtime.progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
-from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors
 from routelab.results.outcome import OUTCOME, Outcome, digest_in, read_outcome
 from routelab.results.provenance import ResourceMeter, seed_of
 from routelab.routing.route import ROUTES, route_network, write_routes
 from routelab.routing.routes_file import load_routes, table_digest
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_names, code_digest
 from routelab.workflow.stages.topologies import NetworkJob, TopologyJob, network_jobs
@@ -85,7 +86,7 @@ class RouteJob(NetworkJob):
     @override
     def load(self) -> tuple[Task, Computation]:
         routing, (name, network), *metrics = collect_errors(
-            lambda: load_routing(self.text),
+            lambda: Routing.from_name(self.text),
             self.look_up_network,
             *(partial(load, "metric", metric) for metric in self.metrics),
         )
@@ -194,7 +195,7 @@ def route_rehearsals(
 
     def rehearse() -> None:
         """Route a tiny network, measure it and write the results."""
-        algorithm = load_routing(routing)
+        algorithm = Routing.from_name(routing)
         network = build_grid("torus", (3, 2), wrap=True)
         with ResourceMeter() as resources:
             routed, _, measured = route_network(

@@ -16,10 +16,11 @@ from routelab.api.engine import Work
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import TRY_AGAIN, Rehearsal
 from routelab.jobs.plugin_errors import LostInputError
-from routelab.registry.instances import Routing, load, load_routing, name_of
+from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.outcome import Outcome, Status
+from routelab.routing.routing import RoutedNetwork, Routing
 from routelab.simulation.case import network_of, routing_of
 from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
@@ -140,7 +141,7 @@ class EngineJob(TableJob):
             full_engine = load("engine", self.engine)
             full_engine.check()  # reads the machine's file, once for all jobs of a batch
             engine = brief_engine(full_engine)
-            routing = load_routing(self.text)
+            routing = Routing.from_name(self.text)
             result = run_simulation(network, routing, trial_work(engine), engine)
             with tempfile.TemporaryDirectory() as folder:
                 write_engine_result(result, self.carried, Path(folder))
@@ -162,19 +163,18 @@ class EngineJob(TableJob):
             )
 
         if is_table:
-            (name, network, algorithm, routing), (work, engine) = collect_errors(
+            (name, network, routing, routing_name), (work, engine) = collect_errors(
                 lambda: network_of(self.topology, self.text), plugins
             )
         else:
-            algorithm, (name, network), (work, engine) = collect_errors(
+            routing, (name, network), (work, engine) = collect_errors(
                 lambda: routing_of(self.text), self.look_up_network, plugins
             )
-            routing = algorithm.name
-        used = algorithm.plugins if isinstance(algorithm, Routing) else ()
-        plugins_used = (*used, work, engine)
+            routing_name = routing.name
+        plugins_used = (*routing.plugins, work, engine)
         task = Task(
             topology=name,
-            routing=routing,
+            routing=routing_name,
             plugins=plugins_used,
             seed=getattr(engine.parameters, "seed", None),
             facts={self.carried: name_of(work)},
@@ -182,11 +182,11 @@ class EngineJob(TableJob):
         )
         computed = self.routes_outcome()
         table = self.read_table(computed, network)
-        return task, partial(self.run, algorithm, plugins_used, network, computed, table)
+        return task, partial(self.run, routing, plugins_used, network, computed, table)
 
     def run(
         self,
-        algorithm: Routing | RouteTable,
+        routing: Routing,
         plugins: Sequence[Any],
         network: Topology | None,
         computed: Outcome | None,
@@ -205,9 +205,8 @@ class EngineJob(TableJob):
         lost = ("timeout",) if reproducible else TRY_AGAIN
         if computed is not None and computed.status in lost:
             raise LostInputError(computed.status, f"route table: {computed.reason}")
-        routes = None
         if computed is not None and table is not None:
-            routes = table, computed.facts["routing_seconds"]
+            routing.keep(RoutedNetwork(table, seconds=computed.facts["routing_seconds"]))
         proofs = parts = None
         if self.fingerprint:
             parts = self._parts()
@@ -215,7 +214,7 @@ class EngineJob(TableJob):
                 # all traffic shares proofs: ids are network, routing, traffic and settings
                 proofs = Proofs(Path(self.folder).parents[1] / PROOFS, self.network_digest)
         try:
-            result = run_simulation(network, algorithm, work, engine, parts, proofs, routes)
+            result = run_simulation(network, routing, work, engine, parts, proofs)
         finally:
             if parts is not None:
                 parts.close(done=False)

@@ -23,11 +23,12 @@ from routelab.api.errors import RoutelabError
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.jobs.limits import Failure
 from routelab.jobs.worker import Item
-from routelab.registry.instances import ComposedRouting, load_routing, name_of
+from routelab.registry.instances import name_of
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.provenance import ResourceMeter
 from routelab.results.row_store import SUFFIX, RowStore, RowWriter
 from routelab.results.survey_table import SurveyTable, write_survey_table
+from routelab.routing.routing import Routing
 from routelab.study import Bound, Survey
 from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest
 from routelab.workflow.stages.routes import route_rehearsals
@@ -344,8 +345,7 @@ def _both(network: str, part: str) -> str:
 
 
 def _rules(instance: Instance) -> RulesPlugin | None:
-    routing = None if instance.quarantine else load_routing(instance.text)
-    return routing.rules if isinstance(routing, ComposedRouting) else None
+    return None if instance.quarantine else Routing.from_name(instance.text).rules
 
 
 def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:

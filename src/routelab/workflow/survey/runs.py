@@ -9,12 +9,13 @@ from routelab._runtime.progress import report_phase
 from routelab.api import PluginError, Topology
 from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load
 from routelab.routing.route import route_network
+from routelab.routing.routing import Routing
 from routelab.workflow.survey.rows import Row, SurveyNetwork, failure_row, timed_row
 
 # a survey uses the same few routings on every network
-_routing = cache(load_routing)
+_routing = cache(Routing.from_name)
 _metric = cache(lambda name: load("metric", name))
 
 

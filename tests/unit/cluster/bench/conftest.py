@@ -19,7 +19,7 @@ from routelab.cluster.bench.plan import MeasurementPlan
 from routelab.cluster.bench.session import Session
 from routelab.cluster.bench.store import RunStore
 from routelab.registry.instances import load_routing
-from routelab.routing.apply import reroute
+from routelab.routing.routing import Routing
 from routelab.routing.topology import load_network
 from routelab.study.bench_settings import BenchSettings
 from routelab.study.cluster.keys import load_cluster
@@ -137,7 +137,7 @@ class Site:
                 network.num_terminals,
                 self.ranks_per_node,
             ),
-            {one.id: reroute(load_routing(one.text), network) for one in chosen},
+            {one.id: Routing.from_name(one.text).reroute(network) for one in chosen},
             {},
             benchmarks,
             dict.fromkeys(benchmarks, executable),
@@ -148,7 +148,7 @@ class Site:
             plan,
             store,
             self.store / "fabrics",
-            lambda topology, routing: reroute(load_routing(routing), load_network(topology)[1]),
+            lambda topology, routing: Routing.from_name(routing).reroute(load_network(topology)[1]),
             **options,
         )
 

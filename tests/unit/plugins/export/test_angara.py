@@ -20,7 +20,7 @@ from routelab.api import (
 )
 from routelab.registry.instances import CompleteRouting, load, load_routing
 from routelab.results.exports import export_files, file_mismatch, table_mismatch
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 from routelab.toolkit.machine import Machine
 from routelab_plugins.export.angara import AngaraExport
@@ -38,7 +38,7 @@ ALGORITHMS = ("angara-sssp", "angara-bfs", "angara-balanced", "sssp@angara~turns
 
 def on_grid(dims, routing="angara-sssp", wrap=True, **more):
     topology = build_grid("torus" if wrap else "mesh", dims, wrap=wrap, **more)
-    return apply_routing(topology, load_routing(routing)).table
+    return Routing.from_name(routing).table(topology)
 
 
 @cache
@@ -159,7 +159,7 @@ def test_tables_of_algorithms_come_back(dims, wrap, routing, links, terminals, s
     plan = load_routing(routing)
     if isinstance(plan, CompleteRouting) and plan.plugin.supports(topology):
         return
-    table = apply_routing(topology, plan).table
+    table = Routing(plan).table(topology)
     assert PLUGIN.supports(table) is None
     files = PLUGIN.export(table, Machine())
     found = PLUGIN.read(files)

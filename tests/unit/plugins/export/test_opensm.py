@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError, RouteTable, UnsupportedError
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
 from routelab.routing.export import export_routes, table_of
+from routelab.routing.routing import Routing
 from routelab.toolkit.infiniband import (
     TextFile,
     addresses_of,
@@ -172,7 +172,7 @@ def test_damaged_tables_are_found_by_the_walk(fabric, exported, change, message)
 
 
 def test_one_level_for_all_is_found_to_deadlock():
-    table = apply_routing(load("topology", "torus~dims=5").build(), load_routing("dfsssp")).table
+    table = Routing.from_name("dfsssp").table(load("topology", "torus~dims=5").build())
     files = load("export", "opensm~replies=own").export(table, Machine())
     files["qos-policy.conf"] = files["qos-policy.conf"].replace("sl: 1", "sl: 0")
     with pytest.raises(UnsupportedError, match="wait for each other in a cycle"):

@@ -1,7 +1,5 @@
 """Rerouting churn: the naive twin by names, and laws about what has to change."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,16 +7,15 @@ from hypothesis import strategies as st
 
 from routelab.api import MetricContext, Topology, UnsupportedError
 from routelab.metrics import channel_loads, terminal_pairs
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing, reroute
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 from routelab_plugins.metric.rerouting_churn import ReroutingChurn
 
 
 def context_of(topology, routing):
-    chosen = load_routing(routing)
-    routed = apply_routing(topology, chosen)
-    return MetricContext(routed.table, routed.graph, partial(reroute, chosen))
+    chosen = Routing.from_name(routing)
+    routed = chosen.routes(topology)
+    return MetricContext(routed.table, routed.graph, chosen.reroute)
 
 
 def churn(context, **parameters):

@@ -10,9 +10,7 @@ import pytest
 from grid_walks import GridWalks, agrees
 from naive_grid_routing import closer, dimension_order, rdr_chances
 
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
-from routelab.simulation.programs import part_of
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 
 
@@ -80,7 +78,7 @@ def test_the_emptier_buffer_is_taken(text, vcs) -> None:
 
 def test_angara_enters_the_route_from_where_it_is() -> None:
     walks = GridWalks("angara-adaptive", (4, 4), 2)
-    table = apply_routing(walks.topology, load_routing("angara-sssp")).table
+    table = Routing.from_name("angara-sssp").table(walks.topology)
     first_column = {s for s, place in enumerate(walks.places) if place[0] == 0}
     entered = 0
     for source, target in walks.pairs():
@@ -106,10 +104,10 @@ def test_angara_enters_the_route_from_where_it_is() -> None:
 
 def test_angara_works_with_failures_and_states_its_needs() -> None:
     torus = build_grid("torus", (4, 4), wrap=True, failed_links=["0-1", "5-6"])
-    part = part_of(load_routing("angara-adaptive"))
+    part = Routing.from_name("angara-adaptive")
     assert part.supports(torus, 2) is None
     assert "needs 2 virtual channels, 1 of them for the table" in part.supports(torus, 1)
-    hops = part_of(load_routing("angara-adaptive~escape=rdr"))
+    hops = Routing.from_name("angara-adaptive~escape=rdr")
     assert "decides hop by hop" in hops.supports(torus, 4)
 
 

@@ -15,8 +15,8 @@ from small_graphs import networks
 from routelab.api import Topology
 from routelab.kernels.hops import RandomWord, pick_large
 from routelab.kernels.simple_paths import Arcs, count_simple_paths
-from routelab.registry.instances import load, load_routing
-from routelab.simulation.programs import part_of, program
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
@@ -24,7 +24,7 @@ from routelab_plugins.routing.all_paths.kernels import MOST_WALKS, count_walks
 
 
 def reason(text: str, topology: Topology, vcs: int = 16) -> str | None:
-    return part_of(load_routing(text)).supports(topology, vcs)
+    return Routing.from_name(text).supports(topology, vcs)
 
 
 @settings(max_examples=40, deadline=None)
@@ -61,7 +61,7 @@ def test_simple_paths_and_walks_are_counted(topology, most) -> None:
 )
 def test_all_simple_paths_are_drawn_with_equal_chances(name, length, source, target) -> None:
     network = NETWORKS[name]()
-    made = program(load_routing(f"all-paths~length={length}"), network, length)
+    made = Routing.from_name(f"all-paths~length={length}").prepare(network, length)
     walker = Walker(made, network, seed=5)
     expected = [tuple(path) for path in simple_paths(network, source, target, length)]
     draws = 200 * len(expected)
@@ -80,7 +80,7 @@ def test_all_simple_paths_are_drawn_with_equal_chances(name, length, source, tar
 
 def test_paths_are_as_long_as_the_diameter_by_default() -> None:
     network = build_grid("torus", (4, 4), wrap=True)
-    assert program(load_routing("all-paths"), network, 4).max_hops == 4
+    assert Routing.from_name("all-paths").prepare(network, 4).max_hops == 4
     assert reason("all-paths", network, 3) == (
         "paths have up to 4 hops and each needs a virtual channel; the routers have 3: raise vcs "
         "to 4 or lower length"

@@ -17,8 +17,8 @@ from routelab.api import needed_classes
 from routelab.api.hops import program_digest
 from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.catalogue import installed_catalogue
-from routelab.registry.instances import load, load_routing
-from routelab.simulation.programs import part_of, program
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.testing.walks import Walker
 
 PAGE = Path(__file__).parents[4] / "docs/concepts/networks.md"
@@ -57,8 +57,8 @@ def network(request):
 @pytest.mark.parametrize("text", ROUTINGS)
 def test_packets_arrive_on_every_network(network, text) -> None:
     vcs = 16
-    assert part_of(load_routing(text)).supports(network, vcs) is None
-    made = program(load_routing(text), network, vcs)
+    assert Routing.from_name(text).supports(network, vcs) is None
+    made = Routing.from_name(text).prepare(network, vcs)
     walker, least = Walker(made, network, seed=2), distances(network)
     ends = network.endpoints.tolist()
     longest = max(least[a][b] for a in ends for b in ends)
@@ -84,7 +84,7 @@ def test_packets_arrive_on_every_network(network, text) -> None:
 @given(networks(), st.sampled_from([text for text in ROUTINGS if text != "ksp"]))
 def test_they_are_proven_on_random_networks(topology, text) -> None:
     """With as many virtual channels as they need, and with one less they refuse."""
-    part = part_of(load_routing(text))
+    part = Routing.from_name(text)
     assert part.supports(topology, 32) is None
     needed = needed_classes(part.prepare(topology, 32))
     verdict = check_hop_routing(part, topology, needed)
@@ -105,7 +105,7 @@ def test_they_are_proven_on_random_networks(topology, text) -> None:
 )
 def test_the_base_is_the_usual_one_of_the_network(routing, network, base) -> None:
     topology = load("topology", network).build()
-    made, explicit = (part_of(load_routing(text)) for text in (routing, f"{routing}~base={base}"))
+    made, explicit = (Routing.from_name(text) for text in (routing, f"{routing}~base={base}"))
     vcs = next(vcs for vcs in range(1, 33) if explicit.supports(topology, vcs) is None)
     assert made.supports(topology, vcs) is None
     assert vcs == 1 or made.supports(topology, vcs - 1) is not None

@@ -14,8 +14,7 @@ from naive_grid_routing import dateline, dimension_order, distance, drawn_orders
 
 from routelab.api import InputError, UnsupportedError
 from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
-from routelab.simulation.programs import part_of, program
+from routelab.routing.routing import Routing
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 
@@ -26,7 +25,7 @@ ORDERS = ["natural", "reversed", "longest", "shortest", "1+0+2"]
 def test_routes_are_those_of_the_table(order) -> None:
     # longest and shortest tell the dimensions apart; 4 and 6 have ties
     walks = GridWalks(f"dimension-order~order={order}", (4, 6, 3), 1)
-    table = apply_routing(walks.topology, load_routing(f"dor~order={order}")).table
+    table = Routing.from_name(f"dor~order={order}").table(walks.topology)
     random = np.random.default_rng(1)
     for source, target in random.integers(0, walks.topology.num_switches, (400, 2)).tolist():
         walk = walks.walker.walk(source, target)
@@ -90,10 +89,10 @@ def test_unsupported_networks_have_a_reason() -> None:
         ("dimension-order~order=1+0", 1): "order=1+0 lists 2 dimensions, but the network has 3",
     }
     for (text, vcs), reason in reasons.items():
-        assert reason in part_of(load_routing(text)).supports(torus, vcs)
+        assert reason in Routing.from_name(text).supports(torus, vcs)
     broken = build_grid("torus", (4, 4), wrap=True, failed_links=["0-1"])
     with pytest.raises(UnsupportedError, match="dimension-order: needs a whole torus or mesh"):
-        program(load_routing("dimension-order"), broken, 1)
+        Routing.from_name("dimension-order").prepare(broken, 1)
     with pytest.raises(InputError, match="'up' is not an order"):
         load_routing("dimension-order~order=up")
 
@@ -101,15 +100,15 @@ def test_unsupported_networks_have_a_reason() -> None:
 def test_bubbles_need_rings_that_are_known() -> None:
     torus = build_grid("torus", (4, 4), wrap=True)
     hidden = torus.without(channels=[0])
-    assert "whole" in part_of(load_routing("dimension-order")).supports(hidden, 1)
+    assert "whole" in Routing.from_name("dimension-order").supports(hidden, 1)
     fields = ("num_switches", "channel_source", "channel_target", "channel_direction")
     same = type(torus).create(
         **{name: getattr(torus, name) for name in fields},
         directions=torus.directions,
         coordinates=torus.coordinates,
     )
-    assert "which channels form rings" in part_of(load_routing("dimension-order")).supports(same, 1)
-    dateline_part = part_of(load_routing("dimension-order~deadlock=dateline"))
+    assert "which channels form rings" in Routing.from_name("dimension-order").supports(same, 1)
+    dateline_part = Routing.from_name("dimension-order~deadlock=dateline")
     assert dateline_part.supports(same, 2) is None
 
 
@@ -127,12 +126,12 @@ def test_switches_may_be_numbered_in_any_order_and_have_several_terminals() -> N
         coordinates=torus.coordinates[np.argsort(number)],
     )
     for text, vcs in (("dimension-order", 1), ("romm", 2), ("rlb", 2)):
-        walker = Walker(program(load_routing(text), mixed, vcs), mixed)
+        walker = Walker(Routing.from_name(text).prepare(mixed, vcs), mixed)
         for source, target in random.integers(0, 20, (100, 2)).tolist():
             assert walker.walk(source, target).arrived
 
 
 def test_tables_grow_with_the_switches_and_not_with_their_square() -> None:
     torus = build_grid("torus", (27, 27, 27), wrap=True)
-    made = program(load_routing("dimension-order"), torus, 1)
+    made = Routing.from_name("dimension-order").prepare(torus, 1)
     assert len(made.tables) < 30 * torus.num_switches

@@ -12,8 +12,8 @@ from naive_low_diameter import hierarchical_routes, places
 
 from routelab.api import Topology
 from routelab.deadlock.hop_checker import check_hop_routing
-from routelab.registry.instances import load, load_routing
-from routelab.simulation.programs import part_of, program
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.testing.walks import Walk, Walker
 from routelab_plugins.topology.dragonfly import Dragonfly
 
@@ -42,7 +42,7 @@ def offered_routes(walker: Walker, source: int, target: int) -> set[tuple[int, .
 @given(st.sampled_from(SHAPES), st.sampled_from(READINGS), st.data())
 def test_routes_are_those_of_the_definition(shape, text, data) -> None:
     network = Dragonfly(**shape).build()
-    walker = Walker(program(load_routing(text), network, 2), network, seed=1)
+    walker = Walker(Routing.from_name(text).prepare(network, 2), network, seed=1)
     ends = st.integers(0, network.num_switches - 1)
     source, target = data.draw(st.lists(ends, min_size=2, max_size=2, unique=True))
     assert offered_routes(walker, source, target) == hierarchical_routes(network, source, target)
@@ -51,7 +51,7 @@ def test_routes_are_those_of_the_definition(shape, text, data) -> None:
 @pytest.mark.parametrize("text", READINGS)
 def test_local_hops_change_the_class_and_global_hops_take_either(text) -> None:
     network = Dragonfly(h=2, groups=4).build()
-    walker = Walker(program(load_routing(text), network, 2), network)
+    walker = Walker(Routing.from_name(text).prepare(network, 2), network)
     place = places(network)
     for source, target in permutations(range(network.num_switches), 2):
         walk = walker.walk(source, target)
@@ -69,7 +69,7 @@ def test_local_hops_change_the_class_and_global_hops_take_either(text) -> None:
 
 def test_the_emptier_of_several_links_is_taken() -> None:
     network = Dragonfly(h=2, groups=5).build()
-    walker = Walker(program(load_routing("dragonfly-minimal"), network, 2), network)
+    walker = Walker(Routing.from_name("dragonfly-minimal").prepare(network, 2), network)
     target = next(t for t in range(1, 20) if len(hierarchical_routes(network, 0, t)) > 1)
     free, *busy = sorted({one.channel for one in walker.walk(0, target).offers[0]})
     for channel in busy:
@@ -84,8 +84,8 @@ def test_shortest_paths_lead_through_a_third_group_and_these_do_not() -> None:
     network = Dragonfly(h=2).build()
     place, hops = places(network), distances(network)
     at = {where: switch for switch, where in enumerate(place)}
-    shortest = Walker(program(load_routing("minimal"), network, 3), network)
-    direct = Walker(program(load_routing("dragonfly-minimal"), network, 3), network)
+    shortest = Walker(Routing.from_name("minimal").prepare(network, 3), network)
+    direct = Walker(Routing.from_name("dragonfly-minimal").prepare(network, 3), network)
     shortened = 0
     for (group, index), source in at.items():
         target = at[(group + 1) % 9, index]
@@ -103,7 +103,7 @@ def test_shortest_paths_lead_through_a_third_group_and_these_do_not() -> None:
 @pytest.mark.parametrize("text", READINGS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_checker_proves_them(shape, text) -> None:
-    network, part = Dragonfly(**shape).build(), part_of(load_routing(text))
+    network, part = Dragonfly(**shape).build(), Routing.from_name(text)
     for switching in ("virtual-cut-through", "wormhole"):
         verdict = check_hop_routing(part, network, 2, switching=switching)
         assert (verdict.proof, verdict.proven) == ("acyclic", True)
@@ -111,7 +111,7 @@ def test_the_checker_proves_them(shape, text) -> None:
 
 def test_other_networks_are_refused() -> None:
     def reason(topology: Topology, vcs: int = 2) -> str | None:
-        return part_of(load_routing("dragonfly-minimal")).supports(topology, vcs)
+        return Routing.from_name("dragonfly-minimal").supports(topology, vcs)
 
     assert reason(Dragonfly(h=2).build()) is None
     assert reason(Dragonfly(h=2).build(), 1).endswith("raise vcs to 2")

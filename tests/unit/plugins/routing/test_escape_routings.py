@@ -12,8 +12,8 @@ from small_graphs import simple_networks
 
 from routelab.api import Topology
 from routelab.deadlock.hop_checker import check_hop_routing
-from routelab.registry.instances import load, load_routing
-from routelab.simulation.programs import part_of, program
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Candidate, Walk, Walker
 from routelab.toolkit.families.escape_levels import escape_levels
@@ -24,7 +24,7 @@ ADAPTIVE, ESCAPES = 1, 0
 
 
 def reason(text: str, topology: Topology, vcs: int = 2) -> str | None:
-    return part_of(load_routing(text)).supports(topology, vcs)
+    return Routing.from_name(text).supports(topology, vcs)
 
 
 @st.composite
@@ -88,7 +88,7 @@ def test_up_down_distances_agree_with_a_search(network) -> None:
 @given(simple_networks(), st.sampled_from(["wait", "skip"]), st.integers(0, 10**6), st.data())
 def test_polarized_escape_walks(network, blocked, seed, data) -> None:
     source, target = ends_of(data.draw, network)
-    made = program(load_routing(f"polarized-escape~blocked={blocked}"), network, 2)
+    made = Routing.from_name(f"polarized-escape~blocked={blocked}").prepare(network, 2)
     rng = Random(seed)
     walk = random_walk(Walker(made, network, seed), source, target, rng, rng.random())
     assert walk.arrived
@@ -113,7 +113,9 @@ def test_polarized_escape_walks(network, blocked, seed, data) -> None:
 def test_omni_escape_walks(network, blocked, deroutes, seed, data) -> None:
     source, target = ends_of(data.draw, network)
     given_one = "" if deroutes is None else f",deroutes={deroutes}"
-    made = program(load_routing(f"omni-escape~blocked={blocked},penalty=0{given_one}"), network, 2)
+    made = Routing.from_name(f"omni-escape~blocked={blocked},penalty=0{given_one}").prepare(
+        network, 2
+    )
     rng = Random(seed)
     walk = random_walk(Walker(made, network, seed), source, target, rng, rng.random())
     assert walk.arrived
@@ -133,7 +135,7 @@ def test_omni_escape_walks(network, blocked, deroutes, seed, data) -> None:
 
 def test_penalties_are_in_flits() -> None:
     network = Hamming(dims=(4, 4)).build()
-    walker = Walker(program(load_routing("omni-escape~penalty=7"), network, 2), network)
+    walker = Walker(Routing.from_name("omni-escape~penalty=7").prepare(network, 2), network)
     place = places(network)
     (offered,) = walker.walk(0, 1).offers
     for one in offered:
@@ -143,7 +145,7 @@ def test_penalties_are_in_flits() -> None:
     assert differing(place[0], place[1]) == [1]
     assert sum(not one.escape for one in offered) == 3
     mesh = NETWORKS["petersen"]()
-    walker = Walker(program(load_routing("polarized-escape~p1=3,p0=5"), mesh, 2), mesh)
+    walker = Walker(Routing.from_name("polarized-escape~p1=3,p0=5").prepare(mesh, 2), mesh)
     naive = PolarizedRoutes(mesh)
     for target in range(1, 10):
         for one in walker.walk(0, target).offers[0]:
@@ -155,7 +157,7 @@ def test_penalties_are_in_flits() -> None:
 @settings(max_examples=15, deadline=None)
 @given(simple_networks(), st.sampled_from(["wait", "skip"]))
 def test_the_checker_proves_it_on_any_connected_network(network, blocked) -> None:
-    part = part_of(load_routing(f"polarized-escape~blocked={blocked}"))
+    part = Routing.from_name(f"polarized-escape~blocked={blocked}")
     for switching in ("virtual-cut-through", "wormhole"):
         verdict = check_hop_routing(part, network, 2, switching=switching)
         assert (verdict.proof, verdict.proven) == ("duato", True)
@@ -164,7 +166,7 @@ def test_the_checker_proves_it_on_any_connected_network(network, blocked) -> Non
 @settings(max_examples=8, deadline=None)
 @given(damaged_hamming())
 def test_the_checker_proves_omni_escape_with_failures(network) -> None:
-    part = part_of(load_routing("omni-escape~deroutes=1"))
+    part = Routing.from_name("omni-escape~deroutes=1")
     for switching in ("virtual-cut-through", "wormhole"):
         assert check_hop_routing(part, network, 2, switching=switching).proven
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from routelab.api import Topology, UnsupportedError
 from routelab.metrics.load import channel_loads
-from routelab.registry.instances import load_routing
-from routelab.simulation.programs import program
+from routelab.routing.routing import Routing
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
@@ -158,7 +157,7 @@ def test_shift_permutations_have_no_contention(values):
 def test_adaptive_up_offers_all_channels_up_and_one_way_down(values):
     topology = FatTree(**values).build()
     near, level = distances(topology), topology.coordinates[:, 0]
-    walker = Walker(program(load_routing("adaptive-up"), topology, 1), topology, seed=2)
+    walker = Walker(Routing.from_name("adaptive-up").prepare(topology, 1), topology, seed=2)
     for source in topology.endpoints.tolist():
         for target in topology.endpoints.tolist():
             if source == target:
@@ -185,7 +184,7 @@ def test_adaptive_up_offers_all_channels_up_and_one_way_down(values):
 
 def test_adaptive_up_prefers_short_queues():
     topology = FatTree(k=4, levels=2).build()
-    walker = Walker(program(load_routing("adaptive-up"), topology, 1), topology)
+    walker = Walker(Routing.from_name("adaptive-up").prepare(topology, 1), topology)
     ups = np.flatnonzero(topology.channel_source == 0).tolist()
     for free in ups:
         for channel in ups:

@@ -16,8 +16,7 @@ from routelab.api import RouteTable, Topology, UnsupportedError
 from routelab.deadlock import check_table
 from routelab.kernels.forwarding.turns import order_of_turns, turn_loads
 from routelab.metrics import channel_loads, connected_pairs, reachable_pairs
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 from routelab.toolkit.forwarding import TreeSearch, all_routes, table_of_trees
 from routelab_plugins.routing.fat_tree import FatTreeRouting
@@ -180,7 +179,7 @@ def test_one_lane_on_a_mesh_with_failures_is_better_than_nue() -> None:
 @pytest.mark.parametrize(("routing", "lanes"), [("lash", 6), ("dfsssp", 8)])
 def test_layers_of_a_torus_are_no_more_than_those_of_opensm(routing: str, lanes: int) -> None:
     """OpenSM's lash with mesh analysis needs 6; its dfsssp fails, with 9 of 8."""
-    table = apply_routing(build_grid("torus", (6, 6, 6), True), load_routing(routing)).table
+    table = Routing.from_name(routing).table(build_grid("torus", (6, 6, 6), True))
     assert check_table(table).proven
     assert table.virtual_channels <= lanes
 
@@ -197,7 +196,7 @@ def test_more_lanes_than_exist_are_traded_for_load_on_a_torus() -> None:
 @pytest.mark.parametrize("routing", ["fat-tree", "ib-balanced~vls=1", "d-mod-k"])
 def test_a_four_ary_three_tree_is_routed_perfectly(routing: str) -> None:
     """Each leaf sends 4 x 60 packets over 4 links."""
-    table = apply_routing(FatTree(k=4).build(), load_routing(routing)).table
+    table = Routing.from_name(routing).table(FatTree(k=4).build())
     assert check(table, 1) == 60
 
 

@@ -13,8 +13,8 @@ from small_graphs import simple_networks
 
 from routelab.api import Topology, run_tables
 from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET, RandomWord
-from routelab.registry.instances import load, load_routing
-from routelab.simulation.programs import part_of, program
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
@@ -27,13 +27,13 @@ def pairs_of(topology: Topology) -> list[tuple[int, int]]:
 
 
 def reason(text: str, topology: Topology, vcs: int) -> str | None:
-    return part_of(load_routing(text)).supports(topology, vcs)
+    return Routing.from_name(text).supports(topology, vcs)
 
 
 def test_minimal_offers_every_shortest_first_hop() -> None:
     network = build_grid("torus", (4, 4), wrap=True)
     hops = distances(network)
-    made = program(load_routing("minimal"), network, 4)
+    made = Routing.from_name("minimal").prepare(network, 4)
     seen: set[tuple[int, int]] = set()
     walker = Walker(made, network, seed=1)
     for _ in range(60):
@@ -60,7 +60,7 @@ def test_polarized_offers_in_every_state_the_hops_of_the_definition(name, penalt
     vcs = max(naive.longest(s, t, s) for s, t in pairs_of(network))
     assert reason("polarized", network, vcs) is None
     text = f"polarized~penalties={penalties},p1=7,p0=9"
-    made = program(load_routing(text), network, vcs)
+    made = Routing.from_name(text).prepare(network, vcs)
     tables, queues, _ = run_tables(made, network, vcs, capacity=1)
     packets, out = np.zeros((1, PACKET_COLUMNS), np.int32), np.zeros((64, 3), np.int32)
     target_of = network.channel_target.tolist()

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from routelab.api.traffic import Demand
-from routelab.registry.instances import load_routing
+from routelab.routing.routing import Routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
 ALGORITHMS = [
@@ -34,7 +33,7 @@ ADAPTIVE = ("goal", "rdr", "minimal-adaptive", "angara-adaptive")
 @pytest.mark.parametrize(("text", "vcs"), ALGORITHMS)
 def test_a_flooded_network_neither_deadlocks_nor_strays(text, vcs) -> None:
     torus = build_grid("torus", (6, 4), wrap=True, terminals=2)
-    made = program(load_routing(text), torus, vcs)
+    made = Routing.from_name(text).prepare(torus, vcs)
     router = Router(vcs=vcs, buffer_flits=4, packet_flits=2)
     demand = Demand.uniform(torus, "")
     simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=4)
@@ -63,7 +62,7 @@ def test_a_flooded_network_neither_deadlocks_nor_strays(text, vcs) -> None:
 )
 def test_datelines_hold_under_wormhole_switching(text, vcs) -> None:
     torus = build_grid("torus", (5, 4), wrap=True)
-    made = program(load_routing(text), torus, vcs)
+    made = Routing.from_name(text).prepare(torus, vcs)
     router = Router(vcs=vcs, buffer_flits=2, packet_flits=5, switching="wormhole")
     demand = Demand.uniform(torus, "")
     simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=1)
@@ -74,7 +73,7 @@ def test_datelines_hold_under_wormhole_switching(text, vcs) -> None:
 
 def test_20_000_switches_fit() -> None:
     torus = build_grid("torus", (10, 10, 10, 10, 2), wrap=True)
-    made = program(load_routing("rdr"), torus, 2)
+    made = Routing.from_name("rdr").prepare(torus, 2)
     demand = Demand.uniform(torus, "")
     simulation = Simulation(torus, made, Router(vcs=2), OpenLoop(demand, 0.1), seed=1)
     simulation.run(40)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from naive_low_diameter import differing, dimwar_hops, omni_hops, places
 
 from routelab.api import Topology
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.measurement.measure import measure_simulation
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walk, Walker
 from routelab.toolkit import build_grid
 from routelab_plugins.topology.hamming import Hamming
@@ -29,7 +29,7 @@ def hamming(dims: tuple[int, ...], **more) -> Topology:
 
 
 def reason(text: str, topology: Topology, vcs: int) -> str | None:
-    return part_of(load_routing(text)).supports(topology, vcs)
+    return Routing.from_name(text).supports(topology, vcs)
 
 
 def crowd(walker: Walker, rng: Random, flits: int) -> None:
@@ -57,7 +57,7 @@ def trips(draw) -> tuple[Topology, int, int, Random]:
 @given(trips())
 def test_dimwar_offers_the_hops_of_the_definition(trip) -> None:
     network, source, target, rng = trip
-    walker = Walker(program(load_routing("dimwar"), network, 2), network, rng.getrandbits(20))
+    walker = Walker(Routing.from_name("dimwar").prepare(network, 2), network, rng.getrandbits(20))
     crowd(walker, rng, rng.randint(0, 9))
     walk = walker.walk(source, target)
     stops = switches(network, walk, source)
@@ -77,7 +77,7 @@ def test_omniwar_deroutes_while_classes_remain(trip, deroutes, capped) -> None:
     dimensions, distance = len(place[0]), len(differing(place[source], place[target]))
     vcs = dimensions + deroutes + (rng.randint(0, 2) if capped else 0)
     text = f"omniwar~deroutes={deroutes}" if capped else "omniwar"
-    walker = Walker(program(load_routing(text), network, vcs), network, rng.getrandbits(20))
+    walker = Walker(Routing.from_name(text).prepare(network, vcs), network, rng.getrandbits(20))
     crowd(walker, rng, rng.randint(0, 9))
     walk = walker.walk(source, target)
     stops = switches(network, walk, source)
@@ -100,7 +100,7 @@ def test_omniwar_deroutes_while_classes_remain(trip, deroutes, capped) -> None:
 @pytest.mark.parametrize(("text", "vcs"), [("dimwar", 2), ("omniwar", 5)])
 def test_weights_are_congestion_times_the_hops_left(text, vcs) -> None:
     network = hamming((3, 4))
-    made = program(load_routing(text), network, vcs)
+    made = Routing.from_name(text).prepare(network, vcs)
     place = places(network)
     for seed in range(30):
         rng = Random(seed)
@@ -146,7 +146,7 @@ def test_bit_complement_is_accepted_up_to_the_bisection(text) -> None:
     options = SimulationSettings(vcs=vcs, speedup=2, output_buffer_flits=8, max_cycles=6400)
     simulation = Simulation(
         network,
-        program(load_routing(text), network, vcs),
+        Routing.from_name(text).prepare(network, vcs),
         options.routers(),
         OpenLoop(BitComplement().demand(network, 0), 0.6),
         seed=1,

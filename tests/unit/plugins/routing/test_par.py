@@ -11,17 +11,17 @@ from hop_cases import distances, nearer
 
 from routelab.api import Demand, run_tables
 from routelab.kernels import hops as abi
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 
 
 def reason(text, topology, vcs):
-    return part_of(load_routing(text)).supports(topology, vcs)
+    return Routing.from_name(text).supports(topology, vcs)
 
 
 class Rule:
@@ -50,7 +50,7 @@ def test_it_chooses_again_by_queue_length_times_hops(network, hops, threshold) -
     topology = load("topology", network).build()
     vcs = 14
     text = f"par~hops={hops},threshold={threshold},queue=channel"
-    made = program(load_routing(text), topology, vcs)
+    made = Routing.from_name(text).prepare(topology, vcs)
     run = run_tables(made, topology, vcs, capacity=8)
     rule = Rule(topology, threshold)
     group = topology.coordinates[:, 0] if "dragonfly" in network else np.zeros(16)
@@ -100,7 +100,9 @@ def test_it_chooses_again_by_queue_length_times_hops(network, hops, threshold) -
 def test_once_decided_packets_keep_their_waypoint() -> None:
     """Fill all channels but those towards one switch, where the packet is sent by hand."""
     topology = build_grid("torus", (4, 4), wrap=True)
-    walker = Walker(program(load_routing("par~hops=8,queue=channel"), topology, 24), topology, 1)
+    walker = Walker(
+        Routing.from_name("par~hops=8,queue=channel").prepare(topology, 24), topology, 1
+    )
     for channel in range(topology.num_channels):
         walker.occupy(channel, 0, int(channel % 7))
     least, turned = distances(topology), 0
@@ -131,7 +133,7 @@ def test_it_needs_the_hops_of_both_halves(network, hops, needed) -> None:
 def test_switches_without_terminals_may_be_further_away() -> None:
     """Leaves of a megafly are 3 hops apart, a leaf and a spine up to 4."""
     topology = load("topology", "megafly").build()
-    made = program(load_routing("par"), topology, 10)
+    made = Routing.from_name("par").prepare(topology, 10)
     assert (made.vc_classes, made.phases, made.max_hops) == (5, 2, 10)
     assert "raise vcs to 10" in reason("par", topology, 9)
 
@@ -156,7 +158,7 @@ def dragonfly():
 def ejected(text, dragonfly, demand):
     """Flits that arrive in 2,000 cycles while all terminals send as fast as they can."""
     # ties between fixed candidates are drawn in another way
-    made = replace(program(load_routing(text), dragonfly, 8), fixed=False)
+    made = replace(Routing.from_name(text).prepare(dragonfly, 8), fixed=False)
     router = Router(vcs=8, buffer_flits=16, output_buffer_flits=16, speedup=2)
     simulation = Simulation(dragonfly, made, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(1500)

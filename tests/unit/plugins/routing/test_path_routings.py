@@ -10,16 +10,14 @@ import pytest
 from routelab.api import Topology, run_tables
 from routelab.deadlock import check_table
 from routelab.kernels import hops as abi
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
-from routelab.simulation.programs import part_of, program
+from routelab.routing.routing import Routing
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.toolkit import build_grid
 from routelab.toolkit.families.simple_paths import shortest_simple_paths
 
 
 def reason(text: str, topology: Topology, vcs: int) -> str | None:
-    return part_of(load_routing(text)).supports(topology, vcs)
+    return Routing.from_name(text).supports(topology, vcs)
 
 
 def pool(topology: Topology, source: int, target: int, k: int, seed: int) -> list[list[int]]:
@@ -35,7 +33,7 @@ def pool(topology: Topology, source: int, target: int, k: int, seed: int) -> lis
 @pytest.mark.parametrize("name", ["petersen", "parallel-links", "several-terminals", "mesh"])
 def test_ksp_spreads_packets_over_the_k_shortest_paths(name) -> None:
     network = NETWORKS[name]()
-    table = apply_routing(network, load_routing("ksp~k=5,seed=3")).table
+    table = Routing.from_name("ksp~k=5,seed=3").table(network)
     for source, target in permutations(network.endpoints.tolist(), 2):
         expected = pool(network, source, target, 5, 3)
         assert table.paths(source, target) == expected
@@ -50,7 +48,7 @@ def test_ksp_spreads_packets_over_the_k_shortest_paths(name) -> None:
 
 def test_ksp_leaves_pairs_without_a_path_without_a_route() -> None:
     network = NETWORKS["two-components"]()
-    table = apply_routing(network, load_routing("ksp")).table
+    table = Routing.from_name("ksp").table(network)
     for source, target in permutations(range(6), 2):
         # a ring of three has two ways round
         assert len(table.paths(source, target)) == (2 if source // 3 == target // 3 else 0)
@@ -78,7 +76,7 @@ def test_ksp_ugal_takes_the_path_with_the_shorter_queue_times_hops(compare, thre
     network = build_grid("torus", (4, 4), wrap=True)
     text = f"ksp-ugal~k=6,seed=2,compare={compare},threshold={threshold},queue=channel"
     vcs = shortest_simple_paths(network, 6, 2).longest[0]
-    made = program(load_routing(text), network, vcs)
+    made = Routing.from_name(text).prepare(network, vcs)
     run = run_tables(made, network, vcs, capacity=8, unit_flits=4, packet_flits=4)
     rng, longer = np.random.default_rng(1), 0
     out = np.zeros((1, 3), np.int32)

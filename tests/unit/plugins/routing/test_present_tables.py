@@ -11,8 +11,8 @@ import pytest
 
 from routelab.api import RouteTable, Topology, UnsupportedError
 from routelab.metrics import channel_loads
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.toolkit.infiniband import addresses_of, complete
 from routelab_plugins.routing.opensm import OpenSM, programs
 
@@ -28,7 +28,7 @@ def fabric() -> Topology:
 
 def routes(topology: Topology, file: Path, **more: object) -> RouteTable:
     values = "".join(f",{key}={value}" for key, value in more.items())
-    return apply_routing(topology, load_routing(f"forwarding-tables~file={file}{values}")).table
+    return Routing.from_name(f"forwarding-tables~file={file}{values}").table(topology)
 
 
 def loads_by_hand(topology: Topology, text: str) -> Counter[tuple[str, int]]:
@@ -69,7 +69,7 @@ def test_loads_are_those_of_a_walk_by_hand(fabric: Topology, file: str) -> None:
 
 def written(tmp_path: Path, topology: Topology, routing: str) -> tuple[RouteTable, Path]:
     """Export routes; return their table and the file with the forwarding tables."""
-    table = apply_routing(topology, load_routing(routing)).table
+    table = Routing.from_name(routing).table(topology)
     (tmp_path / "lfts").write_text(load("export", "opensm").export(table, None)["routelab.lft"])
     return table, tmp_path / "lfts"
 

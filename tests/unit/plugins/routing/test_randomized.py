@@ -17,8 +17,7 @@ from naive_grid_routing import (
     rlb_chances,
 )
 
-from routelab.registry.instances import load_routing
-from routelab.simulation.programs import part_of
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 
 
@@ -41,9 +40,9 @@ def test_valiant_goes_by_way_of_every_switch_alike(base) -> None:
 
 def test_valiant_over_a_table_serves_networks_with_failures() -> None:
     torus = build_grid("torus", (4, 4), wrap=True, failed_links=["0-1"])
-    part = part_of(load_routing("valiant~base=[dfsssp]"))
+    part = Routing.from_name("valiant~base=[dfsssp]")
     assert part.supports(torus, 8) is None
-    assert "needs a whole torus" in part_of(load_routing("valiant")).supports(torus, 8)
+    assert "needs a whole torus" in Routing.from_name("valiant").supports(torus, 8)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_valiant_over_a_table_serves_networks_with_failures() -> None:
 )
 def test_valiant_says_which_bases_do_not_do(text, vcs, reason) -> None:
     torus = build_grid("torus", (4, 4), wrap=True)
-    assert reason in part_of(load_routing(text)).supports(torus, vcs)
+    assert reason in Routing.from_name(text).supports(torus, vcs)
 
 
 @pytest.mark.parametrize("target", [(1, 1), (2, 1), (3, 2), (0, 2), (0, 0)])

@@ -11,13 +11,13 @@ from hop_cases import distances
 from routelab.api import Demand, run_tables
 from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.kernels import hops as abi
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.measurement.measure import measure_simulation
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 
@@ -43,10 +43,10 @@ def test_it_takes_the_way_with_the_shorter_queue_times_hops(kind, threshold, mod
     """On rings of five there are no ties: the base has one route. Globally all its queues count."""
     torus = build_grid("torus", (5, 5), wrap=True)
     text = f"ugal~mode={mode},queue={kind},threshold={threshold}"
-    made = program(load_routing(text), torus, 2)
+    made = Routing.from_name(text).prepare(torus, 2)
     assert made.waiting == (kind in ("output", "waiting"))
     run = run_tables(made, torus, 2, capacity=8, unit_flits=4, packet_flits=4)
-    base = Walker(program(load_routing("dimension-order"), torus, 1), torus)
+    base = Walker(Routing.from_name("dimension-order").prepare(torus, 1), torus)
     least = distances(torus)
     rng = np.random.default_rng(5)
     out = np.zeros((made.candidates, 3), np.int32)
@@ -90,7 +90,7 @@ def test_it_takes_the_way_with_the_shorter_queue_times_hops(kind, threshold, mod
 def saturated(text, demand, torus):
     """Flits a cycle that a terminal gets where all send as fast as they can."""
     router = Router(router="input-queued", vcs=4)
-    made = program(load_routing(text), torus, 4)
+    made = Routing.from_name(text).prepare(torus, 4)
     simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(2000)
     simulation.reset()
@@ -138,7 +138,7 @@ def test_a_dragonfly_has_the_relations_of_the_literature() -> None:
     for pattern in ("uniform", "group-shift"):
         demand = load("traffic", pattern).demand(network, 0)
         for text in ("", "valiant~base=", "ugal~base=", "ugal~mode=global,base="):
-            made = program(load_routing(f"{text}dragonfly-minimal"), network, options.vcs)
+            made = Routing.from_name(f"{text}dragonfly-minimal").prepare(network, options.vcs)
             run = Simulation(network, made, options.routers(), OpenLoop(demand, 0.9), seed=1)
             accepted[pattern, text] = measure_simulation(run, options).accepted.value
     assert accepted["group-shift", ""] == pytest.approx(1 / (4 * 2), rel=0.01)
@@ -160,7 +160,7 @@ def test_a_dragonfly_has_the_relations_of_the_literature() -> None:
     ],
 )
 def test_it_is_proven_as_its_base_is_on_a_torus(base, vcs, proof) -> None:
-    part = part_of(load_routing(f"ugal~base={base}"))
+    part = Routing.from_name(f"ugal~base={base}")
     assert part.proof == proof
     torus = build_grid("torus", (4, 3), wrap=True)
     assert part.supports(torus, vcs) is None
@@ -171,7 +171,7 @@ def test_it_is_proven_as_its_base_is_on_a_torus(base, vcs, proof) -> None:
 
 def test_a_network_whose_distances_are_too_many_is_refused() -> None:
     large = SimpleNamespace(endpoints=np.arange(5001))
-    assert part_of(load_routing("ugal")).supports(large, 8) == (
+    assert Routing.from_name("ugal").supports(large, 8) == (
         "5001 switches with terminals: the table of their distances would take 100 MB, at most "
         "5000 switches are supported"
     )

@@ -14,7 +14,7 @@ from routelab.api import InputError, RoutingGraph, Topology
 from routelab.deadlock import check_table
 from routelab.kernels.graph import route_lengths
 from routelab.registry.instances import ComposedRouting, load
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 from routelab_plugins.layers.none import NoLayers
 from routelab_plugins.rules.up_down import UpDown
@@ -71,7 +71,7 @@ def test_one_keeps_all_distances_of_a_mesh(dims):
 def test_a_packet_changes_the_virtual_channel_where_it_turns_up_again(topology, vcs, tree, first):
     rules = UpDown(vcs=vcs, tree=tree)
     selection = First() if first else Balanced(effort=0.001)
-    routed = apply_routing(topology, ComposedRouting("t", selection, rules, NoLayers()))
+    routed = Routing(ComposedRouting("t", selection, rules, NoLayers())).routes(topology)
     table, order = routed.table, rules.order(topology)
     for path in range(len(table.path_start) - 1):
         hops = slice(table.path_start[path], table.path_start[path + 1])
@@ -119,7 +119,7 @@ def test_the_doubly_twisted_torus_has_the_least_load_on_two_virtual_channels():
     """74 routes on the busiest channel, where 73.33 is the mean (arXiv 2605.27963 names it)."""
     topology = build_grid("torus", (4, 4, 8), wrap=True, twist=["XZ4", "YZ4"])
     routing = ComposedRouting("t", load("selection", "balanced"), UpDown(vcs=2), NoLayers())
-    table = apply_routing(topology, routing).table
+    table = Routing(routing).table(topology)
     loads = np.bincount(table.hop_channel, minlength=topology.num_channels)
     assert (loads.max(), table.virtual_channels, check_table(table).status) == (74, 2, "proven")
 

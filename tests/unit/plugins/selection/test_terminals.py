@@ -16,13 +16,12 @@ from routelab.api import Messages, UnsupportedError
 from routelab.deadlock import check_table
 from routelab.metrics import channel_loads
 from routelab.metrics.bounds import lower_bound_topology
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
+from routelab.routing.table_program import table_program
 from routelab.simulation.flow.engine import run_flows
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop
 from routelab.toolkit import build_grid
 from routelab.toolkit.machine import Machine
@@ -72,9 +71,7 @@ def test_over_one_state_a_switch_they_are_destination_based(topology, tie_seed):
 def test_routes_lead_to_single_terminals_by_default_where_switches_lack_terminals(routing):
     """On a 4-ary 3-tree each leaf then has 4 ways down instead of one."""
     tree, torus = FatTree(k=4).build(), build_grid("torus", (4, 3), True, terminals=2)
-    table, direct = (
-        apply_routing(network, load_routing(routing)).table for network in (tree, torus)
-    )
+    table, direct = (Routing.from_name(routing).table(network) for network in (tree, torus))
     assert table.per_terminal
     assert channel_loads(table).max() == 60
     assert not direct.per_terminal
@@ -83,7 +80,7 @@ def test_routes_lead_to_single_terminals_by_default_where_switches_lack_terminal
 def test_trees_from_sources_cannot_lead_to_single_terminals():
     topology = build_grid("torus", (3,), True)
     with pytest.raises(UnsupportedError, match="needs root=destination"):
-        apply_routing(topology, load_routing("p-sssp~routes=terminals@unrestricted"))
+        Routing.from_name("p-sssp~routes=terminals@unrestricted").routes(topology)
 
 
 def naive_maximum(table):
@@ -113,8 +110,7 @@ def test_fat_trees_need_routes_to_single_terminals(values, least):
     """
     topology = FatTree(**values).build()
     shared, own = (
-        apply_routing(topology, load_routing(name)).table
-        for name in ("dfsssp~routes=switches", "dfsssp")
+        Routing.from_name(name).table(topology) for name in ("dfsssp~routes=switches", "dfsssp")
     )
     loads = [channel_loads(table).max() for table in (shared, own)]
     assert loads == [naive_maximum(shared), naive_maximum(own)]
@@ -128,7 +124,7 @@ def test_fat_trees_need_routes_to_single_terminals(values, least):
 def test_the_engines_load_channels_as_the_metric_says(routes):
     """All hosts send to all others, once: exact flits, and the time of the busiest channel."""
     topology = FatTree(down="2x4", up="1x2").build()
-    table = apply_routing(topology, load_routing(f"dfsssp~routes={routes}")).table
+    table = Routing.from_name(f"dfsssp~routes={routes}").table(topology)
     loads = channel_loads(table)
     assert loads.max() == {"switches": 12, "terminals": 6}[routes]
     hosts, router = topology.num_terminals, Router(vcs=table.virtual_channels)

@@ -8,13 +8,14 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load
 from routelab.report.figures.drawing import write_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.network_picture import RADIUS, picture_of
 from routelab.report.rows.routes import RouteRows
 from routelab.routing.route import route_network, write_routes
+from routelab.routing.routing import Routing
 from routelab.routing.topology_file import save_topology
 from routelab.study import Figure
 
@@ -27,7 +28,7 @@ def draw(world, tmp_path):
 
     def draw(name):
         network = load("topology", name).build()
-        result, facts, measured = route_network(network, load_routing("dfsssp"))
+        result, facts, measured = route_network(network, Routing.from_name("dfsssp"))
         record = world.add("dfsssp", "4", facts=facts)
         write_routes(result, measured, record.directory, {})
         save_topology(network, record.topology_directory / "topology.npz")

@@ -8,7 +8,6 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from routelab.api import InputError
-from routelab.registry.instances import load_routing
 from routelab.report.figures.channel_styles import GROUPS, NO_GROUP
 from routelab.report.figures.drawing import write_drawing
 from routelab.report.figures.kinds import draw_figure
@@ -16,6 +15,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.network_picture import picture_of
 from routelab.report.rows.routes import RouteRows
 from routelab.routing.route import route_network, write_routes
+from routelab.routing.routing import Routing
 from routelab.study import Figure
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -29,7 +29,7 @@ def routed(world, grid):
 
     def route(routing, dims="3x4"):
         network = grid([int(size) for size in dims.split("x")])
-        result, facts, measured = route_network(network, load_routing(routing))
+        result, facts, measured = route_network(network, Routing.from_name(routing))
         record = world.add(routing, dims, facts=facts)
         write_routes(result, measured, record.directory, {})
         return result, facts

@@ -17,9 +17,9 @@ from routelab.api import (
 )
 from routelab.jobs.folder_job import run_job
 from routelab.metrics import channel_loads
-from routelab.registry.instances import load, load_routing, name_of
+from routelab.registry.instances import load, name_of
 from routelab.results.outcome import read_outcome
-from routelab.routing.apply import reroute
+from routelab.routing.routing import Routing
 from routelab.simulation import case, run
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.flow.settings import FlowSettings
@@ -58,8 +58,8 @@ def asked(
     )
 
 
-def simulate(network, algorithm, workload, settings: FlowSettings):
-    return run.run_simulation(network, algorithm, workload, FlowEngine(settings))
+def simulate(network, routing, workload, settings: FlowSettings):
+    return run.run_simulation(network, routing, workload, FlowEngine(settings))
 
 
 def named(routing: str, workload: str, settings: FlowSettings):
@@ -79,8 +79,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_simultaneous_messages_take_the_time_of_the_busiest_channel(routing: str) -> None:
     network = build_grid("torus", (4, 2), wrap=True)
     settings = FlowSettings(link_bandwidth=1e9, **FREE)
-    result = simulate(network, load_routing(routing), AllAtOnce(), settings)
-    loads = channel_loads(reroute(load_routing(routing), network))
+    result = simulate(network, Routing.from_name(routing), AllAtOnce(), settings)
+    loads = channel_loads(Routing.from_name(routing).reroute(network))
     facts = result.facts
     assert facts["completion_time_s"] == pytest.approx(loads.max() * 1e6 / 1e9)
     assert facts["timed_s"] == pytest.approx(facts["completion_time_s"])
@@ -161,7 +161,7 @@ def test_ranks_that_wait_for_each_other_are_unsupported_with_their_names() -> No
 
     network = build_grid("torus", (4, 2), wrap=True)
     with pytest.raises(InputError, match="rank 0: send to 1"):
-        simulate(network, load_routing("dor"), Facing(), FlowSettings(eager_bytes=0))
+        simulate(network, Routing.from_name("dor"), Facing(), FlowSettings(eager_bytes=0))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_workload_that_breaks_its_contract_is_named(program, told: str) -> Non
     Wrong.program = lambda self, job: program(job)
     network = build_grid("torus", (4, 2), wrap=True)
     with pytest.raises(PluginError, match=f"all-at-once: .*{told}"):
-        simulate(network, load_routing("dor"), Wrong(), FlowSettings())
+        simulate(network, Routing.from_name("dor"), Wrong(), FlowSettings())
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_few_iterations_predict_the_time_of_all(name: str, few: int, all_: int
 
     def facts(iterations: int) -> dict[str, object]:
         settings = FlowSettings(iterations=iterations)
-        return simulate(network, load_routing("angara-sssp"), workload, settings).facts
+        return simulate(network, Routing.from_name("angara-sssp"), workload, settings).facts
 
     cut, whole = facts(few), facts(0)
     assert (cut["iterations_simulated"], cut["iterations_of"]) == (few, all_)

@@ -16,9 +16,9 @@ import routelab
 from routelab.api import UnsupportedError
 from routelab.api.traffic import Demand, Messages
 from routelab.deadlock import check_table
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 
 

@@ -24,9 +24,9 @@ from simulated import (
 
 from routelab.api import Demand, InputError
 from routelab.kernels.hops import CAPACITY, CREDITS
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 
 MANY = 100_000

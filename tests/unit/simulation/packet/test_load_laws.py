@@ -12,17 +12,16 @@ from simulated import between, layered_tables, line, line_table, reachable_termi
 
 from routelab.api import Demand, RouteTable, Topology
 from routelab.kernels.hops import WAYPOINT, inject_kernel, pick
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.toolkit import build_grid
 
 
 def dor(topology):
-    return apply_routing(topology, load_routing("dor")).table
+    return Routing.from_name("dor").table(topology)
 
 
 def accepted(topology, program, router, demand, *, load=1.0, warmup=1000, cycles=3000, seed=0):

@@ -11,8 +11,8 @@ from simulated import layered_tables, line, line_table, messages_of, messages_on
 from twins import PRIORITIES, assert_same
 
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.tables import table_program
 
 
 @st.composite

@@ -22,11 +22,14 @@ from routelab.api import (
 from routelab.deadlock import check_hops
 from routelab.jobs.folder_job import run_job
 from routelab.kernels.hops import hop_kernel
-from routelab.registry.instances import load, load_routing, name_of
+from routelab.registry.instances import load, name_of
 from routelab.results.json_files import to_plain
 from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_rows
 from routelab.routing import route, topology
+from routelab.routing import routing as checked_routing
+from routelab.routing.routing import Routing
+from routelab.routing.table_program import table_program
 from routelab.simulation import case, run
 from routelab.simulation.checkpoint import FOLDER, FinishedParts
 from routelab.simulation.packet import simulate as packets
@@ -35,7 +38,6 @@ from routelab.simulation.packet.measurement.measure import measure_simulation
 from routelab.simulation.packet.measurement.rows import from_row, to_row
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.plugin import PacketEngine
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.toolkit import build_grid
 from routelab.workflow.stages.routes import RouteJob
@@ -87,8 +89,8 @@ def timeless(facts):
     return {name: value for name, value in facts.items() if name not in TIMES}
 
 
-def simulate(network, algorithm, traffic, asked: SimulationSettings):
-    return run.run_simulation(network, algorithm, traffic, PacketEngine(asked))
+def simulate(network, routing, traffic, asked: SimulationSettings):
+    return run.run_simulation(network, routing, traffic, PacketEngine(asked))
 
 
 def named(network: str, routing: str, traffic: str, asked: SimulationSettings):
@@ -286,7 +288,7 @@ def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
 
 def _measured(asked: SimulationSettings):
     network = topology.load_network(NETWORK)[1]
-    program = table_program(route.route_network(network, load_routing("dor"))[0].table)
+    program = table_program(route.route_network(network, Routing.from_name("dor"))[0].table)
     demand = Demand.uniform(network, "all to all")
     simulation = Simulation(network, program, asked.routers(), OpenLoop(demand, 0.2))
     return measure_simulation(simulation, asked)
@@ -372,7 +374,7 @@ class Drawn(TrafficPlugin):
 def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages) -> None:
     network = build_grid("torus", (4,), wrap=True)
     asked = settings(loads=(0.2,), seeds=2, messages=messages, max_cycles=20_000)
-    result = simulate(network, load_routing("dor"), Drawn(), asked)
+    result = simulate(network, Routing.from_name("dor"), Drawn(), asked)
     table = result.tables["terminals"]
     for name, known in (
         ("offered", [True, True, False, False]),
@@ -394,7 +396,7 @@ def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages
 def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
     table = clockwise(4)
     asked = settings(vcs=1, buffer_flits=1, loads=(1.0,))
-    result = simulate(table.topology, table, Across(), asked)
+    result = simulate(table.topology, Routing(table), Across(), asked)
     assert result.facts["state"] == "deadlock"
     assert result.facts["deadlock"] == "cycle"
     assert result.facts["deadlock_cycle"].count("waits for") == 4
@@ -405,16 +407,16 @@ def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
 
 def test_a_proof_and_a_deadlock_contradict_each_other(monkeypatch) -> None:
     table = clockwise(4)
-    check = case.check_table
+    check = checked_routing.check_table
 
     def deceived(*given, **options):
         return replace(check(*given, **options), status="proven")
 
-    monkeypatch.setattr(case, "check_table", deceived)
+    monkeypatch.setattr(checked_routing, "check_table", deceived)
     asked = settings(vcs=1, buffer_flits=1, loads=(1.0,))
     both = r"the check says proven \(.*\), and .* deadlock \(.*0>1"
     with pytest.raises(RuntimeError, match=both):
-        simulate(table.topology, table, Across(), asked)
+        simulate(table.topology, Routing(table), Across(), asked)
 
 
 @hop_kernel
@@ -484,7 +486,7 @@ def test_a_pattern_in_which_nobody_sends_is_unsupported() -> None:
 
     table = clockwise(4)
     with pytest.raises(UnsupportedError, match="no terminal sends"):
-        simulate(table.topology, table, Silent(), settings())
+        simulate(table.topology, Routing(table), Silent(), settings())
 
 
 @pytest.mark.parametrize(("penalty", "warns"), [(13, False), (17, False), (18, True)])
@@ -493,8 +495,8 @@ def test_a_penalty_larger_than_any_queue_is_named(penalty, warns) -> None:
     network = topology.load_network("hamming~dims=4x4,terminals=2")[1]
 
     def simulated(penalty: int):
-        routing = load_routing(f"polarized~p1={penalty},p0={penalty}")
-        made, _ = case.case_of(network, routing, load("traffic", "uniform"))
+        routing = Routing.from_name(f"polarized~p1={penalty},p0={penalty}")
+        made = case.case_of(network, routing, load("traffic", "uniform"))
         # one virtual channel for each hop, two packets in the buffer and two in the FIFO
         return packets.simulate_packets(
             made,

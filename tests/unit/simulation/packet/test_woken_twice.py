@@ -5,9 +5,8 @@ import pytest
 from engine_audits import audit
 
 from routelab.api import Demand
-from routelab.registry.instances import load_routing
+from routelab.routing.routing import Routing
 from routelab.simulation import OpenLoop, Router, Simulation
-from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
 
@@ -19,7 +18,7 @@ def test_packets_of_several_flits_go_no_farther_than_they_have_to(routing, switc
     if switching == "wormhole":
         router = router.model_copy(update={"vcs": 4})
         routing = "minimal-adaptive~escape=dateline"
-    made = program(load_routing(routing), network, router.vcs)
+    made = Routing.from_name(routing).prepare(network, router.vcs)
     demand = Demand.uniform(network, "everybody to all others")
     simulation = Simulation(network, made, router, OpenLoop(demand, 1.0), seed=3)
     for _ in range(20):

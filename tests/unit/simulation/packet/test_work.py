@@ -9,19 +9,18 @@ from numba import njit
 from simulated import line, line_table
 
 from routelab.api import Demand
-from routelab.registry.instances import load_routing
+from routelab.routing.routing import Routing
+from routelab.routing.table_program import table_program
 from routelab.simulation import OpenLoop, Router, Simulation
 from routelab.simulation.packet.kernels import cycle
 from routelab.simulation.packet.kernels.arrays import engine_at
-from routelab.simulation.packet.tables import table_program
-from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
 
 def looks(load, cycles=4000):
     """Looks at queues, and moves of packets: from queue to queue and out of the network."""
     network = build_grid("torus", (8, 8), wrap=True)
-    made = program(load_routing("dimension-order"), network, 4)
+    made = Routing.from_name("dimension-order").prepare(network, 4)
     demand = Demand.uniform(network, "everybody to all others")
     simulation = Simulation(network, made, Router(), OpenLoop(demand, load))
     sample = simulation.run(cycles)
@@ -72,7 +71,7 @@ def collect_heads(places, now):
 def idle_ring():
     """A ring of nine switches, where nothing is sent."""
     network = build_grid("torus", (9,), wrap=True)
-    made = program(load_routing("dimension-order"), network, 4)
+    made = Routing.from_name("dimension-order").prepare(network, 4)
     traffic = OpenLoop(Demand.uniform(network, "everybody to all others"), 0.0)
     return Simulation(network, made, Router(), traffic)
 

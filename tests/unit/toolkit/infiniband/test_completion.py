@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from routelab.api import RouteTable, Topology, UnsupportedError
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.toolkit.infiniband import check_tables, complete, forwarding_problem
 
 
@@ -65,7 +65,7 @@ def with_hosts_at(network: str, switches) -> Topology:
 
 
 def routed(topology: Topology, routing: str) -> RouteTable:
-    return apply_routing(topology, load_routing(routing)).table
+    return Routing.from_name(routing).table(topology)
 
 
 @pytest.mark.parametrize("vls", [1, 8])

@@ -12,13 +12,11 @@ from golden_rows import NOT_COMPARED
 
 from routelab.api import InputError
 from routelab.jobs.folder_job import run_job
-from routelab.registry.instances import load_routing
 from routelab.results.outcome import OUTCOME, read_outcome, write_outcome
-from routelab.routing import route
-from routelab.routing.route import ROUTES, apply_routing
-from routelab.simulation import case
+from routelab.routing.route import ROUTES
+from routelab.routing.routing import Routing
 from routelab.workflow.plan.expansion import expand_studies
-from routelab.workflow.stages import metrics, simulations
+from routelab.workflow.stages import simulations
 from routelab_plugins.rules.unrestricted import Unrestricted
 
 STUDY = """\
@@ -49,12 +47,14 @@ def computed(monkeypatch):
     """Routings whose tables were computed for a simulation or metrics."""
     names = []
 
-    def apply(network, algorithm):
-        names.append(algorithm.name)
-        return apply_routing(network, algorithm)
+    compute = Routing.table
 
-    monkeypatch.setattr(case, "apply_routing", apply)
-    monkeypatch.setattr(metrics, "apply_routing", apply)
+    def table(routing, network):
+        if not routing.known_tables:
+            names.append(routing.name)
+        return compute(routing, network)
+
+    monkeypatch.setattr(Routing, "table", table)
     return names
 
 
@@ -100,11 +100,10 @@ def draw(jobs, monkeypatch):
     """Compute the table of ``lash``, as an algorithm that is not reproducible may do."""
 
     def compute(other="lash"):
-        drawn = load_routing(other)
-        monkeypatch.setattr(
-            route, "apply_routing", lambda network, _: apply_routing(network, drawn)
-        )
-        assert run_job(jobs["routes", "lash"]).status == "ok"
+        routes, drawn = Routing.routes, Routing.from_name(other)
+        with monkeypatch.context() as patch:
+            patch.setattr(Routing, "routes", lambda _, network: routes(drawn, network))
+            assert run_job(jobs["routes", "lash"]).status == "ok"
 
     return compute
 

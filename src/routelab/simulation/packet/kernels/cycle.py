@@ -20,6 +20,7 @@ from numba import njit, types
 from routelab.kernels import hops as of
 from routelab.kernels.bits import lowest, mark, prefetch, u
 from routelab.kernels.jit import inline
+from routelab.kernels.table_hops import prefetch_hop
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import (
     HOP_POINTER,
@@ -37,7 +38,6 @@ from routelab.simulation.packet.kernels.output_queues import (
 )
 from routelab.simulation.packet.kernels.route_computation import route_packet
 from routelab.simulation.packet.kernels.switch_allocation import allocate
-from routelab.simulation.packet.kernels.table_hops import prefetch_hop
 from routelab.simulation.packet.kernels.wakeup import wake_for, wake_rankers
 
 _BLOCK = 64

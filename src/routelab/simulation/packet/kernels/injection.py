@@ -8,10 +8,10 @@ from numba import njit
 from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, lowest, mark, u
 from routelab.kernels.jit import inline
+from routelab.kernels.table_hops import prefetch_pair
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import engine_at, row_of
 from routelab.simulation.packet.kernels.buffers import push_unit
-from routelab.simulation.packet.kernels.table_hops import prefetch_pair
 
 _FAR = np.int64(1 << 30)
 

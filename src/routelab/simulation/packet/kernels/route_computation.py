@@ -7,10 +7,10 @@ import numpy as np
 from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, u
 from routelab.kernels.jit import inline
+from routelab.kernels.table_hops import follow_path
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import row_of
 from routelab.simulation.packet.kernels.candidate_ranking import keep_best, publish_decision
-from routelab.simulation.packet.kernels.table_hops import follow_path
 
 
 @inline

@@ -11,8 +11,8 @@ import pytest
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricError, FabricJob
 from routelab.cluster.bench.fabric.files import fabric_problems, write_fabric_files
 from routelab.cluster.bench.fabric.switching import LoggedSwitch
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.study.cluster.fabric import FabricCommands
 from routelab.toolkit import build_grid
 
@@ -31,7 +31,7 @@ def script(tmp_path, monkeypatch):
 @pytest.fixture
 def job(tmp_path):
     (tmp_path / "a folder").mkdir()
-    table = apply_routing(build_grid("torus", (3, 2), wrap=True), load_routing("angara-sssp")).table
+    table = Routing.from_name("angara-sssp").table(build_grid("torus", (3, 2), wrap=True))
     hosts = tuple(f"n{number}" for number in range(6))
     return FabricJob("angara-sssp", table, hosts, tmp_path / "a folder", "torus~dims=3x2")
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricJob
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
 from routelab.study.cluster.fabric import FabricCommands
 from routelab.toolkit import build_grid
 
@@ -25,7 +24,7 @@ def commands(**given):
 
 @cache
 def table(dims=(2,), routing="angara-sssp"):
-    return apply_routing(build_grid("torus", dims, wrap=True), load_routing(routing)).table
+    return Routing.from_name(routing).table(build_grid("torus", dims, wrap=True))
 
 
 def job(hosts=HOSTS, topology="torus~dims=2", folder=Path("/work dir/$(id)"), **more):

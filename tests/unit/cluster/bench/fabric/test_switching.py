@@ -19,8 +19,8 @@ from routelab.cluster.bench.fabric.files import write_fabric_files
 from routelab.cluster.bench.fabric.switching import LoggedSwitch
 from routelab.cluster.bench.processes import processes
 from routelab.cluster.bench.processes.signals import StopRequest, StopSignals
-from routelab.registry.instances import load, load_routing
-from routelab.routing.apply import apply_routing
+from routelab.registry.instances import load
+from routelab.routing.routing import Routing
 from routelab.study.cluster.fabric import FabricCommands
 from routelab.study.cluster.keys import load_cluster
 from routelab.toolkit import build_grid
@@ -275,7 +275,7 @@ def test_all_mistakes_are_reported_together(tmp_path, text, places):
 
 @cache
 def table(routing="angara-sssp") -> RouteTable:
-    return apply_routing(build_grid("torus", (4, 2), wrap=True), load_routing(routing)).table
+    return Routing.from_name(routing).table(build_grid("torus", (4, 2), wrap=True))
 
 
 def command(**more):
@@ -305,7 +305,7 @@ def test_no_file_is_written_that_is_not_needed_or_cannot_be(tmp_path):
     assert write_fabric_files(command(export=""), job) == {}
     assert "hosts.txt" not in write_fabric_files(command(export="booksim"), job)
     full = tmp_path / "full"
-    grid = apply_routing(build_grid("torus", (4, 4), wrap=True), load_routing("dor")).table
+    grid = Routing.from_name("dor").table(build_grid("torus", (4, 4), wrap=True))
     with pytest.raises(UnsupportedError, match="is not an Angara route"):
         write_fabric_files(command(), FabricJob("dor", grid, (), full))
     assert not full.exists()

@@ -12,13 +12,12 @@ from simulated import line, line_table
 from routelab.api import HopProgram, pack_tables
 from routelab.api.traffic import Demand, Messages
 from routelab.kernels.hops import hop_kernel
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.measurement.intervals import LEAST_GROUPS
 from routelab.simulation.packet.measurement.measure import measure_simulation
 from routelab.simulation.packet.measurement.settings import MEASURED_SAMPLES, SimulationSettings
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 from routelab.toolkit import build_grid
 
@@ -26,7 +25,7 @@ from routelab.toolkit import build_grid
 @cache
 def torus():
     topology = build_grid("torus", (8, 8), wrap=True)
-    return topology, table_program(apply_routing(topology, load_routing("dor")).table)
+    return topology, table_program(Routing.from_name("dor").table(topology))
 
 
 def tornado(topology):

@@ -9,12 +9,11 @@ import pytest
 
 from routelab.api.traffic import Demand
 from routelab.metrics.demand import channel_load_bound, ejection_bound
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
+from routelab.routing.routing import Routing
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.measurement.measure import measure_simulation
 from routelab.simulation.packet.measurement.settings import SimulationSettings
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.toolkit import build_grid
 
@@ -39,7 +38,7 @@ def case(name):
     """A network, its routes, its demand and its capacity."""
     family, dims, terminals, target = CASES[name]
     topology = build_grid(family, dims, wrap=family == "torus", terminals=terminals)
-    table = apply_routing(topology, load_routing("dfsssp")).table
+    table = Routing.from_name("dfsssp").table(topology)
     demand = Demand.permutation(np.array(target), "listed")
     bound = min(channel_load_bound(table, demand), ejection_bound(demand))
     return topology, table_program(table), demand, bound

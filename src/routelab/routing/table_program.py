@@ -28,7 +28,7 @@ def table_program(table: RouteTable) -> HopProgram:
     UnsupportedError
         If the table is larger than the engine can address.
     """
-    from routelab.simulation.packet.kernels.table_hops import follow
+    from routelab.kernels.table_hops import follow
 
     topology = table.topology
     num_pairs, num_paths = len(table.pair_start) - 1, len(table.path_weight)
@@ -74,7 +74,7 @@ def require_network(program: HopProgram, topology: Topology) -> None:
     InputError
         If the numbers of switches, terminals or channels do not fit, or a path has a gap.
     """
-    from routelab.simulation.packet.kernels import table_hops as at
+    from routelab.kernels import table_hops as at
 
     tables, start = program.tables, program.tables[1:]
     switches = start[at.DESTINATION] - start[at.ENDPOINT]

@@ -27,10 +27,10 @@ from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load_routing
 from routelab.results.outcome import read_outcome
-from routelab.routing.apply import apply_routing
 from routelab.routing.facts import FIELDS
 from routelab.routing.route import route_network
 from routelab.routing.routes_file import load_routes
+from routelab.routing.routing import Routing
 from routelab.routing.topology_file import load_topology
 from routelab.toolkit import build_grid
 from routelab.workflow.evaluate import evaluate_routings
@@ -85,17 +85,17 @@ def _positive_hops(i: int, j: int) -> list[int]:
 def test_a_route_that_the_rules_forbid_is_refused() -> None:
     topology = build_grid("torus", (4, 3), wrap=True)
     with pytest.raises(PluginError, match="dimension-order forbid a route it chose"):
-        apply_routing(topology, composed(selection=Yaw()))
+        Routing(composed(selection=Yaw())).routes(topology)
 
 
 def test_a_detour_is_refused_where_the_graph_speaks_of_shortest_routes_only() -> None:
     topology = build_grid("torus", (5,), wrap=True)
     angara = load_routing("angara-sssp").rules
     with pytest.raises(PluginError, match="angara forbid a route it chose"):
-        apply_routing(topology, composed(rules=angara, selection=Long()))
+        Routing(composed(rules=angara, selection=Long())).routes(topology)
     # with direction bits the graph is exact, and the detour is legal
     merged = load_routing("sssp@angara~form=merged").rules
-    assert apply_routing(topology, composed(rules=merged, selection=Long())).table.num_paths == 25
+    assert Routing(composed(rules=merged, selection=Long())).table(topology).num_paths == 25
 
 
 def test_unsupported_parts_are_a_reason_and_not_a_crash() -> None:
@@ -110,7 +110,7 @@ def test_unsupported_parts_are_a_reason_and_not_a_crash() -> None:
             raise AssertionError
 
     with pytest.raises(UnsupportedError, match="picky: not today"):
-        apply_routing(build_grid("torus", (3,), wrap=True), composed(layers=Picky()))
+        Routing(composed(layers=Picky())).routes(build_grid("torus", (3,), wrap=True))
 
 
 def test_a_complete_algorithm_must_return_a_table_of_its_network() -> None:
@@ -120,10 +120,10 @@ def test_a_complete_algorithm_must_return_a_table_of_its_network() -> None:
 
         def route(self, topology):
             other = build_grid("torus", (4,), wrap=True)
-            return apply_routing(other, load_routing("dor")).table
+            return Routing.from_name("dor").table(other)
 
     with pytest.raises(PluginError, match="another topology"):
-        apply_routing(build_grid("torus", (4,), wrap=True), CompleteRouting(Foreign()))
+        Routing(CompleteRouting(Foreign())).routes(build_grid("torus", (4,), wrap=True))
 
 
 def test_a_result_of_another_type_names_the_method() -> None:
@@ -137,13 +137,13 @@ def test_a_result_of_another_type_names_the_method() -> None:
     line = Forgetful.select.__code__.co_firstlineno
     place = re.escape(f"({__file__}, line {line})")
     with pytest.raises(PluginError, match=f"forgetful: .* NoneType {place}"):
-        apply_routing(build_grid("torus", (4,), wrap=True), composed(selection=Forgetful()))
+        Routing(composed(selection=Forgetful())).routes(build_grid("torus", (4,), wrap=True))
 
 
 def test_literal_and_reduced_rules_give_the_same_routes_through_the_chain() -> None:
     topology = build_grid("torus", (4, 2, 2), wrap=True)
     tables = [
-        apply_routing(topology, load_routing(f"sssp@angara~form={form}")).table
+        Routing.from_name(f"sssp@angara~form={form}").table(topology)
         for form in ("literal", "merged", "minimal")
     ]
     for table in tables[1:]:
@@ -159,7 +159,7 @@ def test_the_checker_does_not_trust_the_rules_claim() -> None:
         def routing_graph(self, topology):
             return load_routing("p-sssp@unrestricted").rules.routing_graph(topology)
 
-    routed = apply_routing(build_grid("torus", (5, 5), wrap=True), composed(rules=Liar()))
+    routed = Routing(composed(rules=Liar())).routes(build_grid("torus", (5, 5), wrap=True))
     verdict = routed.verdict
     assert verdict.status == "cycle"
     assert verdict.cycle
@@ -309,9 +309,9 @@ def test_metrics_can_have_other_networks_routed_by_the_same_routing() -> None:
                 )
             return []
 
-    routing = load_routing("angara-sssp")
+    routing = Routing.from_name("angara-sssp")
     route_network(build_grid("torus", (4, 3), wrap=True), routing, [Elsewhere()])
     (table,) = found
-    direct = apply_routing(table.topology, routing).table
+    direct = routing.table(table.topology)
     assert table.topology.failed_links == ("0.0-1.0",)
     np.testing.assert_array_equal(table.hop_channel, direct.hop_channel)

@@ -13,15 +13,14 @@ from simulated import layered_tables, line, line_table, numbers, reachable_deman
 
 from routelab.api import Demand, InputError, UnsupportedError, needed_classes
 from routelab.kernels.hops import hop_kernel
-from routelab.registry.instances import load_routing
+from routelab.kernels.table_hops import ONLY, PAIR
 from routelab.routing.route import route_network
+from routelab.routing.routing import Routing
+from routelab.routing.table_program import table_program
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.table_hops import ONLY, PAIR
 from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
 TORUS = build_grid("torus", (4, 4), wrap=True, terminals=2)
@@ -61,7 +60,7 @@ def test_results_are_those_of_calls_of_the_hop_function(table, data):
 
 def test_both_halves_of_a_way_through_a_waypoint_are_followed():
     """At the waypoint a packet draws a path once more."""
-    valiant = program(load_routing("valiant~base=dor"), TORUS, 4)
+    valiant = Routing.from_name("valiant~base=dor").prepare(TORUS, 4)
     router, demand = Router(vcs=needed_classes(valiant)), Demand.uniform(TORUS, "")
     called, followed, prefetched = numbers_of_ways(TORUS, valiant, router, demand, 0.3)
     assert called == followed == prefetched
@@ -108,7 +107,7 @@ def test_tables_beyond_32_bits_are_refused(pairs, paths, hops):
 def test_the_table_of_another_network_is_refused(dims):
     network = build_grid("torus", (3, 4), wrap=True)
     other = build_grid("torus", dims, wrap=True)
-    program = table_program(route_network(network, load_routing("dor"))[0].table)
+    program = table_program(route_network(network, Routing.from_name("dor"))[0].table)
     Simulation(network, program, Router(), OpenLoop(Demand.uniform(network, ""), 0.1))
     with pytest.raises(InputError, match="another network"):
         Simulation(other, program, Router(), OpenLoop(Demand.uniform(other, ""), 0.1))

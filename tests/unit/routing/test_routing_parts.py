@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from routelab.api import InputError, UnsupportedError
-from routelab.registry.instances import canonical, load_routing
-from routelab.simulation.programs import part_of, program
+from routelab.api import InputError, RouteTable, RoutingPlugin, UnsupportedError
+from routelab.registry.instances import CompleteRouting, canonical, load_routing
+from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
 
 
@@ -44,8 +47,44 @@ def test_all_plugins_take_part() -> None:
 def test_routes_to_terminals_are_nothing_to_build_on(text) -> None:
     """A waypoint is a switch, and so is the place where an escape begins."""
     topology = build_grid("torus", (3, 3), wrap=True, terminals=2)
-    with pytest.raises(UnsupportedError, match="its routes lead to terminals"):
-        program(load_routing(text), topology, 8)
+    with pytest.raises(UnsupportedError, match=r"routes (lead )?to terminals"):
+        Routing.from_name(text).prepare(topology, 8)
+
+
+class TowardsFirst(RoutingPlugin):
+    """Counter-clockwise on a ring, to switch 0 only."""
+
+    name, summary = "towards-first", "Routes to the first switch"
+
+    def route(self, topology):
+        step = np.flatnonzero(topology.channel_target < topology.channel_source)
+        next_hop = np.full((topology.num_switches, topology.num_switches), -1)
+        next_hop[topology.channel_source[step], 0] = step
+        return RouteTable.from_next_hops(topology, next_hop)
+
+
+def test_a_waypoint_needs_routes_between_all_switches() -> None:
+    plugins = load_routing("valiant")
+    routing = Routing(replace(plugins, parts={"base": CompleteRouting(TowardsFirst())}))
+    line = build_grid("mesh", (4,), wrap=False)
+    assert Routing(CompleteRouting(TowardsFirst())).supports(line, 1) is None
+    assert routing.supports(line, 2) == "base towards-first: some pairs have no route"
+
+
+def test_a_base_computes_its_table_once(monkeypatch) -> None:
+    """Valiant asks for the least number of virtual channels of its base, which a table knows."""
+    routed, route = [], Routing._run_plugins
+    torus = build_grid("torus", (4, 4), wrap=True)
+
+    def count(routing, topology, report):
+        routed.append(topology is torus)
+        return route(routing, topology, report)
+
+    monkeypatch.setattr(Routing, "_run_plugins", count)
+    routing = Routing.from_name("valiant~base=lash")
+    assert "needs 4 virtual channels" in routing.supports(torus, 2)
+    routing.prepare(torus, 4)
+    assert sum(routed) == 1
 
 
 @pytest.mark.parametrize(
@@ -66,9 +105,9 @@ def test_mistakes_in_nested_names_are_reported(text, message) -> None:
 def test_a_program_that_does_not_apply_says_why() -> None:
     torus = build_grid("torus", (4, 4), wrap=True)
     with pytest.raises(UnsupportedError, match="rdr: needs 2 virtual channels"):
-        program(load_routing("rdr"), torus, 1)
+        Routing.from_name("rdr").prepare(torus, 1)
     # shortest ways close rings, which one layer cannot hold
     with pytest.raises(UnsupportedError, match=r"dfsssp: needs . virtual channels; available: 1"):
-        program(load_routing("dfsssp"), torus, 1)
+        Routing.from_name("dfsssp").prepare(torus, 1)
     with pytest.raises(UnsupportedError, match="decides hop by hop and has no route table"):
-        part_of(load_routing("rdr")).table(torus)
+        Routing.from_name("rdr").table(torus)
