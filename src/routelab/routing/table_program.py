@@ -30,17 +30,30 @@ def table_program(table: RouteTable) -> HopProgram:
     """
     from routelab.kernels.table_hops import follow
 
-    topology = table.topology
+    topology, virtual_channels = table.topology, table.virtual_channels
     num_pairs, num_paths = len(table.pair_start) - 1, len(table.path_weight)
     num_hops = len(table.hop_channel)
+    # 1. All tables of a program lie behind one another, and places in them are 32-bit numbers.
     if max(num_hops, num_paths) >= 2**30 or 2 * (num_pairs + num_paths) + num_hops >= 2**31:
         raise UnsupportedError(
             f"a table of {num_paths} paths and {num_hops} hops is too large for the packet engine; "
             "use an algorithm that decides hop by hop, such as dimension-order"
         )
+    if topology.num_channels * virtual_channels >= 2**31:
+        raise UnsupportedError(
+            f"{topology.num_channels} channels with {virtual_channels} virtual channels each are "
+            "too many for a table in the packet engine"
+        )
+    # 2. Row of each switch with terminals in the table of pairs.
     endpoint = np.full(topology.num_switches, -1)
     endpoint[topology.endpoints] = np.arange(len(topology.endpoints))
-    classes = table.virtual_channels
+    # 3. Each hop as one number: channel * virtual channels + virtual channel.
+    hops = table.hop_channel * np.int32(virtual_channels)
+    hops += table.hop_vc
+    # 4. Place of the first hop of each pair's only path, else -1.
+    only_path = np.full(num_pairs, -1, np.int32)
+    is_single = np.diff(table.pair_start) == 1
+    only_path[is_single] = table.path_start[table.pair_start[:-1][is_single]]
     return HopProgram(
         hop=follow,
         tables=pack_tables(
@@ -50,17 +63,28 @@ def table_program(table: RouteTable) -> HopProgram:
             [TARGET_TERMINAL if table.per_terminal else TARGET],
             table.pair_start,
             table.path_start,
-            _upto(table),
-            _steps(table),
+            _cumulative_shares(table),
+            hops,
             [table.num_destinations],
-            [classes],
-            _only_paths(table),
+            [virtual_channels],
+            only_path,
         ),
-        vc_classes=classes,
-        bubble=tuple(range(classes)) if table.flow_control == "bubble" else (),
+        vc_classes=virtual_channels,
+        bubble=tuple(range(virtual_channels)) if table.flow_control == "bubble" else (),
         max_hops=int(np.diff(table.path_start).max(initial=0)),
         by_terminal=table.per_terminal,
     )
+
+
+def _cumulative_shares(table: RouteTable) -> Int32Array:
+    """Return the share of a pair's packets on its paths up to each one, in 31 bits; shape (K,)."""
+    shares = np.cumsum(table.path_weight)
+    before = np.concatenate(([0.0], shares))[table.pair_start[:-1]]
+    shares -= np.repeat(before, np.diff(table.pair_start))
+    shares *= 2.0**31
+    # sums of weights may exceed 1 by a rounding error, and 2**31 does not fit into 32 bits
+    np.minimum(shares, 2.0**31 - 1, out=shares)
+    return shares.astype(np.int32)
 
 
 def require_network(program: HopProgram, topology: Topology) -> None:
@@ -91,34 +115,3 @@ def require_network(program: HopProgram, topology: Topology) -> None:
     before, after = channel[place - 1], channel[place]
     if (topology.channel_target[before] != topology.channel_source[after]).any():
         raise InputError("the packets follow a route table of another network")
-
-
-def _steps(table: RouteTable) -> Int32Array:
-    """Return channel * virtual channels + virtual channel of each hop; shape (H,)."""
-    classes = table.virtual_channels
-    if table.topology.num_channels * classes >= 2**31:
-        raise UnsupportedError(
-            f"{table.topology.num_channels} channels with {classes} virtual channels each are too "
-            "many for a table in the packet engine"
-        )
-    steps = table.hop_channel * np.int32(classes)
-    steps += table.hop_vc
-    return steps
-
-
-def _only_paths(table: RouteTable) -> Int32Array:
-    """Return the place of the first hop of each pair's only path, else −1; shape (P * D,)."""
-    places = np.full(len(table.pair_start) - 1, -1, np.int32)
-    single = np.diff(table.pair_start) == 1
-    places[single] = table.path_start[table.pair_start[:-1][single]]
-    return places
-
-
-def _upto(table: RouteTable) -> Int32Array:
-    """Return cumulative shares of a pair's packets on its paths, in 31 bits; shape (K,)."""
-    shares = np.cumsum(table.path_weight)
-    before = np.concatenate(([0.0], shares))[table.pair_start[:-1]]
-    shares -= np.repeat(before, np.diff(table.pair_start))
-    shares *= 2.0**31
-    np.minimum(shares, 2.0**31 - 1, out=shares)
-    return shares.astype(np.int32)
