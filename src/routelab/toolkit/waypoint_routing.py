@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routelab.api.errors import UnsupportedError
 from routelab.api.hops import HopProgram, Proof, append_tables
 from routelab.api.parameters import Parameters, RoutingName, parameter
 from routelab.api.plugin import HopRoutingPlugin, RoutingPart
@@ -48,25 +49,31 @@ class WaypointRouting(HopRoutingPlugin):
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require that the base supports the network with half of the virtual channels."""
-        if reason := self._too_few(topology, virtual_channels):
-            return reason
         if not _is_connected(topology):
             return (
                 "some pairs of switches with terminals have no path, and a random switch may be in "
                 "such a pair"
             )
-        base = self._half.prepare(topology, virtual_channels // 2)
-        if base.inject is not None:
-            return f"base {self._half.name} makes choices at injection, but only one routing can"
-        if base.phases != 1:
-            return f"base {self._half.name} sets waypoints, but only one routing can"
-        if base.by_terminal:
-            return f"base {self._half.name} has routes to terminals, and a waypoint is a switch"
-        # a waypoint may be any switch with terminals, from any other
-        if not self._half.hop_by_hop:
-            table = self._half.table(topology)
+        base = self._half
+        to_terminals = f"base {base.name} has routes to terminals, and a waypoint is a switch"
+        if not base.hop_by_hop:
+            try:
+                table = base.table(topology)
+            except UnsupportedError as error:
+                return f"base {base.name}: {error}"
+            if table.per_terminal:
+                return to_terminals
             if (np.diff(table.pair_start) == 0).any():
-                return f"base {self._half.name}: some pairs have no route"
+                return f"base {base.name}: some pairs have no route"
+        if reason := self._too_few(topology, virtual_channels):
+            return reason
+        program = base.prepare(topology, virtual_channels // 2)
+        if program.inject is not None:
+            return f"base {base.name} makes choices at injection, but only one routing can"
+        if program.phases != 1:
+            return f"base {base.name} sets waypoints, but only one routing can"
+        if program.by_terminal:
+            return to_terminals
         return None
 
     def _too_few(self, topology: Topology, virtual_channels: int) -> str | None:

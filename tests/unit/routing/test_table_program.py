@@ -100,7 +100,7 @@ def test_tables_beyond_32_bits_are_refused(pairs, paths, hops):
     # views of one number: such tables take gigabytes
     arrays = {name: np.broadcast_to(np.int32(0), int(size)) for name, size in lengths.items()}
     with pytest.raises(UnsupportedError, match="too large"):
-        table_program(SimpleNamespace(topology=TORUS, **arrays))
+        table_program(SimpleNamespace(topology=TORUS, virtual_channels=1, **arrays))
 
 
 @pytest.mark.parametrize("dims", [(4, 3), (3, 5), (3, 3), (2, 2, 3)])
