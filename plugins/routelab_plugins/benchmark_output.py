@@ -78,7 +78,9 @@ def _check_errors(output: RunOutput, errors: Sequence[str]) -> None:
     for lines in streams:
         for place, line in enumerate(map(str.strip, lines)):
             if form.search(line):
-                text = _paragraph(lines[place:]) if line.endswith(":") else line
+                # what follows a colon is on the next lines, up to an empty one
+                paragraph = " ".join(takewhile(bool, map(str.strip, lines[place:])))
+                text = paragraph if line.endswith(":") else line
                 raise BenchmarkError("error-text", f"the output says: {quote_line(text)}")
     # `routelab bench` looks for reports of launchers before; a parser that is called alone does not
     report = find_report(output.stdout, output.stderr)
@@ -86,11 +88,6 @@ def _check_errors(output: RunOutput, errors: Sequence[str]) -> None:
         raise BenchmarkError("error-text", f"the output says: {quote_line(report)}")
     if output.exit_code:
         raise BenchmarkError("error-text", f"exit code {output.exit_code}")
-
-
-def _paragraph(lines: Sequence[str]) -> str:
-    """Return the lines up to the first empty one."""
-    return " ".join(takewhile(bool, map(str.strip, lines)))
 
 
 def read_rows(lines: Sequence[str], row: Callable[[str], T | None]) -> tuple[list[T], list[str]]:

@@ -82,11 +82,6 @@ def size_and_iterations(kernel: NpbKernel, class_: str) -> tuple[tuple[int, ...]
     return (points,) * 3, iterations
 
 
-def problem_name(kernel: NpbKernel, class_: str, version: str) -> str:
-    """Return the benchmark with release and class, for messages."""
-    return f"NPB {version} {kernel.upper()} class {class_}"
-
-
 def ranks_problem(
     kernel: NpbKernel, class_: str, version: str, ranks: int, iterations: int | None = None
 ) -> str | None:
@@ -101,7 +96,7 @@ def ranks_problem(
     iterations : int, optional
         Timed iterations, if different from those of the class.
     """
-    name = problem_name(kernel, class_, version)
+    name = f"NPB {version} {kernel.upper()} class {class_}"
     if kernel == "lu":
         return _lu(name, LU[class_][0], ranks)
     if kernel == "is":

@@ -58,18 +58,22 @@ def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
     BenchmarkError
         If there is not exactly one table of this benchmark, or a row may be damaged.
     """
+    # 1. The title. Some versions of osu_mbw_mr print it twice, one line below the other.
     form = re.compile(rf"# OSU MPI(?:-[A-Z]+)? {re.escape(title)} v([0-9]+(?:\.[0-9]+)*) *")
     titles = [place for place, line in enumerate(lines) if ANY_TITLE.search(line)]
-    if program == "osu_mbw_mr" and len(titles) == 2 and _repeated(lines, *titles):
-        del titles[0]
+    if program == "osu_mbw_mr" and len(titles) == 2:
+        first, second = titles
+        if second == first + 1 and lines[first] == lines[second]:
+            del titles[0]
     check_one(len(titles), "OSU's header")
     top = titles[0]
-    found = form.fullmatch(lines[top])
-    if found is None:
+    version = form.fullmatch(lines[top])
+    if version is None:
         raise BenchmarkError(
             "wrong-benchmark" if ANY_TITLE.match(lines[top]) else "unreadable",
             f"expected {program}'s header, found {quote_line(lines[top])}",
         )
+    # 2. Lines that some versions print among those of the table, at changing places.
     rest: list[str] = []
     pairs: list[re.Match[str]] = []
     types = 0
@@ -85,12 +89,8 @@ def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
         raise BenchmarkError(
             "unreadable", f"there are several {what}: is it the output of one run?"
         )
+    # 3. The table. What stands before it is foreign, except for the first of two equal titles.
     table = read_table(rest, [line for line in lines[:top] if line != lines[top]])
     if not pairs:
-        return OsuOutput(found[1], table, None, None)
-    return OsuOutput(found[1], table, int(pairs[0][1]), int(pairs[0][2]))
-
-
-def _repeated(lines: Sequence[str], one: int, other: int) -> bool:
-    """Return whether a title directly follows the same title."""
-    return other == one + 1 and lines[one] == lines[other]
+        return OsuOutput(version[1], table, None, None)
+    return OsuOutput(version[1], table, int(pairs[0][1]), int(pairs[0][2]))

@@ -111,11 +111,13 @@ class MpiPatterns(LatencyBenchmark):
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """Parse a header, rows, and the line that confirms the contents."""
+        # 1. A failed verification ends with an exit code, and `read_lines` would report only that.
         failure = next(filter(FAILURE.fullmatch, output.stdout.split("\n")), None)
         if failure is not None:
             raise BenchmarkError(
                 "verification-failed", f"the program printed: {quote_line(failure)}"
             )
+        # 2. The header: the pattern that ran.
         lines = read_lines(output)
         headers = [place for place, line in enumerate(lines) if HEADER.fullmatch(line)]
         check_one(len(headers), "mpi-patterns' header")
@@ -126,10 +128,11 @@ class MpiPatterns(LatencyBenchmark):
             raise BenchmarkError(
                 "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was requested"
             )
-        whole = lines.count(SUCCESS) == 1
-        end = lines.index(SUCCESS) if whole else len(lines)
+        # 3. The rows. If one is damaged, that is reported rather than the missing end behind it.
+        is_complete = lines.count(SUCCESS) == 1
+        end = lines.index(SUCCESS) if is_complete else len(lines)
         table = read_table(lines[top + 1 : end], lines[:top], lines[end + 1 :])
-        if not whole:
+        if not is_complete:
             raise BenchmarkError(
                 "incomplete", "the output ends before the result of the verification"
             )

@@ -135,8 +135,9 @@ class Summary:
             raise BenchmarkError(
                 "no-result", "its speed is 0: the run was too short to be measured"
             )
-        off = abs(self.mops - self.mops_per_process * self.total)
-        if off > ROUNDING * (self.total + 1) + 1e-9 * self.mops:
+        # both speeds are rounded, and the error of one process counts once for each of them
+        difference = abs(self.mops - self.mops_per_process * self.total)
+        if difference > ROUNDING * (self.total + 1) + 1e-9 * self.mops:
             raise BenchmarkError(
                 "unreadable",
                 f"{self.mops} Mop/s in all are not {self.total} times {self.mops_per_process}",
@@ -178,16 +179,12 @@ def read_summary(lines: Sequence[str]) -> tuple[Summary, list[str]]:
             foreign.append(line)
     if fields:
         raise BenchmarkError("incomplete", f"the summary ends before {fields[0][1]!r}")
-    _check_once(lines)
-    begin = cast(re.Match[str], BEGIN.fullmatch(lines[begins[0]]))
-    return _summary(begin[1], values), foreign
-
-
-def _check_once(lines: Sequence[str]) -> None:
-    """Raise if a summary's line occurs elsewhere, because it belongs to another run."""
+    # a second line of these belongs to another run, whose results would be mixed with this one's
     for _, name, _ in FIELDS[3:8]:
         count = sum(bool(re.match(rf" *{name} *=", line)) for line in lines)
         check_one(count, f"line {name!r}")
+    begin = cast(re.Match[str], BEGIN.fullmatch(lines[begins[0]]))
+    return _summary(begin[1], values), foreign
 
 
 def _summary(kernel: str, values: dict[str, str]) -> Summary:

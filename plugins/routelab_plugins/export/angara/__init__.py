@@ -50,11 +50,13 @@ class AngaraExport(ExportPlugin):
             return "pairs have several paths, and a node's table has one route to a node"
         if table.virtual_channels > 1:
             return f"the routes need {table.virtual_channels} virtual channels, and there is one"
+        nodes = _endpoints(table.topology)
         for pair, route in _routes(table).items():
             entry = entry_of_route(route, shape.dims)
             if isinstance(entry, str):
+                source, target = divmod(pair, len(nodes))
                 return (
-                    f"the route from {_pair_text(table.topology, pair)} is not an Angara route: "
+                    f"the route from {nodes[source]} to {nodes[target]} is not an Angara route: "
                     f"{entry}, and no first step (positive) or last step (negative) makes it legal"
                 )
         return None
@@ -95,19 +97,22 @@ class AngaraExport(ExportPlugin):
         strangers = sorted(name for name in files if name.startswith("node-") and name not in names)
         if strangers:
             raise InputError(f"angara: {NETWORK} has no node with a table {strangers[0]}")
-        channel_at = _channels(topology)
+        # the channel that leaves a switch in a direction
+        sources, directions = topology.channel_source.tolist(), topology.channel_direction.tolist()
+        leaving = zip(sources, directions, strict=True)
+        channel_at = {place: channel for channel, place in enumerate(leaving)}
         lengths, hops = [], []
         for source, node in zip(topology.endpoints.tolist(), nodes, strict=True):
             file = f"node-{node}.txt"
             if file not in files:
                 raise InputError(f"angara: {file} not found")
-            walks = _Walks(topology, channel_at, shape.dims, source)
+            reader = _TableReader(topology, channel_at, shape.dims, source)
             try:
-                ways = walks.of(files[file], node, nodes)
+                routes = reader.read_routes(files[file], node, nodes)
             except InputError as error:
                 raise InputError(f"angara: {file}: {error}") from None
-            lengths += [-1 if way is None else len(way) for way in ways]
-            hops += [channel for way in ways for channel in way or ()]
+            lengths += [-1 if route is None else len(route) for route in routes]
+            hops += [channel for route in routes for channel in route or ()]
         try:
             table = RouteTable.from_lengths(topology, lengths, np.array(hops, dtype=np.int32))
             # the flow control of its routers
@@ -116,8 +121,8 @@ class AngaraExport(ExportPlugin):
             raise InputError(f"angara: {error}") from None
 
 
-class _Walks:
-    """Routes of the entries in one node's table."""
+class _TableReader:
+    """Reader of one node's table, which follows the entries from switch to switch."""
 
     def __init__(
         self,
@@ -129,13 +134,14 @@ class _Walks:
         self.topology, self.channel_at = topology, channel_at
         self.dims, self.source = dims, source
 
-    def of(self, text: str, node: str, nodes: list[str]) -> list[list[int] | None]:
+    def read_routes(self, text: str, node: str, nodes: list[str]) -> list[list[int] | None]:
         """Return the channels to each node with terminals, in their order; None without a route.
 
         Raises
         ------
         InputError
         """
+        # 1. Two headings, after comments and empty lines.
         lines = [
             (number, line)
             for number, line in enumerate(text.splitlines(), 1)
@@ -145,37 +151,39 @@ class _Walks:
             heading = lines[place][1] if place < len(lines) else "the end"
             if heading != expected:
                 raise InputError(f"{heading[:40]!r}, expected {expected!r}")
-        ways: dict[str, list[int] | None] = {node: []}
+        # 2. Entries in any order. The node itself has none, but a route without hops.
+        route_to: dict[str, list[int] | None] = {node: []}
         targets = dict(zip(nodes, self.topology.endpoints.tolist(), strict=True))
         for number, line in lines[2:]:
             target, *words = line.split(" ")
             try:
                 if target not in targets:
                     raise InputError(f"there is no destination {target}")
-                if target in ways:
+                if target in route_to:
                     raise InputError(f"the destination {target} occurs twice, or is the node")
                 unreachable = words == [UNREACHABLE]
-                ways[target] = None if unreachable else self._way(words, targets[target])
+                route_to[target] = None if unreachable else self._route(words, targets[target])
             except InputError as error:
                 raise InputError(f"line {number}: from {node} to {target}: {error}") from None
-        absent = [target for target in nodes if target not in ways]
+        # 3. A missing entry is an error: unreachable nodes are listed as such.
+        absent = [target for target in nodes if target not in route_to]
         if absent:
             raise InputError(f"no line for the destination {absent[0]}")
-        return [ways[target] for target in nodes]
+        return [route_to[target] for target in nodes]
 
-    def _way(self, words: list[str], target: int) -> list[int]:
+    def _route(self, words: list[str], target: int) -> list[int]:
         """Return the channels that an entry's words lead along; they must end at `target`."""
-        switch, way = self.source, []
+        switch, route = self.source, []
         names = direction_names(len(self.dims))
         for direction in steps(parse_entry(words, self.dims)):
             channel = self.channel_at.get((switch, direction))
             if channel is None:
                 raise InputError(f"{self._name(switch)} has no link {names[direction]}")
-            way.append(channel)
+            route.append(channel)
             switch = int(self.topology.channel_target[channel])
         if switch != target:
             raise InputError(f"the route ends at {self._name(switch)}")
-        return way
+        return route
 
     def _name(self, switch: int) -> str:
         assert self.topology.coordinates is not None
@@ -188,12 +196,6 @@ def _endpoints(topology: Topology) -> list[str]:
     return [node_name(row) for row in topology.coordinates[topology.endpoints].tolist()]
 
 
-def _channels(topology: Topology) -> dict[tuple[int, int], int]:
-    """Return the channel that leaves a switch in a direction, by (switch, direction)."""
-    sources, directions = topology.channel_source.tolist(), topology.channel_direction.tolist()
-    return {at: channel for channel, at in enumerate(zip(sources, directions, strict=True))}
-
-
 def _routes(table: RouteTable) -> dict[int, list[int]]:
     """Return the directions of the hops of every pair of different nodes with a route."""
     directions = table.topology.channel_direction[table.hop_channel].tolist()
@@ -203,9 +205,3 @@ def _routes(table: RouteTable) -> dict[int, list[int]]:
         for path, pair in enumerate(table.path_pair.tolist())
         if pair // ends != pair % ends
     }
-
-
-def _pair_text(topology: Topology, pair: int) -> str:
-    source, target = divmod(pair, len(topology.endpoints))
-    names = _endpoints(topology)
-    return f"{names[source]} to {names[target]}"

@@ -120,6 +120,7 @@ class OpenSM(ExportPlugin):
             If the files, read back, hold a loop, a route that is missing or a possible deadlock.
             Also if no levels are found that are safe with the packets of the subnet manager.
         """
+        # 1. The tables: the routing's, or others with service levels that are safe for replies.
         addresses = addresses_of(table.topology)
         manager = _host_named(self.parameters.sm, table.topology, addresses)
         complete_tables = complete(table, self.vls)
@@ -128,6 +129,7 @@ class OpenSM(ExportPlugin):
             name: "".join(f"{line}\n" for line in lines)
             for name, lines in lines_of_files(tables, addresses, self.vls).items()
         }
+        # 2. The proof, of what the files say: OpenSM loads them without a check.
         proof = tables_of_files(table.topology, addresses, files, manager)
         danger = check_tables(proof, replies="same", manager=manager)
         if danger:
@@ -141,6 +143,7 @@ class OpenSM(ExportPlugin):
                 "opensm: the proof leaves out packets of subnet administration: between all hosts "
                 "and the subnet manager, on SL 0; sm=HOST takes them in"
             )
+        # 3. Files that OpenSM does not load: for people, and for `read`.
         files["README.md"] = readme(
             proof,
             addresses,
@@ -195,6 +198,8 @@ class OpenSM(ExportPlugin):
 
 def _network(record: Mapping[str, Any]) -> tuple[Topology, Addresses]:
     """Return the network of a record, with its addresses."""
+    # Columns as `network_record` writes them: source, target and port; switch, port and LID.
+    # Whether addresses were invented is not recorded: it changes README.md only.
     channels = np.array(record["channels"], dtype=np.int32).reshape(-1, 3)
     terminals = np.array(record["terminals"], dtype=np.int32).reshape(-1, 3)
     switch_guids = tuple(map(str, record["switch_guids"]))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from routelab.api import RouteTable, frozen_array
-from routelab.api.topology import BoolArray
 from routelab.toolkit.infiniband import (
     Addresses,
     CompleteTables,
@@ -60,12 +59,6 @@ def network_record(table: RouteTable, addresses: Addresses) -> dict[str, Any]:
     }
 
 
-def pairs_that_matter(tables: CompleteTables) -> BoolArray:
-    """Mark pairs of a switch and a destination elsewhere with a route; bool, shape (S, T + S)."""
-    matter: BoolArray = tables.steps >= 0
-    return matter
-
-
 def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]:
     """Return the lines of a file of forwarding tables, as OpenSM dumps them."""
     topology = tables.topology
@@ -91,7 +84,9 @@ def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[
 
 def _policy_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]:
     topology = tables.topology
-    default, rules = make_rules(tables.lanes, pairs_that_matter(tables))
+    # pairs of a switch and a destination elsewhere, if they have a route
+    has_route = tables.steps >= 0
+    default, rules = make_rules(tables.lanes, has_route)
     sources = [[guid] for guid in addresses.switch_guids]
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
         sources[switch].append(addresses.terminal_guids[terminal])

@@ -113,7 +113,9 @@ class SimGrid(ExportPlugin):
         if self._per_link:
             yield _link("latency", 0.0, machine.latency, is_shared=False)
             return
-        latency = machine.latency + machine.hop_latency * _mean_hops(table)
+        lengths = [len(hops) for _, _, hops in _host_routes(table)]
+        mean_hops = float(np.mean(lengths)) if lengths else 0.0
+        latency = machine.latency + machine.hop_latency * mean_hops
         # a separate link per host: with one link for all, every event would reshare all flows
         for source, target, _ in _host_routes(table):
             yield _link(f"latency{source}_{target}", 0.0, latency, is_shared=False)
@@ -183,12 +185,6 @@ def _link(name: str, bandwidth: float, latency: float, *, is_shared: bool = True
 
 def _route(source: str, target: str, links: str) -> str:
     return f'  <route src={source} dst={target} symmetrical="NO">{links}</route>'
-
-
-def _mean_hops(table: RouteTable) -> float:
-    """Return the mean number of hops over ordered pairs of terminals with a route."""
-    lengths = [len(hops) for _, _, hops in _host_routes(table)]
-    return float(np.mean(lengths)) if lengths else 0.0
 
 
 def _host_routes(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:

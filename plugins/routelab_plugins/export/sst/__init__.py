@@ -67,7 +67,12 @@ class SST(ExportPlugin):
             return "the routes lead to terminals, and SST has one set of routes for each router"
         if np.any(np.diff(table.pair_start) == 0):
             return "some pairs have no route, and SST stops at their first packet"
-        if _passes_target(table):
+        # A path between different switches arrives at its target with its last hop, and one from a
+        # switch to itself has no hops. So every further arrival is before the end of a path.
+        source, target = np.divmod(table.path_pair, table.num_destinations)
+        target_of_hop = np.repeat(table.destination_switch[target], table.path_length)
+        arrivals = topology.channel_target[table.hop_channel] == target_of_hop
+        if np.count_nonzero(arrivals) > np.count_nonzero(source != target):
             return "a route visits its target before its end, where SST would end it"
         return None
 
@@ -92,11 +97,3 @@ class SST(ExportPlugin):
             return read_routes(files[ROUTES], topology)
         except (RoutelabError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"sst: {ROUTES} cannot be read: {error}") from error
-
-
-def _passes_target(table: RouteTable) -> bool:
-    """Return whether a path reaches its target more than once, or leaves it."""
-    source, target = np.divmod(table.path_pair, table.num_destinations)
-    target_of_hop = np.repeat(table.destination_switch[target], table.path_length)
-    arrivals = table.topology.channel_target[table.hop_channel] == target_of_hop
-    return int(arrivals.sum()) > int((source != target).sum())

@@ -73,6 +73,7 @@ def read_graph(text: str) -> Topology:
     graph = ET.fromstring(text).find(f"{{{_GRAPHML}}}graph")
     if graph is None or graph.get("edgedefault") != "undirected":
         raise InputError("it has no undirected graph")
+    # 1. Switches, in the order of their numbers, with terminals in any order.
     names: list[str] = []
     switch_of_terminal: dict[int, int] = {}
     name_of_terminal: dict[int, str] = {}
@@ -90,6 +91,7 @@ def read_graph(text: str) -> Topology:
         if "terminal_names" in data:
             of_node = json.loads(data["terminal_names"])
             name_of_terminal |= zip(terminals, map(str, of_node), strict=True)
+    # 2. Channels: an edge is a link, and has the numbers of both of its channels.
     ends: dict[int, tuple[int, int]] = {}
     number = {f"n{switch}": switch for switch in range(len(names))}
     for edge in graph.findall(f"{{{_GRAPHML}}}edge"):
@@ -97,6 +99,7 @@ def read_graph(text: str) -> Topology:
         source, target = number[edge.attrib["source"]], number[edge.attrib["target"]]
         channels = {"channel": (source, target), "opposite": (target, source)}
         _add(ends, {read_integer(data[key]): pair for key, pair in channels.items()}, "channel")
+    # 3. The network. Numbers came from the file, so there may be gaps among them.
     return Topology.create(
         family="sst",
         num_switches=len(names),

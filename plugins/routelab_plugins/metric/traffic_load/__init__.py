@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,42 +22,45 @@ from routelab.api import (
 )
 from routelab.toolkit import read_traffic_matrix
 
+COLUMNS = (
+    Column(
+        "max_load",
+        "load of the busiest channel under the traffic of `matrix`, whose rank i is terminal i",
+        unit="bytes",
+        heading="maximum channel load under this traffic",
+        better="lower",
+        group="Traffic other than all-to-all",
+    ),
+    Column(
+        "mean_load",
+        "mean load of the channels under this traffic, weighted by capacity",
+        unit="bytes",
+        heading="mean channel load under this traffic",
+        better="lower",
+        group="Traffic other than all-to-all",
+    ),
+    Column(
+        "perfect_load",
+        "mean load under this traffic if all routes are as short as the network allows. No "
+        "table has a smaller maximum load",
+        heading="mean channel load on minimal routes under this traffic",
+        unit="bytes",
+        group="Traffic other than all-to-all",
+    ),
+    Column(
+        "balance",
+        "perfect load / maximum load under this traffic: 1 if all channels are loaded equally",
+        heading="mean load on minimal routes / maximum load, under this traffic",
+        better="higher",
+        group="Traffic other than all-to-all",
+    ),
+)
+"""The columns; their names follow a prefix."""
+
 
 def _columns(prefix: str) -> tuple[Column, ...]:
     """Return the columns, whose names begin with a prefix."""
-    return (
-        Column(
-            f"{prefix}max_load",
-            "load of the busiest channel under the traffic of `matrix`, whose rank i is terminal i",
-            unit="bytes",
-            heading="maximum channel load under this traffic",
-            better="lower",
-            group="Traffic other than all-to-all",
-        ),
-        Column(
-            f"{prefix}mean_load",
-            "mean load of the channels under this traffic, weighted by capacity",
-            unit="bytes",
-            heading="mean channel load under this traffic",
-            better="lower",
-            group="Traffic other than all-to-all",
-        ),
-        Column(
-            f"{prefix}perfect_load",
-            "mean load under this traffic if all routes are as short as the network allows. No "
-            "table has a smaller maximum load",
-            heading="mean channel load on minimal routes under this traffic",
-            unit="bytes",
-            group="Traffic other than all-to-all",
-        ),
-        Column(
-            f"{prefix}balance",
-            "perfect load / maximum load under this traffic: 1 if all channels are loaded equally",
-            heading="mean load on minimal routes / maximum load, under this traffic",
-            better="higher",
-            group="Traffic other than all-to-all",
-        ),
-    )
+    return tuple(replace(column, name=f"{prefix}{column.name}") for column in COLUMNS)
 
 
 class TrafficLoadParameters(Parameters):

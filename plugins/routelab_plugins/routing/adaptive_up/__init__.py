@@ -58,6 +58,8 @@ class AdaptiveUp(HopRoutingPlugin):
             raise UnsupportedError(reason)
         tree = read_fat_tree(topology)
         levels = range(tree.height)
+        # the columns of the kernel: leaves below a switch and below its children, links to a child,
+        # ports to children, all ports
         shapes = [
             (
                 tree.leaves[i],
@@ -68,6 +70,7 @@ class AdaptiveUp(HopRoutingPlugin):
             )
             for i in levels
         ]
+        # switches above the same leaves have the same index // copies
         copies, leaves = np.array(tree.copies), np.array(tree.leaves)
         first_leaf = tree.index // copies[tree.level] * leaves[tree.level]
         ports = max(max(tree.up_ports(i), tree.parallel[i]) for i in levels)

@@ -37,6 +37,7 @@ from routelab.kernels.hops import STATES
 from routelab.kernels.simple_paths import Arcs, count_simple_paths
 from routelab.toolkit.families.graph_hops import (
     endpoint_diameter,
+    endpoint_numbers,
     most_channels,
     switch_distances,
     too_large,
@@ -116,9 +117,7 @@ class AllPaths(HopRoutingPlugin):
             raise UnsupportedError(reason)
         survey = _survey(topology, self.parameters.length)
         assert survey.walks is not None
-        ends, bits = topology.endpoints, _port_bits(topology)
-        place = np.zeros(topology.num_switches, np.int32)
-        place[ends] = np.arange(len(ends))
+        bits = _port_bits(topology)
         starts, channels = topology.outgoing
         return HopProgram(
             hop=hop,
@@ -126,7 +125,7 @@ class AllPaths(HopRoutingPlugin):
             tables=pack_tables(
                 topology,
                 [topology.num_switches, survey.length, bits, 31 // bits],
-                place,
+                endpoint_numbers(topology),
                 survey.walks,
                 starts,
                 topology.channel_target[channels],
@@ -140,6 +139,7 @@ class AllPaths(HopRoutingPlugin):
 @lru_cache(maxsize=1)
 def _survey(topology: Topology, length: int | None) -> _Survey:
     """Count simple paths and walks; return why paths cannot be drawn if that is so."""
+    # 1. The length: a path between any two switches with terminals has to fit.
     if reason := too_large(topology):
         return _Survey(reason)
     distance, names, ends = switch_distances(topology), topology.switch_names, topology.endpoints
@@ -154,6 +154,7 @@ def _survey(topology: Topology, length: int | None) -> _Survey:
             f"{names[ends[source]]} and {names[ends[target]]} are {diameter} hops apart, paths "
             f"have at most {max_hops}: raise length to {diameter}"
         )
+    # 2. Walks, which the table holds. Their number is estimated before the table is allocated.
     starts, channels = topology.outgoing
     ahead = topology.channel_target[channels]
     if reason := _too_many(topology, max_hops):
@@ -164,6 +165,8 @@ def _survey(topology: Topology, length: int | None) -> _Survey:
             f"two switches have more than {MOST_WALKS} walks of up to {max_hops} hops between "
             "them: lower length"
         )
+    # 3. Simple paths among these walks: a packet draws walks until one is simple, so the pair with
+    #    the fewest of them decides whether drawing ends soon enough.
     arcs = Arcs(
         starts,
         channels,
@@ -173,9 +176,9 @@ def _survey(topology: Topology, length: int | None) -> _Survey:
     )
     simple, longest = count_simple_paths(arcs, ends, max_hops)
     walks_of_pair = walks[:, 1:, ends].sum(axis=1, dtype=np.int64).T
-    ratio = np.divide(walks_of_pair, simple, out=np.zeros(walks_of_pair.shape), where=simple > 0)
-    source, target = np.unravel_index(ratio.argmax(), ratio.shape)
-    if ratio.max() > WORST:
+    draws = np.divide(walks_of_pair, simple, out=np.zeros(walks_of_pair.shape), where=simple > 0)
+    source, target = np.unravel_index(draws.argmax(), draws.shape)
+    if draws.max() > WORST:
         return _Survey(
             f"only {simple[source, target]} of {walks_of_pair[source, target]} walks from "
             f"{names[ends[source]]} to {names[ends[target]]} of up to {max_hops} hops visit no "

@@ -98,6 +98,7 @@ def _draw(tables, packets, packet, random):
     bits, share = tables[head + 2], tables[head + 3]
     at, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
     walks = table(tables, WALKS) + tables[table(tables, PLACE) + target] * (max_hops + 1) * size
+    # 1. The number of the walk: those of one hop come first, then those of two, and so on.
     total = np.int64(0)
     for hops in range(1, max_hops + 1):
         total += tables[walks + hops * size + at]
@@ -105,6 +106,7 @@ def _draw(tables, packets, packet, random):
     while number >= tables[walks + hops_left * size + at]:
         number -= tables[walks + hops_left * size + at]
         hops_left += 1
+    # 2. Its hops, which are or-ed into the columns: an earlier draw may have left some there.
     for column in range(STATES):
         packets[packet, STATE + column] = 0
     hops = np.int64(0)

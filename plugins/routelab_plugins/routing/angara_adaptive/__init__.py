@@ -25,7 +25,6 @@ from routelab.api import (
     HopProgram,
     HopRoutingPlugin,
     Parameters,
-    RouteTable,
     RoutingPart,
     Topology,
     UnsupportedError,
@@ -112,12 +111,9 @@ class AngaraAdaptive(HopRoutingPlugin):
             candidates=busiest + 1,
             by_occupancy=True,
             bubble=tuple(range(classes)) if table.flow_control == "bubble" else (),
-            max_hops=int(distance.max(initial=0)) + _longest(table),
+            # adaptive hops come nearer; behind the last of them may be a whole route of the table
+            max_hops=int(distance.max(initial=0)) + int(table.path_length.max(initial=0)),
         )
-
-
-def _longest(table: RouteTable) -> int:
-    return int(table.path_length.max(initial=0))
 
 
 def _distances(topology: Topology) -> Int32Array:

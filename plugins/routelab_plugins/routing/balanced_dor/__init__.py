@@ -38,7 +38,6 @@ from routelab.api import (
     UnsupportedError,
     parameter,
 )
-from routelab.api.topology import Int32Array, Int64Array
 from routelab.toolkit import full_grid, torus_directions
 from routelab_plugins import works
 
@@ -106,16 +105,13 @@ class BalancedDor(RoutingPlugin):
         out_channel = torus_directions(topology).out_channel
         hops = walk(steps, orders, topology.endpoints, out_channel, topology.channel_target)
         lengths = np.abs(steps).sum(axis=1)
+        # the virtual channel of a pair is the number of its order among those in use
+        code = orders @ (orders.shape[1] ** np.arange(orders.shape[1])[::-1])
+        channel_of_order = np.unique(code, return_inverse=True)[1].reshape(-1)
         return RouteTable.from_lengths(
             topology,
             lengths,
             hops,
-            hop_vc=np.repeat(_channel_of_order(orders), lengths),
+            hop_vc=np.repeat(channel_of_order, lengths),
             flow_control="bubble",
         )
-
-
-def _channel_of_order(orders: Int32Array) -> Int64Array:
-    """Return the virtual channel of each pair: the number of its order among those in use."""
-    code = orders @ (orders.shape[1] ** np.arange(orders.shape[1])[::-1])
-    return np.unique(code, return_inverse=True)[1].reshape(-1)

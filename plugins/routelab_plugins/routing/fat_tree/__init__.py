@@ -78,16 +78,13 @@ def _even_out(topology: Topology, level: Int32Array, trees: Int32Array) -> Int32
     rank[0, order] = np.arange(topology.num_channels)
     search = TreeSearch(topology, seed=0)
     legality = legality_of_orders(search.fabric, rank)
-    return search.balance(legality, trees, _least_peak(topology), rounds=ROUNDS)[0]
-
-
-def _least_peak(topology: Topology) -> float:
-    """Return a load that some channel has in any table: a leaf's packets on its links up."""
+    # no table has a smaller maximum load: the packets of a leaf share its links up
     hosts = topology.terminals_per_switch
     packets = hosts * (topology.num_terminals - hosts)
     size = topology.num_switches
     width = np.bincount(topology.channel_source, topology.channel_capacity, size)
-    return float((packets[hosts > 0] / width[hosts > 0]).max(initial=0.0))
+    least_peak = float((packets[hosts > 0] / width[hosts > 0]).max(initial=0.0))
+    return search.balance(legality, trees, least_peak, rounds=ROUNDS)[0]
 
 
 def _lost_pair(table: RouteTable) -> str | None:

@@ -22,7 +22,6 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import Capabilities, RouteTable, RoutingPlugin, Topology
-from routelab.api.topology import Int16Array, Int32Array
 from routelab.toolkit.families.simple_paths import (
     ShortPathsParameters,
     shortest_simple_paths,
@@ -54,21 +53,18 @@ class Ksp(RoutingPlugin):
         """Return the table of the k shortest simple paths."""
         paths = shortest_simple_paths(topology, self.parameters.k, self.parameters.seed)
         several = np.diff(paths.pair_start)
+        # The n-th hop of a path has class n: a running sum of 1 for each hop, which falls back to 0
+        # where a path begins. That takes as little memory as the result.
+        lengths = paths.lengths[paths.lengths > 0]
+        hop_class = np.ones(lengths.sum(dtype=np.int64), np.int16)
+        hop_class[:1] = 0
+        hop_class[np.cumsum(lengths[:-1], dtype=np.int64)] = 1 - lengths[:-1]
+        np.cumsum(hop_class, dtype=np.int16, out=hop_class)
         return RouteTable.create(
             topology,
             pair_start=paths.pair_start,
             path_start=paths.hop_start,
             path_weight=np.repeat(1 / np.maximum(several, 1), several),
             hop_channel=paths.hops,
-            hop_vc=_number_hops(paths.lengths),
+            hop_vc=hop_class,
         )
-
-
-def _number_hops(lengths: Int32Array) -> Int16Array:
-    """Return the number of each hop in its path, from 0; int16, path after path."""
-    lengths = lengths[lengths > 0]
-    # steps from hop to hop, 1 within a path, in as little memory as the result
-    steps = np.ones(lengths.sum(dtype=np.int64), np.int16)
-    steps[:1] = 0
-    steps[np.cumsum(lengths[:-1], dtype=np.int64)] = 1 - lengths[:-1]
-    return np.cumsum(steps, dtype=np.int16, out=steps)

@@ -23,8 +23,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
 from routelab.api import (
     Capabilities,
     HopProgram,
@@ -34,6 +32,7 @@ from routelab.api import (
     pack_tables,
     parameter,
 )
+from routelab.toolkit.families.graph_hops import endpoint_numbers
 from routelab.toolkit.families.queue_choice import QueueParameters
 from routelab.toolkit.families.simple_paths import (
     ShortPaths,
@@ -96,9 +95,7 @@ class KspUgal(HopRoutingPlugin):
         """
         if reason := self.supports(topology, virtual_channels):
             raise UnsupportedError(reason)
-        paths, options, ends = self._paths(topology), self.parameters, topology.endpoints
-        place = np.zeros(topology.num_switches, np.int32)
-        place[ends] = np.arange(len(ends))
+        paths, options = self._paths(topology), self.parameters
         max_hops = paths.longest[0]
         return HopProgram(
             hop=hop,
@@ -106,12 +103,12 @@ class KspUgal(HopRoutingPlugin):
             tables=pack_tables(
                 topology,
                 [
-                    len(ends),
+                    len(topology.endpoints),
                     options.queue_number,
                     options.threshold,
                     options.compare == "all",
                 ],
-                place,
+                endpoint_numbers(topology),
                 paths.pair_start,
                 paths.hop_start,
                 paths.hops,

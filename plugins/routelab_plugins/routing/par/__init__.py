@@ -39,7 +39,12 @@ from routelab.api import (
 )
 from routelab.api.parameters import RoutingName
 from routelab.api.topology import Int32Array
-from routelab.toolkit.families.graph_hops import endpoint_diameter, switch_distances, too_large
+from routelab.toolkit.families.graph_hops import (
+    endpoint_diameter,
+    endpoint_numbers,
+    switch_distances,
+    too_large,
+)
 from routelab.toolkit.families.queue_choice import QueueParameters
 from routelab_plugins import works
 
@@ -118,9 +123,8 @@ class Par(HopRoutingPlugin):
         options, ends = self.parameters, topology.endpoints
         distance = switch_distances(topology)
         assert base.max_hops is not None
+        # each half of a route has a class of its own for each of its hops
         classes = self._classes(topology, distance, base.max_hops)
-        place = np.zeros(topology.num_switches, np.int32)
-        place[ends] = np.arange(len(ends))
         return HopProgram(
             hop=progressive(base.hop),
             inject=inject,
@@ -134,7 +138,7 @@ class Par(HopRoutingPlugin):
                     options.hops,
                 ],
                 ends,
-                place,
+                endpoint_numbers(topology),
                 distance[ends],
                 _groups(topology),
             ),

@@ -108,6 +108,8 @@ def progressive(base):
     time in each process.
     """
 
+    # The base never learns where the packet came from, nor its class: it is called with channel and
+    # vc −1, as at injection, and with empty columns STATE.
     @njit(no_cfunc_wrapper=True)
     def head_for(tables, packets, packet, queues, switch, target, vc, random, out):
         """Write the base's candidates for a target, on the class behind `vc`."""
@@ -127,6 +129,7 @@ def progressive(base):
     def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         """Offer the base's candidates, after another choice in the first hops."""
         target, word = np.int64(packets[packet, TARGET]), another(random)
+        # The same comparison as in `inject`, with the queues of this switch.
         if _undecided(tables, packets, packet, switch):
             via = _waypoint(tables, packets, packet, switch, random)
             if via >= 0:
@@ -138,6 +141,7 @@ def progressive(base):
                 if either(random, _pays(tables, packets, packet, switch, via, straight, detour)):
                     packets[packet, WAYPOINT] = via
                     return count
+        # again, because the candidates towards `via` have replaced those of the minimal route
         return head_for(tables, packets, packet, queues, switch, target, vc, word, out)
 
     return hop

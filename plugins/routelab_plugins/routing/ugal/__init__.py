@@ -45,6 +45,7 @@ import numpy as np
 from routelab.api import Capabilities, HopProgram, Topology, parameter
 from routelab.api.topology import Int32Array
 from routelab.kernels.distances import hop_distances
+from routelab.toolkit.families.graph_hops import endpoint_numbers
 from routelab.toolkit.families.queue_choice import QueueParameters
 from routelab.toolkit.waypoint_routing import WaypointParameters, WaypointRouting
 from routelab_plugins import works
@@ -99,8 +100,6 @@ class Ugal(WaypointRouting):
             If the base does not apply.
         """
         ends, options = topology.endpoints, self.parameters
-        place = np.zeros(topology.num_switches, np.int32)
-        place[ends] = np.arange(len(ends))
         return self.two_halves(
             topology,
             virtual_channels,
@@ -113,7 +112,7 @@ class Ugal(WaypointRouting):
                 2 * topology.num_switches,
             ],
             ends,
-            place,
+            endpoint_numbers(topology),
             _distances(topology),
             topology.channel_target,
             waiting=options.counts_waiting,

@@ -96,10 +96,14 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     head = appended(tables, HEAD)
     count, threshold = np.int64(tables[head]), np.int64(tables[head + 1])
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
+    # 1. The waypoint. At either end it would leave the route as it is.
     via = tables[appended(tables, ENDS) + pick(random, count)]
     if via in (source, target):
         return 0
+    # Draws of the base only choose which queues are compared. The checker tries both results of the
+    # comparison, so it need not try these draws.
     word = unscripted(random)
+    # 2. Global: sums of queues grow with the hops by themselves, so they are not multiplied.
     if tables[head + 3] != 0:
         word = another(word)
         straight = _all_queues(tables, packets, packet, queues, hop, np.int64(-1), word, out)
@@ -108,6 +112,7 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
         if either(random, straight > detour + threshold):
             packets[packet, WAYPOINT] = via
         return 0
+    # 3. Local: queue times hops; the table of distances has switches with terminals only.
     place, distance = appended(tables, PLACE), appended(tables, DISTANCE)
     position, target_position = np.int64(tables[place + source]), tables[place + target]
     between = np.int64(tables[place + via])

@@ -67,19 +67,18 @@ def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
             main = next((p for p in pieces if gate in p), max(pieces, key=len))
             entries = {min(links_left[switch] & piece) for piece in pieces if piece is not main}
             for source, target in permutations(sorted(links_left[switch]), 2):
-                if not _is_legal(source, target, main, entries):
+                # a part other than the main one is left over its gate's link, into another such
+                # link or into any link of the main part; entered likewise
+                between_gates = source in entries and target in entries
+                leaves_by_gate = source in entries and target in main
+                enters_by_gate = source in main and target in entries
+                if not (between_gates or leaves_by_gate or enters_by_gate):
                     turns.append((source, switch, target))
             for neighbour in links_left[switch]:
                 links_left[neighbour].remove(switch)
             parts += [(piece, min(entries & piece)) for piece in pieces if piece is not main]
             part = main
     return turns
-
-
-def _is_legal(source: int, target: int, main: set[int], entries: set[int]) -> bool:
-    """Whether a packet may pass the removed switch between these neighbours."""
-    between = (source in entries, target in entries)
-    return all(between) or (any(between) and (source in main or target in main))
 
 
 def _parts(switches: set[int], links_left: list[set[int]]) -> list[set[int]]:

@@ -68,7 +68,13 @@ class Words(RulesPlugin):
         InputError
             If the file is not a certificate.
         """
-        if _read_certificate(self.parameters.file).channels == _channels_of(topology):
+        names = topology.switch_names
+        ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+        channels = [
+            (topology.channel_name(channel), names[source], names[target])
+            for channel, (source, target) in enumerate(ends)
+        ]
+        if _read_certificate(self.parameters.file).channels == channels:
             return None
         return f"{self.parameters.file} is a certificate of another network: its channels differ"
 
@@ -143,15 +149,6 @@ class _Certificate(NamedTuple):
 
     channels: list[tuple[str, str, str]]
     ranks: Ranks
-
-
-def _channels_of(topology: Topology) -> list[tuple[str, str, str]]:
-    names = topology.switch_names
-    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    return [
-        (topology.channel_name(channel), names[source], names[target])
-        for channel, (source, target) in enumerate(ends)
-    ]
 
 
 def _read_certificate(path: Path) -> _Certificate:

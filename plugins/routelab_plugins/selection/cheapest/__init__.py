@@ -123,28 +123,31 @@ class Cheapest(SelectionPlugin):
         random = np.random.default_rng(options.seed)
         per_terminal = options.pairs == "terminals"
         search = _Search(graph, per_terminal)
-        best, routes = search.load_limit, search.routes
+        best_load, best_routes = search.load_limit, search.routes
         rounds = since_best = 0
-        most_rounds = options.rounds
-        if most_rounds is None:
-            most_rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, WORK // max(search.hops, 1)))
-        while since_best < most_rounds and best > search.bound:
+        patience = options.rounds
+        if patience is None:
+            patience = max(LEAST_ROUNDS, min(MOST_ROUNDS, WORK // max(search.hops, 1)))
+        while since_best < patience and best_load > search.bound:
+            # Steps 1 to 3. Emphasis also leads through worse routes, so the best ones are copied.
             search.round(random)
             rounds += 1
             since_best += 1
-            if search.load.max(initial=0) < best:
-                best, since_best = int(search.load.max(initial=0)), 0
-                routes = tuple(array.copy() for array in search.routes)
+            if search.load.max(initial=0) < best_load:
+                best_load, since_best = int(search.load.max(initial=0)), 0
+                best_routes = tuple(array.copy() for array in search.routes)
+            # Step 5. A proof costs another sweep, and prices of one round hardly change the mean.
             if rounds % PROOF_ROUNDS == 0:
                 search.improve_bound()
-            search.emphasis[search.load >= best] *= EMPHASIS
+            # Step 4. The goal is one less than the best maximum, and loads are whole numbers.
+            search.emphasis[search.load >= best_load] *= EMPHASIS
             search.emphasis /= _mean(search.emphasis)
-        hops, length = routes
-        width = np.arange(hops.shape[1])
+        hops, length = best_routes
+        is_hop = np.arange(hops.shape[1]) < length[:, None]
         return RouteTable.from_lengths(
             topology,
             length,
-            hops[width < length[:, None]],
+            hops[is_hop],
             per_terminal=per_terminal,
             counters={"exchange_rounds": rounds, "price_bound": search.bound},
         )
@@ -170,6 +173,8 @@ class _Search:
     def __init__(self, graph: RoutingGraph, per_terminal: bool) -> None:
         topology = graph.topology
         ends = topology.endpoints
+        # 1. The rows. Each switch with terminals is a source, and a row weighs as much as the
+        #    terminals that use it: at both ends, or at the source alone.
         targets = topology.terminal_switch if per_terminal else ends
         demand = topology.demand
         self._sources = len(ends)
@@ -178,6 +183,7 @@ class _Search:
         target_demand = np.ones(len(targets), np.int64) if per_terminal else demand
         self._weight = (demand[:, None] * target_demand).reshape(-1)
         self.load_limit = int(self._weight.sum()) + 1
+        # 2. The graph in the order of a sweep, and what a sweep fills.
         self._begins = graph.begin[ends]
         self._order = _edge_order(graph)
         self._edges = (graph.edge_source[self._order], graph.edge_channel[self._order])
@@ -188,6 +194,8 @@ class _Search:
         self.load: Int64Array = np.zeros(topology.num_channels, dtype=np.int64)
         self.emphasis = np.ones(topology.num_channels)
         self._price_sum = np.ones(topology.num_channels)
+        # 3. The first sweep has a price of 1 for each hop. So its bound is that of shortest routes,
+        #    and its distances are their hops.
         self.bound = 0
         self.improve_bound()
         lengths: Float64Array = self._distance[np.isfinite(self._distance)].astype(np.float64)

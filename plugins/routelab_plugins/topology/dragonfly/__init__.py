@@ -76,6 +76,8 @@ class Dragonfly(TopologyPlugin):
         check_groups(self.name, groups, a, h, letter="a")
         local_links = groups * (a * (a - 1) // 2)
         check_size(self.name, groups * a, local_links + groups * a * h // 2)
+        # `global_links` numbers the global ports of a whole group: h of them at each switch, whose
+        # first a − 1 ports are local.
         joined = global_links(groups, a * h, parameters.arrangement, parameters.seed)
         local_ends, local_ports = _local_links(groups, a)
         count = groups * a

@@ -101,6 +101,8 @@ class FatTree(TopologyPlugin):
         parameters = self.parameters
         down, up, parallel = self._shape()
         height = len(down)
+        # A level has a switch for each number with the digits of the docstring, and each of them
+        # has the cables to the next level.
         sizes = [prod(down[level + 1 :]) * prod(up[: level + 1]) for level in range(height)]
         cables = [sizes[i] * up[i + 1] * parallel[i + 1] for i in range(height - 1)]
         check_size(self.name, sum(sizes), sum(cables))
@@ -140,6 +142,7 @@ class FatTree(TopologyPlugin):
             If the parameters contradict each other or describe no fat tree.
         """
         parameters = self.parameters
+        # 1. A k-ary n-tree, unless the numbers of each level are given.
         k, levels = parameters.k or 4, parameters.levels or 3
         down, up = (k,) * levels, (1, *[k] * (levels - 1))
         if parameters.down or parameters.up:
@@ -150,6 +153,8 @@ class FatTree(TopologyPlugin):
                 )
             down, up = parameters.down or (), parameters.up or ()
         parallel = parameters.parallel or (1,) * len(down)
+        # 2. As many numbers everywhere as there are levels, and at least two levels: one has no
+        #    links.
         if len(down) != len(up):
             raise InputError(
                 f"fat-tree: down has {len(down)} numbers and up has {len(up)}, but both need one "
@@ -170,6 +175,8 @@ class FatTree(TopologyPlugin):
                 f"fat-tree: parallel={_text(parallel)} needs {len(down)} numbers, one for each "
                 f"level, such as {_text(((1,) * len(down) + parallel)[-len(down) :])}"
             )
+        # 3. Possible numbers. The first parents and links are those of terminals, which have one
+        #    link.
         for name, values in (("down", down), ("up", up), ("parallel", parallel)):
             if min(values) < 1:
                 raise InputError(

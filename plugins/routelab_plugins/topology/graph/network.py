@@ -370,6 +370,7 @@ def topology_of(
         If there is no switch or no terminal, a rejected repeated link, or a host that
         is not linked to exactly one switch by one link.
     """
+    # 1. Switches are numbered in the file's order, without the hosts between them.
     if not network.nodes:
         raise InputError(f"{path}: has no nodes and no edges")
     loops = [edge for edge in network.edges if edge.source == edge.target]
@@ -378,6 +379,7 @@ def topology_of(
     switches = [node for node in network.nodes.values() if not node.host]
     index = {node.key: number for number, node in enumerate(switches)}
 
+    # 2. Channels. Links to hosts are none: they become terminals below.
     def channels() -> Iterator[tuple[Any, ...]]:
         """Yield source, target, ports and the other values of channels between switches."""
         for edge in network.edges:
@@ -391,22 +393,24 @@ def topology_of(
             if not (is_directed if directed is None else directed):
                 yield target, source, *ports[::-1], *others
 
-    notes = list(_notes(network, terminals, directed))
     columns: list[Any] = [list(column) for column in zip(*channels(), strict=True)] or [[]] * 10
     names = dict(zip(network.nodes, network.names(), strict=True))
+    # 3. Terminals: the hosts of the file. Only a file without any has numbers of terminals.
     if len(switches) < len(network.nodes):
-        ends = list(_hosts(network))
-        hosts: dict[str, Any] = {
-            "terminal_switch": [index[switch] for _, switch, _ in ends],
-            "terminal_names": [names[host.key] for host, _, _ in ends],
-            "terminal_guids": [host.guid for host, _, _ in ends],
-            "terminal_port": [number for _, _, number in ends],
+        hosts = list(_hosts(network))
+        terminal_columns: dict[str, Any] = {
+            "terminal_switch": [index[switch] for _, switch, _ in hosts],
+            "terminal_names": [names[host.key] for host, _, _ in hosts],
+            "terminal_guids": [host.guid for host, _, _ in hosts],
+            "terminal_port": [number for _, _, number in hosts],
         }
     else:
         at_switch = [terminals if s.terminals is None else s.terminals for s in switches]
         if not any(at_switch):
             raise InputError(f"{path}: no switch has a terminal; set terminals=1")
-        hosts = {"terminal_switch": np.repeat(np.arange(len(switches)), at_switch)}
+        terminal_columns = {"terminal_switch": np.repeat(np.arange(len(switches)), at_switch)}
+    # 4. The topology, whose own checks know nothing of the file.
+    notes = list(_notes(network, terminals, directed))
     try:
         return Topology.create(
             num_switches=len(switches),
@@ -427,7 +431,7 @@ def topology_of(
                 "self_loops_dropped": len(loops),
                 **({"file_notes": "; ".join(notes)} if notes else {}),
             },
-            **hosts,
+            **terminal_columns,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -450,6 +454,8 @@ def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[
         yield "not used: flow control of links to hosts"
     if hosts and terminals != 1:
         yield f"not used: terminals={terminals}, because the file has hosts"
+    # A file may declare the lines of a drawing directed, without any meaning. Links to hosts and
+    # links with a direction of their own say nothing about that.
     if directed is None and network.directed:
         links = {(edge.source, edge.target) for edge in network.edges if edge.directed is None}
         links = {ends for ends in links if hosts.isdisjoint(ends) and len(set(ends)) == 2}
@@ -482,12 +488,15 @@ def _refuse_repeats(network: Network, directed: bool | None) -> None:
     for edge in network.edges:
         if edge.source == edge.target:
             continue
+        # the two ends of a link without direction may be listed in any order
         one_way = network.directed if edge.directed is None else edge.directed
         ends = [(edge.source, edge.source_port), (edge.target, edge.target_port)]
         if not (one_way if directed is None else directed):
             ends.sort()
         unnamed = (*ends, edge.capacity, edge.latency, edge.directed, edge.key)
         link = (*unnamed, edge.name)
+        # Another name from the same end is a parallel link. From the other end it may also be the
+        # name that the same cable has there, and only the user knows.
         begin, place = begins.setdefault(unnamed, (edge.source, edge.place))
         if link not in places and begin != edge.source:
             raise InputError(

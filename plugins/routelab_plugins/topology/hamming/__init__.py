@@ -92,6 +92,8 @@ class Hamming(TopologyPlugin):
         check_size(self.name, count, sum(links))
         coordinates = np.stack(np.unravel_index(np.arange(count), dims), axis=1)
         ends, ports = _links(coordinates, dims, widths)
+        # Mean distance: a coordinate of two random switches differs with probability 1 − 1/size;
+        # the last factor leaves out pairs of a switch and itself.
         facts = {
             "cables": {f"dimension {d}": number for d, number in enumerate(links)},
             "diameter": len(dims),

@@ -56,6 +56,7 @@ class Hypercube(TopologyPlugin):
         check_size(self.name, count, n * count // 2)
         switch = np.arange(count)
         coordinates = switch[:, np.newaxis] >> np.arange(n - 1, -1, -1) & 1
+        # the lower end of a link has the digit 0 where the other end has 1
         low, dimension = np.nonzero(coordinates == 0)
         return linked_network(
             self.name,

@@ -71,6 +71,8 @@ class PolarFly(TopologyPlugin):
         orthogonal = _orthogonal_points(FiniteField.of_order(q))
         quadric = (orthogonal == np.arange(count)[:, np.newaxis]).any(axis=1)
         order, coordinates = _racks(orthogonal, quadric)
+        # Both ends of a link list it, and a quadric is orthogonal to itself: only pairs in
+        # ascending order are links.
         number = np.argsort(order)
         switch = np.repeat(np.arange(count), q + 1)
         ends = np.stack((switch, number[orthogonal[order]].reshape(-1)), axis=1)
@@ -94,6 +96,7 @@ class PolarFly(TopologyPlugin):
                 "racks": q + 1,
                 "cables": {"local": local, "global": links - local},
                 "diameter": 2,
+                # two, less the share of ordered pairs with a link
                 "mean_distance": 2 - (q + 1) / count,
             },
             coordinates=coordinates,

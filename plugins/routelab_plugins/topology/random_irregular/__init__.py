@@ -67,6 +67,8 @@ class RandomIrregular(TopologyPlugin):
         count, links = parameters.switches, parameters.links
         free = parameters.ports - parameters.terminals
         self._check(free)
+        # The tree may use up all free ports, or the last open ports may belong to switches that are
+        # linked already. Further draws continue the same stream of random numbers.
         source = random_numbers(parameters.seed, 0)
         for _ in range(ATTEMPTS):
             ends = _draw(count, links, free, source)

@@ -89,7 +89,7 @@ class RandomRegular(TopologyPlugin):
                 "terminals_per_switch": parameters.terminals,
                 "seed": parameters.seed,
             },
-            facts={"cables": {"random": len(ends)}, "diameter_at_least": _moore(n, degree)},
+            facts={"cables": {"random": len(ends)}, "diameter_at_least": least_diameter(n, degree)},
             failures=parameters,
         )
 
@@ -167,8 +167,8 @@ def _connected(neighbours: NDArray[np.integer]) -> bool:
     return bool(reached.all())
 
 
-def _moore(n: int, degree: int) -> int:
-    """Return the least diameter of n switches of a degree: Moore's bound on n."""
+def least_diameter(n: int, degree: int) -> int:
+    """Return the least diameter at which the Moore bound of a degree allows n switches."""
     diameter, reach, layer = 1, 1 + degree, degree
     while reach < n:
         layer *= degree - 1

@@ -79,6 +79,7 @@ class SlimFly(TopologyPlugin):
         check_size(self.name, count, q * q * degree)
         check_prime_power(self.name, q, 3, (0, 1, 3))
         ends = _links(FiniteField.of_order(q), delta)
+        # halves share racks: points and lines of the same number x stand together
         coordinates = np.stack(np.unravel_index(np.arange(count), (2, q, q)), axis=1)
         rack = coordinates[ends, 1]
         local = int(np.count_nonzero(rack[:, 0] == rack[:, 1]))
@@ -100,6 +101,7 @@ class SlimFly(TopologyPlugin):
                 "racks": q,
                 "cables": {"local": local, "global": len(ends) - local},
                 "diameter": 2,
+                # two, less the share of ordered pairs with a link
                 "mean_distance": 2 - degree / (count - 1),
             },
             coordinates=coordinates,

@@ -85,6 +85,7 @@ def read_permutation(path: Path) -> dict[int, int]:
         if not words:
             continue
         numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+        # no network has terminals with numbers of ten digits
         if len(words) != 2 or len(numbers) != 2 or max(map(len, words)) > 9:
             problems.append(
                 f"line {line}: {content.strip()!r} does not name two terminals; write source and "

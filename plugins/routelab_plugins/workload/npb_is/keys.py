@@ -78,12 +78,12 @@ def expected_counts(problem: Problem, ranks: int) -> Int64Array:
     int64 array, shape (P, buckets)
     """
     edges = np.arange(problem.buckets + 1) / problem.buckets
-    below = np.rint(problem.keys // ranks * share_below(edges)).astype(np.int64)
+    below = np.rint(problem.keys // ranks * irwin_hall(edges)).astype(np.int64)
     return np.tile(np.diff(below), (ranks, 1))
 
 
-def share_below(average: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability that an average of four uniform numbers is lower (Irwin-Hall)."""
+def irwin_hall(average: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability that an average of four uniform numbers is lower."""
     x = UNIFORMS * average
     terms = [1, -4, 6, -4, 1]
     total = sum(sign * np.maximum(x - k, 0.0) ** 4 for k, sign in enumerate(terms))

@@ -114,6 +114,8 @@ class NpbMg(NpbWorkload):
         points, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
         grids = _Grids(hierarchy(points, job.ranks), job.ranks)
+        # The benchmark's count of operations is that of the timed part: V-cycles with a residual
+        # each, and a residual and two norms around them. The steps below are scaled to it.
         operations = iterations * mg_iteration(points)
         counted = iterations * (grids.work_of_cycle() + RESIDUAL * points**3)
         counted += (RESIDUAL + 2 * NORM) * points**3

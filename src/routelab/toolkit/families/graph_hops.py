@@ -40,6 +40,13 @@ def too_large(topology: Topology) -> str | None:
     )
 
 
+def endpoint_numbers(topology: Topology) -> Int32Array:
+    """Return the number of each switch among those with terminals, 0 for others; int32."""
+    numbers = np.zeros(topology.num_switches, np.int32)
+    numbers[topology.endpoints] = np.arange(len(topology.endpoints))
+    return numbers
+
+
 def fewer_than_two(virtual_channels: int) -> str | None:
     """Return that two virtual channels are needed; None if there are as many."""
     if virtual_channels >= 2:
