@@ -145,7 +145,12 @@ class ReroutingChurn(ContextMetricPlugin):
 def _churns(
     context: MetricContext, links: Int64Array, pairs_of: Float64Array
 ) -> Iterator[tuple[float, float, float]]:
-    """Yield the `_churn` of each link without which the routing applies."""
+    """Yield the changes without each link, if the routing applies then.
+
+    These are numbers of pairs of terminals: forced, unforced and lost ones. Forced pairs have a
+    route over the link. Unforced pairs are all others whose route changes, or that gain or lose
+    one. `pairs_of`: number of terminal pairs of each pair of the table.
+    """
     table = context.table
     for link in table.topology.links[links]:
         failed: BoolArray = np.zeros(table.topology.num_channels, dtype=np.bool_)
@@ -159,23 +164,12 @@ def _churns(
             raise PluginError(
                 "rerouting-churn: the old and the new routes have different kinds of destinations"
             )
-        yield _churn(table, after, failed, pairs_of)
-
-
-def _churn(
-    table: RouteTable, after: RouteTable, failed: BoolArray, pairs_of: Float64Array
-) -> tuple[float, float, float]:
-    """Return the numbers of forced, unforced and lost pairs of terminals for one failed link.
-
-    Forced pairs have a route over the link. Unforced pairs are all others whose route changes, or
-    that gain or lose one. `pairs_of`: number of terminal pairs of each pair of the table.
-    """
-    crossing = crossing_pairs(table.pair_start, table.path_start, table.hop_channel, failed)
-    # the remaining channels keep their order
-    changed = changed_pairs(_arrays(table), _arrays(after), np.flatnonzero(~failed))
-    without_route = (np.diff(table.pair_start) > 0) & (np.diff(after.pair_start) == 0)
-    forced, unforced = pairs_of[crossing].sum(), pairs_of[changed & ~crossing].sum()
-    return float(forced), float(unforced), float(pairs_of[without_route].sum())
+        crossing = crossing_pairs(table.pair_start, table.path_start, table.hop_channel, failed)
+        # the remaining channels keep their order
+        changed = changed_pairs(_arrays(table), _arrays(after), np.flatnonzero(~failed))
+        without_route = (np.diff(table.pair_start) > 0) & (np.diff(after.pair_start) == 0)
+        forced, unforced = pairs_of[crossing].sum(), pairs_of[changed & ~crossing].sum()
+        yield float(forced), float(unforced), float(pairs_of[without_route].sum())
 
 
 def _arrays(table: RouteTable) -> tuple[Int64Array, Int64Array, Float64Array, object]:

@@ -18,7 +18,7 @@ from routelab.kernels.jit import helper, inline, jit
 
 HEAD = 0
 """Switches; most hops of a path; bits of a port; ports in a column of STATE."""
-PLACE = 1
+ENDPOINT_NUMBER = 1
 """Number of each switch among those with terminals."""
 WALKS = 2
 """Walks by (target, hops, switch); a walk ends where it first comes to the target."""
@@ -97,7 +97,8 @@ def _draw(tables, packets, packet, random):
     size, max_hops = np.int64(tables[head]), tables[head + 1]
     bits, share = tables[head + 2], tables[head + 3]
     at, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
-    walks = table(tables, WALKS) + tables[table(tables, PLACE) + target] * (max_hops + 1) * size
+    target_number = tables[table(tables, ENDPOINT_NUMBER) + target]
+    walks = table(tables, WALKS) + target_number * (max_hops + 1) * size
     # 1. The number of the walk: those of one hop come first, then those of two, and so on.
     total = np.int64(0)
     for hops in range(1, max_hops + 1):

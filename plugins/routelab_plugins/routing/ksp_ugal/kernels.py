@@ -19,7 +19,7 @@ from routelab.kernels.queue_lengths import queue_flits
 
 HEAD = 0
 """Switches with terminals, which of `QUEUES`, threshold, whether all paths are compared."""
-PLACE = 1
+ENDPOINT_NUMBER = 1
 """Number of each switch among those with terminals."""
 PAIR = 2
 """First path of each pair; paths are from short to long."""
@@ -42,9 +42,9 @@ def _cost(tables, queues, path):
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
     """Write the place of the first hop of the chosen path to STATE."""
-    head, place = table(tables, HEAD), table(tables, PLACE)
+    head, numbers = table(tables, HEAD), table(tables, ENDPOINT_NUMBER)
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
-    pair = np.int64(tables[place + source]) * tables[head] + tables[place + target]
+    pair = np.int64(tables[numbers + source]) * tables[head] + tables[numbers + target]
     begin = np.int64(tables[table(tables, PAIR) + pair])
     end = np.int64(tables[table(tables, PAIR) + pair + 1])
     chosen = begin + pick(random, end - begin)

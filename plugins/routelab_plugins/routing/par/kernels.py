@@ -31,7 +31,7 @@ HEAD = 0
 """Switches with terminals, switches, threshold, which of `QUEUES`, hops with further choices."""
 ENDS = 1
 """Switches with terminals."""
-PLACE = 2
+ENDPOINT_NUMBER = 2
 """Number of each switch among those with terminals."""
 DISTANCE = 3
 """Hops by (target, source), of targets with terminals."""
@@ -50,8 +50,8 @@ def _waypoint(tables, packets, packet, switch, random):
 
 @inline
 def _hops(tables, source, target):
-    size, place = np.int64(tables[appended(tables, HEAD) + 1]), appended(tables, PLACE)
-    return np.int64(tables[appended(tables, DISTANCE) + tables[place + target] * size + source])
+    size, numbers = np.int64(tables[appended(tables, HEAD) + 1]), appended(tables, ENDPOINT_NUMBER)
+    return np.int64(tables[appended(tables, DISTANCE) + tables[numbers + target] * size + source])
 
 
 @helper(_nrt=False)

@@ -28,7 +28,7 @@ HEAD = 0
 how many hops a way has at most."""
 ENDS = 1
 """Switches with terminals."""
-PLACE = 2
+ENDPOINT_NUMBER = 2
 """Number of each switch among those with terminals."""
 DISTANCE = 3
 """Hops by (source, destination) among switches with terminals."""
@@ -113,12 +113,12 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
             packets[packet, WAYPOINT] = via
         return 0
     # 3. Local: queue times hops; the table of distances has switches with terminals only.
-    place, distance = appended(tables, PLACE), appended(tables, DISTANCE)
-    position, target_position = np.int64(tables[place + source]), tables[place + target]
-    between = np.int64(tables[place + via])
-    direct = np.int64(tables[distance + position * count + target_position])
-    around = np.int64(tables[distance + position * count + between])
-    around += tables[distance + between * count + target_position]
+    numbers, distance = appended(tables, ENDPOINT_NUMBER), appended(tables, DISTANCE)
+    source_number, target_number = np.int64(tables[numbers + source]), tables[numbers + target]
+    via_number = np.int64(tables[numbers + via])
+    direct = np.int64(tables[distance + source_number * count + target_number])
+    around = np.int64(tables[distance + source_number * count + via_number])
+    around += tables[distance + via_number * count + target_number]
     word = another(word)
     straight = _first_queue(tables, packets, packet, queues, hop, target, word, out)
     word = another(word)

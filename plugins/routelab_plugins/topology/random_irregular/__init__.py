@@ -117,27 +117,27 @@ class RandomIrregular(TopologyPlugin):
 def _draw(count: int, links: int, free: int, source: np.random.PCG64) -> Int64Array | None:
     """Return the switches at the ends of each link; int64, shape (L, 2). None for a dead end."""
     order = np.argsort(source.random_raw(count), kind="stable").tolist()
-    left = [free] * count
+    free_ports = [free] * count
     pairs: set[tuple[int, int]] = set()
 
-    def join(one: int, other: int) -> None:
-        pairs.add((min(one, other), max(one, other)))
-        left[one] -= 1
-        left[other] -= 1
+    def join(switch: int, neighbour: int) -> None:
+        pairs.add((min(switch, neighbour), max(switch, neighbour)))
+        free_ports[switch] -= 1
+        free_ports[neighbour] -= 1
 
     open_switches = [order[0]]
     for place, switch in enumerate(order[1:]):
         chosen = int(source.random_raw()) % len(open_switches)
         join(switch, open_switches[chosen])
-        if not left[open_switches[chosen]]:
+        if not free_ports[open_switches[chosen]]:
             del open_switches[chosen]
-        if left[switch]:
+        if free_ports[switch]:
             open_switches.append(switch)
         # the last switch may take the last free port
         if not open_switches and place < count - 2:
             return None
     while len(pairs) < links:
-        pair = _open_pair([switch for switch in range(count) if left[switch]], pairs, source)
+        pair = _open_pair([switch for switch in range(count) if free_ports[switch]], pairs, source)
         if pair is None:
             return None
         join(*pair)
@@ -148,10 +148,10 @@ def _open_pair(
     switches: list[int], pairs: set[tuple[int, int]], source: np.random.PCG64
 ) -> tuple[int, int] | None:
     """Return a random pair of the switches that is not linked yet; None if all are."""
-    for one, other in source.random_raw((TRIES, 2)).tolist() if len(switches) > 1 else ():
-        pair = switches[one % len(switches)], switches[other % len(switches)]
+    for first, second in source.random_raw((TRIES, 2)).tolist() if len(switches) > 1 else ():
+        pair = switches[first % len(switches)], switches[second % len(switches)]
         if pair[0] < pair[1] and pair not in pairs:
             return pair
     # few are left: choose from a list
-    found = [pair for pair in combinations(switches, 2) if pair not in pairs]
-    return found[int(source.random_raw()) % len(found)] if found else None
+    open_pairs = [pair for pair in combinations(switches, 2) if pair not in pairs]
+    return open_pairs[int(source.random_raw()) % len(open_pairs)] if open_pairs else None

@@ -86,10 +86,12 @@ def hierarchy(points: int, ranks: int) -> list[Level]:
     side = points
     while side >= 2:
         share = _share(place, side, parts)
-        next_one = _share(place + step, side, parts)
-        step = np.where((share == 0) | (next_one == 0), 2 * step, step)
+        share_ahead = _share(place + step, side, parts)
+        # where every second rank has no points any more, neighbours are twice as far apart
+        step = np.where((share == 0) | (share_ahead == 0), 2 * step, step)
         if levels:
-            gives, takes = (next_one == 0) & (share == 1), (next_one == 1) & (share == 0)
+            gives = (share_ahead == 0) & (share == 1)
+            takes = (share_ahead == 1) & (share == 0)
             finer = levels[-1]
             levels[-1] = Level(finer.size, finer.neighbour, gives, takes)
         neighbour = {way: base + ((place + way * step) % parts - place) * stride for way in (-1, 1)}
