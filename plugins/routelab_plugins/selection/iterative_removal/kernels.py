@@ -1,8 +1,10 @@
 """Remove routes over the most loaded channel until every pair has one.
 
-Both the channels and the routes over each channel are kept in binary heaps of int64 keys. All keys
-only become smaller, so a heap may be out of date: an entry at the top is compared with its current
-key, and reinserted if that has changed.
+    channels            a max-heap by load
+    routes of channel   a max-heap by the number of routes that their pair has left
+
+Heaps are binary, with int64 keys. All keys only become smaller, so a heap may be out of date: the
+key at the top is compared with the current one, and sinks if that is smaller.
 """
 
 import numpy as np
@@ -11,7 +13,7 @@ from routelab.kernels.jit import helper, jit
 
 
 @helper()
-def _sink(key, item, first, size, place):
+def sift_down(key, item, first, size, place):
     """Sink an entry of the max-heap ``key[first:first + size]`` to its position."""
     while True:
         child = 2 * place + 1
@@ -19,38 +21,38 @@ def _sink(key, item, first, size, place):
             return
         if child + 1 < size and key[first + child + 1] > key[first + child]:
             child += 1
-        parent, least_child = first + place, first + child
-        if key[least_child] <= key[parent]:
+        parent, greatest_child = first + place, first + child
+        if key[greatest_child] <= key[parent]:
             return
-        key[parent], key[least_child] = key[least_child], key[parent]
-        item[parent], item[least_child] = item[least_child], item[parent]
+        key[parent], key[greatest_child] = key[greatest_child], key[parent]
+        item[parent], item[greatest_child] = item[greatest_child], item[parent]
         place = child
 
 
 @helper()
-def _drop_top(key, item, first, size):
+def pop(key, item, first, size):
     """Remove the top of a heap; return its new size."""
     size -= 1
     key[first] = key[first + size]
     item[first] = item[first + size]
-    _sink(key, item, first, size, 0)
+    sift_down(key, item, first, size, 0)
     return size
 
 
 @helper()
-def _removable(key, item, first, size, pair, routes_left, removed, place):
+def bring_removable_to_top(key, item, first, size, pair, routes_left, removed, place):
     """Bring the route to remove to the top of a channel's heap; return the heap's new size."""
     count = len(place)
     while size > 0:
         r = item[first]
         if removed[r] or routes_left[pair[r]] == 1:
-            size = _drop_top(key, item, first, size)
+            size = pop(key, item, first, size)
             continue
-        present = place[r] + count * routes_left[pair[r]]
-        if key[first] == present:
+        current_key = place[r] + count * routes_left[pair[r]]
+        if key[first] == current_key:
             return size
-        key[first] = present
-        _sink(key, item, first, size, 0)
+        key[first] = current_key
+        sift_down(key, item, first, size, 0)
     return 0
 
 
@@ -79,6 +81,7 @@ def remove_routes(routes, pair, demand, routes_left, place, num_channels):
     """
     hop_start, hops = routes
     count = len(pair)
+    # 1. The load of each channel with all routes, and the number of routes over it.
     removed = np.zeros(count, np.bool_)
     load = np.zeros(num_channels, np.int64)
     size = np.zeros(num_channels, np.int64)
@@ -86,38 +89,43 @@ def remove_routes(routes, pair, demand, routes_left, place, num_channels):
         for h in range(hop_start[r], hop_start[r + 1]):
             load[hops[h]] += demand[pair[r]]
             size[hops[h]] += 1
+    # 2. A heap of routes for each channel; a key holds both parts of the order in one number.
     first = np.zeros(num_channels + 1, np.int64)
     first[1:] = np.cumsum(size)
     key = np.empty(first[-1], np.int64)
     item = np.empty(first[-1], np.int64)
     size[:] = 0
     for r in range(count):
-        present = place[r] + count * routes_left[pair[r]]
+        current_key = place[r] + count * routes_left[pair[r]]
         for h in range(hop_start[r], hop_start[r + 1]):
             c = hops[h]
-            key[first[c] + size[c]] = present
+            key[first[c] + size[c]] = current_key
             item[first[c] + size[c]] = r
             size[c] += 1
     for c in range(num_channels):
         for k in range(size[c] // 2 - 1, -1, -1):
-            _sink(key, item, first[c], size[c], k)
+            sift_down(key, item, first[c], size[c], k)
 
-    # channels by load; of equal ones the first comes first
+    # 3. A heap of channels by load; of equal ones the first comes first.
     channel = np.arange(num_channels)
     rank = load * num_channels + (num_channels - 1 - channel)
     channels = num_channels
     for k in range(channels // 2 - 1, -1, -1):
-        _sink(rank, channel, 0, channels, k)
+        sift_down(rank, channel, 0, channels, k)
+    # 4. Remove a route over the fullest channel. If each of its pairs has one route left, its load
+    #    is final, and the channel leaves the heap.
     while channels > 0:
         c = channel[0]
-        present = load[c] * num_channels + (num_channels - 1 - c)
-        if rank[0] != present:
-            rank[0] = present
-            _sink(rank, channel, 0, channels, 0)
+        current_key = load[c] * num_channels + (num_channels - 1 - c)
+        if rank[0] != current_key:
+            rank[0] = current_key
+            sift_down(rank, channel, 0, channels, 0)
             continue
-        size[c] = _removable(key, item, first[c], size[c], pair, routes_left, removed, place)
+        size[c] = bring_removable_to_top(
+            key, item, first[c], size[c], pair, routes_left, removed, place
+        )
         if size[c] == 0:
-            channels = _drop_top(rank, channel, 0, channels)
+            channels = pop(rank, channel, 0, channels)
             continue
         r = item[first[c]]
         removed[r] = True

@@ -62,10 +62,10 @@ def minimise(
     highs: Any = highspy
 
     pair = routes.route_pair
-    open_ = np.diff(routes.route_start)[pair] > 1
-    column = np.flatnonzero(open_)
+    has_choice = np.diff(routes.route_start)[pair] > 1
+    column = np.flatnonzero(has_choice)
     if not len(column):
-        return Solution(start, True, _most(routes, ~open_), 0)
+        return Solution(start, True, max_load(routes, ~has_choice), 0)
     whole = bool((channel_factors(routes.topology) == 1).all())
     solver = highs.Highs()
     for option, value in {
@@ -81,12 +81,12 @@ def minimise(
         "mip_abs_gap": 0.999 if whole else TOLERANCE,
     }.items():
         solver.setOptionValue(option, value)
-    fixed = _most(routes, ~open_)
-    lp = _program(highs, routes, column, _loads(routes, ~open_), float(fixed), whole)
+    fixed = max_load(routes, ~has_choice)
+    lp = _program(highs, routes, column, _loads(routes, ~has_choice), float(fixed), whole)
     solver.passModel(lp)
     chosen = np.isin(np.arange(routes.num_routes), start)
     guess = highs.HighsSolution()
-    guess.col_value = [*chosen[column].astype(float), float(_most(routes, chosen))]
+    guess.col_value = [*chosen[column].astype(float), float(max_load(routes, chosen))]
     solver.setSolution(guess)
     solver.run()
 
@@ -97,11 +97,11 @@ def minimise(
     # minus infinity if time ran out first
     proven = Fraction(max(info.mip_dual_bound - TOLERANCE, 0.0))
     bound = max(least_attainable(routes.topology, proven), fixed)
-    optimal = _most(routes, chosen) <= bound
+    optimal = max_load(routes, chosen) <= bound
     return Solution(np.flatnonzero(chosen), optimal, bound, int(info.mip_node_count))
 
 
-def _most(routes: ListedRoutes, choice: BoolArray) -> Fraction:
+def max_load(routes: ListedRoutes, choice: BoolArray) -> Fraction:
     """Return the relative load of the busiest channel under some routes."""
     factors, speed = load_factors(routes.topology)
     loads = _loads(routes, choice)
@@ -141,11 +141,11 @@ def _program(
     index = np.empty(start[-1], dtype=np.int64)
     value = np.ones(start[-1])
     index[start[:-1]] = pair_row
-    of = np.repeat(np.arange(len(column)), length)
-    hop = np.arange(len(of)) - np.repeat(np.cumsum(length) - length, length)
-    place = start[of] + 1 + hop
-    index[place] = len(pairs) + routes.hops[routes.hop_start[column][of] + hop]
-    value[place] = routes.pair_demand[pair][of]
+    column_of_hop = np.repeat(np.arange(len(column)), length)
+    hop = np.arange(len(column_of_hop)) - np.repeat(np.cumsum(length) - length, length)
+    place = start[column_of_hop] + 1 + hop
+    index[place] = len(pairs) + routes.hops[routes.hop_start[column][column_of_hop] + hop]
+    value[place] = routes.pair_demand[pair][column_of_hop]
 
     lp = highs.HighsLp()
     lp.num_col_ = len(column) + 1

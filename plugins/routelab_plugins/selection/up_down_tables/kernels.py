@@ -59,12 +59,13 @@ def next_hops(incoming, source, target, channels, endpoints, terminals, order):
     flow = np.empty(count, np.int64)
     for j in order:
         root = endpoints[j]
+        # 1. Ways down to the destination.
         distance[:] = -1
         step[:] = -1
         distance[root] = 0
         queue[0] = root
         below = _step_towards(incoming, source, down, weight, distance, step, queue, 1)
-        # from here on the switches with a way down are the destinations, all equally good
+        # 2. Ways up to any switch with a way down; all of these are equally good.
         for i in range(below):
             s = queue[i]
             hops[s, j] = step[s]
@@ -73,8 +74,9 @@ def next_hops(incoming, source, target, channels, endpoints, terminals, order):
         reached = _step_towards(incoming, source, up, weight, distance, step, queue, below)
         for i in range(below, reached):
             hops[queue[i], j] = step[queue[i]]
+        # 3. Loads for the destinations to come. The queue has each switch behind the one that it
+        #    leads to, so from its end on all flow into a switch is known.
         flow[:] = terminals
-        # the queue has the switches after those that they lead to
         for i in range(reached - 1, 0, -1):
             c = hops[queue[i], j]
             weight[c] += flow[queue[i]] * terminals[root]
