@@ -105,21 +105,18 @@ class FlowSimulation:
     def _waiting_ranks(self) -> Iterator[WaitingRank]:
         """Yield each rank that has not ended, with its operation and the ranks it waits for."""
         flow, schedule = self._flow, self.schedule
-        over = set(flow.free[: flow.ints[at.FREE]].tolist())
-        over |= set(np.flatnonzero(flow.messages["state"] & at.DONE).tolist())
+        # 1. Who waits for whom: an end of a message that has not arrived waits for the other one. A
+        #    free row still holds the state of its last message.
+        in_transit = flow.messages["state"] & at.DONE == 0
+        in_transit[flow.free[: flow.ints[at.FREE]]] = False
         peers: dict[int, set[int]] = {}
-        for number, message in enumerate(flow.messages):
-            if number in over:
-                continue
-            source, target, state = (
-                int(message["source"]),
-                int(message["target"]),
-                int(message["state"]),
-            )
+        for message in flow.messages[in_transit]:
+            source, target, state = (int(message[name]) for name in ("source", "target", "state"))
             if state & at.SENDER_WAITS:
                 peers.setdefault(source, set()).add(target)
             if state & at.RECEIVER_WAITS:
                 peers.setdefault(target, set()).add(source)
+        # 2. Where each rank is: its next operation is the one after that in which it waits.
         for number, rank in enumerate(flow.ranks):
             place, operation = int(rank["place"]), int(rank["operation"]) - 1
             if place == len(schedule.tape):
@@ -139,17 +136,23 @@ class FlowSimulation:
         """Return the result of a program that has ended."""
         flow, schedule, ways = self._flow, self.schedule, self._ways
         topology = self.paths.topology
-        missing_rounds = schedule.rounds_of - schedule.rounds
+        # 1. Times at which ranks begin and end the timed part, and end the program.
         marked = {int(place): flow.marked[k] for k, place in enumerate(flow.marks)}
         begin, end = (marked[place] for place in schedule.timed)
         finish = marked[len(schedule.tape)]
-        if missing_rounds:
+        # 2. Bytes of the timed part, by bundle. Messages of the last simulated rounds also stand
+        #    for those of the rounds that were left out.
+        repetitions = 1.0
+        if missing_rounds := schedule.rounds_of - schedule.rounds:
             half_start, half_end = schedule.round_start[-1 - self._half], schedule.round_start[-1]
             span = np.array([marked[int(half_start)], marked[int(half_end)]])
             more = extrapolate(span, schedule.rounds, schedule.rounds_of, self._half)
             end, finish = end + more, finish + more
-        scale = np.array([0.0, 1.0, 1.0 + (missing_rounds / self._half if missing_rounds else 0.0)])
+            repetitions += missing_rounds / self._half
+        scale = np.zeros(3)
+        scale[at.TIMED], scale[at.REPEATED] = 1.0, repetitions
         sent, messages = flow.sent_bytes @ scale, flow.sent @ scale
+        # 3. Bytes by channel and terminal. Those between ranks of a terminal stay in its memory.
         hops = np.diff(ways.hop_start)
         channel_bytes = _sums(ways.hop_channel, np.repeat(sent, hops), topology.num_channels)
         inside = ways.source == ways.target

@@ -16,6 +16,8 @@ from routelab.simulation.flow.schedule import Schedule
 from routelab.toolkit.machine import Machine
 
 _LARGEST = 2**31 - 1
+"""Largest number of bundles, or of crossings: rows of the engine refer to them by 32 bits."""
+
 _FEW = 1024
 """Initial room for messages in transit, and slots; it grows on demand."""
 
@@ -30,15 +32,21 @@ def lay_out(
     half : int
         Number of last rounds that represent those that are not simulated.
     """
+    # 1. The program: what ranks do, block after block on the tape. A message has a slot from its
+    #    first end to its second one; those of a place on the tape follow those before it.
     ranks, tape = schedule.ranks, np.array(schedule.tape, np.int32)
     operations, block_start, per_block, sources, targets = _operations(schedule, paths, machine)
-    ways = paths.between(sources, targets)
-    bundles, crossings, resources = _network(paths, machine, ways)
     tape_slot = np.concatenate(([0], np.cumsum(per_block[tape]))).astype(np.int64)
     part, marks = _parts(schedule, half)
+    requests = _most_requests(schedule)
+    # 2. The network: only pairs of terminals that communicate have bundles.
+    ways = paths.between(sources, targets)
+    bundles, crossings, resources = _network(paths, machine, ways)
+    # 3. Room for messages. Slots are taken modulo the ring, a power of two, which grows when ranks
+    #    are too many blocks apart.
     ring = 1 << int(max(4 * per_block.max(initial=0), _FEW) - 1).bit_length()
     messages = _FEW + at.BURST
-    requests = _most_requests(schedule)
+    # 4. The state before the first operation: all ranks are ready, on no place of the tape yet.
     ints = np.zeros(at.INTS, np.int64)
     ints[at.S_RANKS] = ranks
     ints[at.S_HANDSHAKE], ints[at.S_SEED] = machine.handshake, seed
@@ -90,15 +98,21 @@ def lay_out(
 def _operations(
     schedule: Schedule, paths: Paths, machine: Machine
 ) -> tuple[NDArray[Any], Int64Array, Int64Array, Int64Array, Int64Array]:
-    """Return operations, their places, messages by block, and communicating terminals."""
+    """Return operations, their places, messages by block, and communicating terminals.
+
+    Places are the first operation of each rank in each block; the terminals are sources and
+    targets of the pairs that sends refer to.
+    """
     blocks, terminals = schedule.blocks, paths.topology.num_terminals
     sizes = np.array([len(block.kind) for block in blocks], np.int64)
     start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     operations = np.zeros(start[-1], at.OPERATION)
     block_start = np.zeros((len(blocks), schedule.ranks + 1), np.int64)
     messages = np.zeros(len(blocks), np.int64)
-    place = paths.terminal.astype(np.int64)
-    talks = []
+    terminal = paths.terminal.astype(np.int64)
+    block_sends = []
+    # 1. The operations of each block. Receives number its messages, and a send has the number of
+    #    its receive.
     for number, block in enumerate(blocks):
         block_start[number] = start[number] + block.start
         rows = operations[start[number] : start[number + 1]]
@@ -111,10 +125,11 @@ def _operations(
         messages[number] = len(receives)
         rows["slot"][receives] = np.arange(len(receives))
         rows["slot"][sends] = rows["slot"][block.receive_of[sends]]
-        pair = place[block.rank_of()[sends]] * terminals + place[block.peer[sends]]
-        talks.append((rows, sends, pair))
-    used = np.unique(np.concatenate([np.unique(pair) for _, _, pair in talks] or [start[:0]]))
-    for rows, sends, pair in talks:
+        pair = terminal[block.rank_of()[sends]] * terminals + terminal[block.peer[sends]]
+        block_sends.append((rows, sends, pair))
+    # 2. Pairs of terminals, numbered among those in use: of all pairs there may be too many.
+    used = np.unique(np.concatenate([np.unique(pair) for *_, pair in block_sends] or [start[:0]]))
+    for rows, sends, pair in block_sends:
         rows["pair"][sends] = np.searchsorted(used, pair)
     return operations, block_start, messages, used // terminals, used % terminals
 
@@ -129,6 +144,8 @@ def _network(
     """
     topology = paths.topology
     channels, terminals, count = topology.num_channels, topology.num_terminals, len(ways.source)
+    injection, ejection, memory = channels, channels + terminals, channels + 2 * terminals
+    # 1. How many resources each bundle crosses.
     inside, hops = ways.source == ways.target, np.diff(ways.hop_start)
     enters = ~inside & (machine.injection_bandwidth > 0)
     leaves = ~inside & (machine.ejection_bandwidth > 0)
@@ -140,11 +157,12 @@ def _network(
             f"the flow engine: {count} paths with {start[-1]} channels between the ranks are too "
             "many; use fewer ranks, or more ranks per terminal"
         )
+    # 2. Which ones: an injection first, an ejection last, channels between them; or one memory.
     crossings = np.zeros(start[-1], at.CROSSING)
     resource = crossings["resource"]
-    resource[start[:-1][enters]] = channels + ways.source[enters]
-    resource[start[:-1][copies]] = channels + 2 * terminals + ways.source[copies]
-    resource[start[1:][leaves] - 1] = channels + terminals + ways.target[leaves]
+    resource[start[:-1][enters]] = injection + ways.source[enters]
+    resource[start[:-1][copies]] = memory + ways.source[copies]
+    resource[start[1:][leaves] - 1] = ejection + ways.target[leaves]
     of_way = np.repeat(np.arange(count), hops)
     resource[start[of_way] + enters[of_way] + np.arange(len(of_way)) - ways.hop_start[of_way]] = (
         ways.hop_channel
@@ -157,6 +175,7 @@ def _network(
     )
     for name in ("limit", "queue", "head", "tail"):
         bundles[name] = -1
+    # 3. Resources. Each has room for all bundles that cross it: any of them may have messages.
     resources = np.zeros(channels + 3 * terminals, at.RESOURCE)
     resources["capacity"] = np.concatenate(
         (

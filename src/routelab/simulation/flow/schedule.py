@@ -113,12 +113,14 @@ def schedule(
     InputError, UnsupportedError
         If the choice contains an unknown or unsuitable algorithm, or the tape would be too long.
     """
+    # 1. Steps as blocks, which are numbered in the order of the program.
     blocks = _Blocks(program.ranks, choice)
     before = [_tape((step,), blocks) for step in program.before]
     parts = [_Part.of(step, blocks) for step in _without_single_rounds(program.timed)]
     outermost = max(
         (part for part in parts if part.loops), key=lambda part: part.operations, default=None
     )
+    # 2. The tape. Rounds are left out of one loop only, from which engines extrapolate.
     pieces, begins, rounds = list(before), 0, 0
     timed_begin = sum(map(len, pieces))
     for part in parts:
@@ -157,18 +159,15 @@ class _Part:
     @classmethod
     def of(cls, step: Step, blocks: _Blocks) -> _Part:
         """Return the part of one step, with its number of operations in all rounds."""
-        loops = isinstance(step, Loop)
-        tape, times = (
-            (_tape(step.steps, blocks), step.times)
-            if isinstance(step, Loop)
-            else (_tape((step,), blocks), 1)
-        )
+        steps, times = (step.steps, step.times) if isinstance(step, Loop) else ((step,), 1)
+        tape = _tape(steps, blocks)
         numbers, counts = np.unique(tape, return_counts=True)
         work = sum(
             count * len(blocks.made[number].kind)
             for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
         )
-        return cls(tape, times, loops and len(tape) > 0 and times > 0, work * times)
+        loops = isinstance(step, Loop) and len(tape) > 0 and times > 0
+        return cls(tape, times, loops, work * times)
 
 
 def _without_single_rounds(steps: Iterable[Step]) -> Iterator[Step]:

@@ -57,6 +57,7 @@ def schedule_finish(flow, bundle):
     """Move a bundle to the place of its `finish`, and add it if it is not in the queue."""
     bundles, queue = flow.bundles, flow.finishes
     time = bundles[u(bundle)].finish
+    # 1. Up from its place, or from the end of the heap, past all that finish later.
     place = bundles[u(bundle)].queue
     if place < 0:
         place = flow.ints[at.FINISHES]
@@ -68,6 +69,8 @@ def schedule_finish(flow, bundle):
         queue[u(place)] = queue[u(parent)]
         bundles[u(queue[u(place)])].queue = place
         place = parent
+    # 2. Down past those that finish earlier: a smaller share may have delayed it. A bundle that has
+    #    moved up stays, because those below its new place were below the ones that it has passed.
     size = flow.ints[at.FINISHES]
     child = 2 * place + 1
     while child < size:

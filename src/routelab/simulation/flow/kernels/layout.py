@@ -228,47 +228,46 @@ class FlowState(NamedTuple):
     """int64 (B, 3): messages"""
 
 
-def _example() -> FlowState:
-    """Return an example with all types."""
-    line, long, reals = np.zeros(1, np.int32), np.zeros(1, np.int64), np.zeros(1)
-    return FlowState(
-        ints=long,
-        reals=reals,
+_INT32, _INT64, _FLOAT64 = np.zeros(1, np.int32), np.zeros(1, np.int64), np.zeros(1)
+
+FLOW = typeof(
+    FlowState(
+        ints=_INT64,
+        reals=_FLOAT64,
         operations=np.zeros(1, OPERATION),
         block_start=np.zeros((1, 1), np.int64),
-        tape=line,
-        tape_slot=long,
+        tape=_INT32,
+        tape_slot=_INT64,
         part=np.zeros(1, np.int8),
-        marks=long,
+        marks=_INT64,
         marked=np.zeros((1, 1)),
-        left=line,
+        left=_INT32,
         ranks=np.zeros(1, RANK),
-        ready=line,
-        request_start=long,
-        requests=line,
-        ring=line,
+        ready=_INT32,
+        request_start=_INT64,
+        requests=_INT32,
+        ring=_INT32,
         messages=np.zeros(1, MESSAGE),
-        free=line,
-        event_time=reals,
-        event=line,
-        pair_start=long,
+        free=_INT32,
+        event_time=_FLOAT64,
+        event=_INT32,
+        pair_start=_INT64,
         bundles=np.zeros(1, BUNDLE),
-        finishes=line,
+        finishes=_INT32,
         crossings=np.zeros(1, CROSSING),
         resources=np.zeros(1, RESOURCE),
         members=np.zeros(1, MEMBER),
-        changed=line,
-        freed=line,
-        sharing=line,
-        shared=line,
-        level=reals,
-        at_level=line,
+        changed=_INT32,
+        freed=_INT32,
+        sharing=_INT32,
+        shared=_INT32,
+        level=_FLOAT64,
+        at_level=_INT32,
         sent_bytes=np.zeros((1, 1)),
         sent=np.zeros((1, 1), np.int64),
     )
-
-
-FLOW = typeof(_example())
+)
+"""The type of `flow` in compiled functions: that of this example."""
 
 
 @inline

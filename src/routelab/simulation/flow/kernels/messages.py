@@ -93,9 +93,11 @@ def start(flow, message):
     """Start the first byte: add the message to its bundle."""
     messages, bundles = flow.messages, flow.bundles
     bundle = messages[u(message)].bundle
+    # 1. A message without bytes, or on a path without limited resources, arrives with its latency.
     if messages[u(message)].bytes == 0.0 or bundles[u(bundle)].crossings == 0:
         _deliver(flow, message)
         return
+    # 2. An empty bundle begins to serve now: the time without messages does not count.
     if bundles[u(bundle)].count == 0:
         bundles[u(bundle)].served = 0.0
         bundles[u(bundle)].rate = 0.0
@@ -105,6 +107,8 @@ def start(flow, message):
         enter_resources(flow, bundle)
     else:
         _serve(flow, bundle)
+    # 3. All messages of a bundle are served at one rate, so the order of their ends never changes:
+    #    a list by `until`. The search begins at its end, where messages of equal sizes belong.
     until = bundles[u(bundle)].served + messages[u(message)].bytes
     before = bundles[u(bundle)].tail
     behind = np.int32(-1)

@@ -146,6 +146,7 @@ def _next_block(flow, rank):
 def run_rank(flow, rank):
     """Let a rank continue; return False without room for the blocks that it reaches."""
     rank_row, places = flow.ranks[u(rank)], len(flow.tape)
+    # An operation begins at most one message, and the caller has room for BURST of them.
     for _ in range(at.BURST):
         while rank_row.operation == rank_row.end:
             if not _next_block(flow, rank):
@@ -166,10 +167,12 @@ def run_rank(flow, rank):
         elif kind <= _IRECV:
             request = 2 * _receive(flow, rank, operation) + 1
         else:
+            # `peer` of a WAIT is the number of the request, or −1 for all
             _wait(flow, rank, operation_row.peer)
             if rank_row.awaited > 0:
                 return True
             continue
+        # an operation that does not block leaves its request to a later WAIT
         if kind in (_ISEND, _IRECV):
             flow.requests[u(flow.request_start[u(rank)] + rank_row.open)] = request
             rank_row.open += 1
@@ -177,5 +180,6 @@ def run_rank(flow, rank):
             _await(flow, rank, request)
             if rank_row.awaited > 0:
                 return True
+    # the rank could go on: it continues when the events have come to its clock
     push_event(flow, rank_row.clock, -1 - rank)
     return True

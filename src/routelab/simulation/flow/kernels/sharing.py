@@ -220,6 +220,7 @@ def _fill(flow, num_bundles, touched):
     get theirs, so the queue of resources may be out of date.
     """
     level, at_level = flow.level, flow.at_level
+    # 1. A heap of the resources by the share that each could give to its bundles without a rate.
     for k in range(num_bundles):
         flow.bundles[u(flow.sharing[u(k)])].fresh = -1.0
     size, num_after = touched, num_bundles
@@ -229,18 +230,22 @@ def _fill(flow, num_bundles, touched):
         at_level[u(k)] = resource
     for k in range((size >> 1) - 1, -1, -1):
         _sift_down(flow, k, size)
+    # 2. The resource with the least share is full first: it limits its bundles.
     level_now = 0.0
     while size > 0:
         resource = at_level[0]
         weight = flow.resources[u(resource)].weight
         if weight > 0:
             share = max(flow.resources[u(resource)].free_capacity, 0.0) / weight
+            # other resources have given rates to some of its bundles since: it gets its place anew
             if share > level[0] * (1.0 + at.TOLERANCE):
                 level[0] = share
                 _sift_down(flow, 0, size)
                 continue
+            # on a full resource nobody may be faster: bundles that kept such a rate are recomputed
             if flow.resources[u(resource)].fastest > share * (1.0 + at.TOLERANCE):
                 num_after = _add_faster(flow, resource, share, num_after)
+            # shares never decrease, except by a rounding error
             level_now = max(level_now, share)
             _set_rates(flow, resource, level_now)
         size -= 1
