@@ -109,8 +109,8 @@ def _awaited_queue(engine: Any, queue: int, stuck: BoolArray, candidates: int) -
     count, begin = int(row["choices"]), queue * candidates
     rows = engine.candidates[begin : begin + count] if count > 1 else [row]
     for candidate in rows:
-        first_lane, kind = int(candidate["first"]), int(candidate["kind"])
-        for place in range(first_lane, first_lane + (kind >> at.LANES)):
+        first_queue, kind = int(candidate["first"]), int(candidate["kind"])
+        for place in range(first_queue, first_queue + (kind >> at.NUM_VCS)):
             if stuck[place]:
                 return place
             holder = int(engine.more["holder"][place]) - 1

@@ -1,4 +1,11 @@
-"""Arrays of the engine for a network, an algorithm and traffic."""
+"""Arrays of the engine for a network, an algorithm and traffic.
+
+port      a channel, or a terminal's injection, at the switch that it enters; ports of a switch
+          are consecutive
+queue     a virtual channel of a port, with a buffer: port * V + virtual channel
+output    the same channel at its sender, with the number of the port; ejections follow
+class     consecutive virtual channels of a channel, which a candidate names: any may be taken
+"""
 
 from __future__ import annotations
 
@@ -64,13 +71,18 @@ class Ports:
         ).astype(np.int64)
 
     @property
-    def ways_in(self) -> int:
-        """Number of ports."""
+    def count(self) -> int:
+        """Number of all ports."""
         return int(self.start[-1])
 
 
 def class_rows(program: HopProgram, vcs: int) -> NDArray[np.int32]:
-    """Return first virtual channel, their number and whether under bubble per class; (k, 3)."""
+    """Return the first virtual channel of each class, how many it has, and whether under bubble.
+
+    Returns
+    -------
+    int32 array, shape (classes, 3)
+    """
     bubble = np.isin(np.arange(needed_classes(program)), program.bubble)
     return np.column_stack((class_lanes(program, vcs), bubble)).astype(np.int32)
 
@@ -114,66 +126,68 @@ def build_arrays(
     InputError
         If the program or the buffers are too large.
     """
+    # 1. Ports, and the wheels of events, which are longer than every delay: an event must not come
+    #    a turn too soon.
     ports = Ports(topology)
-    terminals = topology.num_terminals
-    queues = ports.ways_in * router.vcs
-    capacity = router.capacity
-    if program.candidates > at.MOST_CHOICES:
-        raise InputError(
-            f"the routing gives up to {program.candidates} candidates, the engine's limit is "
-            f"{at.MOST_CHOICES}"
-        )
-    if program.hop is follow:
-        require_network(program, topology)
-    if queues * max(capacity, router.fifo_units) >= 2**31:
-        name = "buffer_flits" if capacity >= router.fifo_units else "output_buffer_flits"
-        raise InputError(
-            f"{queues} buffers of {max(capacity, router.fifo_units)} units are more than the "
-            f"engine can address; lower {name}"
-        )
+    queues = ports.count * router.vcs
+    _refuse_large(topology, program, router, queues)
     inputs, outputs = _port_rows(topology, router, ports)
-    wheel = _wheel(inputs, outputs, router)
-    held = capacity + router.fifo_units
-    most_messages = (queues * held + terminals) if traffic.message_packets > 1 else 1
+    wheel = _wheel_rows(inputs, outputs, router)
     words = (queues + 63) // 64
+    # 2. Queues. Routing functions see the room in them: the array of `run_tables` in another type.
+    vc_classes = class_rows(program, router.vcs)
+    num_used = vc_classes[:, 1].sum()
+    class_of = np.full(router.vcs, -1, np.int32)
+    class_of[:num_used] = np.repeat(np.arange(len(vc_classes)), vc_classes[:, 1])
+    queue_rows = _rows(queues, at.QUEUE)
+    queue_rows["port"] = np.repeat(np.arange(ports.count), router.vcs)
+    more = np.zeros(queues, at.QUEUE_MORE)
+    more["wait_next"] = -1
     run_arrays = run_tables(
         program,
         topology,
         router.vcs,
-        capacity=capacity,
+        capacity=router.capacity,
         unit_flits=router.unit_flits,
         packet_flits=router.packet_flits,
         first_row=ports.of_channel * router.vcs,
         buffers=queues,
         unit_cycles=outputs["busy"][ports.of_channel],
     )
-    i32, i64, u64 = np.int32, np.int64, np.uint64
+    # as the kernels are compiled for it
+    run_arrays.tables.setflags(write=False)
     room = run_arrays.queues.view(at.ROOM).reshape(-1)
     fifos = _fifo_arrays(router, ports, room, wheel)
-    packets = _rows(queues * held + terminals, at.PACKET)
+    # 3. Packets: as many as there are places for units, and one on its way into each terminal's
+    #    queue. Each may be of another message.
+    terminals = topology.num_terminals
+    most_packets = queues * (router.capacity + router.fifo_units) + terminals
+    most_messages = most_packets if traffic.message_packets > 1 else 1
+    packets = _rows(most_packets, at.PACKET)
+    # 4. Arrays that these settings do not need have one row: kernels get all of them.
+    i32, i64, u64 = np.int32, np.int64, np.uint64
     max_candidates = program.candidates
-    run_arrays.tables.setflags(write=False)
     engine = Engine(
         setting=_settings(program, router, traffic, wheel, ports, seed),
-        classes=class_rows(program, router.vcs),
+        classes=vc_classes,
         tables=run_arrays.tables,
         reals=np.array(program.reals),
-        queues=_queue_rows(router, ports),
+        queues=queue_rows,
         senders=_sender_rows(topology, router, ports),
         room=room,
         public=run_arrays.queues,
-        more=_more_rows(queues),
+        more=more,
         inputs=inputs,
         outputs=outputs,
-        slots=_rows(queues * capacity, at.SLOT),
+        slots=_rows(queues * router.capacity, at.SLOT),
         crossed=np.zeros(queues, i32),
         decided=np.zeros(queues if program.waiting else 1, i32),
         tried=np.zeros(queues if program.again else 1, i32),
-        class_of=_class_of(program, router),
+        class_of=class_of,
         candidates=np.zeros(queues * max_candidates if max_candidates > 1 else 1, at.CANDIDATE),
         packets=packets,
         states=packets.view(i32).reshape(-1, of.PACKET_COLUMNS),
-        free_packets=np.zeros(queues * held + terminals, i32),
+        free_packets=np.zeros(most_packets, i32),
         terminals=_terminal_rows(topology, ports, traffic),
         messages=np.zeros(most_messages, at.MESSAGE),
         free_messages=np.zeros(most_messages, i32),
@@ -187,7 +201,7 @@ def build_arrays(
         num_stalled=np.zeros(topology.num_switches, i32),
         watched=np.zeros(topology.num_switches, np.uint64),
         active=_rows(queues + 1, at.WORK),
-        proposals=_rows(ports.ways_in, at.PROPOSAL),
+        proposals=_rows(ports.count, at.PROPOSAL),
         out=np.zeros((max_candidates + SPARE, 3), i32),
         random=_streams(seed, 1, 0)[:, :1].copy(),
         source_random=_streams(seed, terminals, 1),
@@ -205,9 +219,27 @@ def build_arrays(
     return engine, ports
 
 
+def _refuse_large(topology: Topology, program: HopProgram, router: Router, queues: int) -> None:
+    """Refuse what does not fit into the integers of the engine, and tables of other networks."""
+    if program.candidates > at.MOST_CHOICES:
+        raise InputError(
+            f"the routing gives up to {program.candidates} candidates, the engine's limit is "
+            f"{at.MOST_CHOICES}"
+        )
+    if program.hop is follow:
+        require_network(program, topology)
+    units = max(router.capacity, router.fifo_units)
+    # the place of a unit in all buffers, or in all FIFOs, has 32 bits
+    if queues * units >= 2**31:
+        name = "buffer_flits" if router.capacity >= router.fifo_units else "output_buffer_flits"
+        raise InputError(
+            f"{queues} buffers of {units} units are more than the engine can address; lower {name}"
+        )
+
+
 def _fifo_arrays(router: Router, ports: Ports, room: Array, wheel: int) -> dict[str, Array]:
     """Return the arrays of output FIFOs, and count their room in that behind each output."""
-    size, count = router.fifo_units, ports.ways_in * router.vcs
+    size, count = router.fifo_units, ports.count * router.vcs
     channels = ports.of_channel[:, None] * router.vcs + np.arange(router.vcs)
     space = room[:count]
     if size:
@@ -217,9 +249,9 @@ def _fifo_arrays(router: Router, ports: Ports, room: Array, wheel: int) -> dict[
         room["credits"][channels] += size
     fifos = _rows(count if size else 1, at.FIFO)
     fifos["credits"] = router.capacity
-    links = np.zeros(ports.ways_in if size else 1, at.LINK)
+    links = np.zeros(ports.count if size else 1, at.LINK)
     links["sending"] = -1
-    words = (ports.ways_in + 63) // 64
+    words = (ports.count + 63) // 64
     return {
         "space": space,
         "fifos": fifos,
@@ -260,7 +292,7 @@ def _slowness(topology: Topology) -> Float64Array:
 def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array, Array]:
     """Return the rows of ports as inputs, and as outputs."""
     flits, terminals = router.unit_flits, topology.num_terminals
-    outputs = _rows(ports.ways_in + terminals, at.OUTPUT)
+    outputs = _rows(ports.count + terminals, at.OUTPUT)
     slow = _slowness(topology)
     # a channel is free for every unit that its FIFOs have room for. The only queue of a way out
     # is counted in time: a unit needs room for all its flits, including that of the leaving flit
@@ -275,12 +307,12 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
     outputs[ports.of_channel] = across
     outputs["delay"][ports.of_terminal] = router.injection_delay + router.router_delay
     outputs["busy"][ports.of_terminal] = flits
-    outputs["busy"][ports.ways_in :] = flits
-    outputs["slack"][ports.ways_in :] = room
-    outputs["hold"][ports.ways_in :] = _hold(router, np.ones(terminals))
+    outputs["busy"][ports.count :] = flits
+    outputs["slack"][ports.count :] = room
+    outputs["hold"][ports.count :] = _hold(router, np.ones(terminals))
 
-    inputs = _rows(ports.ways_in, at.INPUT)
-    inputs["queue"] = np.arange(ports.ways_in) * router.vcs
+    inputs = _rows(ports.count, at.INPUT)
+    inputs["queue"] = np.arange(ports.count) * router.vcs
     inputs["switch"][ports.of_channel] = topology.channel_target
     inputs["switch"][ports.of_terminal] = topology.terminal_switch
     inputs["channel"][ports.of_channel] = np.arange(topology.num_channels)
@@ -324,8 +356,8 @@ def _hold(router: Router, slow: Float64Array) -> Int64Array:
     return cycles
 
 
-def _wheel(inputs: Array, outputs: Array, router: Router) -> int:
-    """Return a power of two above every delay."""
+def _wheel_rows(inputs: Array, outputs: Array, router: Router) -> int:
+    """Return the cycles of a turn of the wheels: a power of two above every delay."""
     longest = {name: int(outputs[name].max(initial=1)) for name in ("delay", "busy", "hold")}
     slack = outputs["slack"]
     longest["slack"] = int(slack[slack < at.ALWAYS].max(initial=1))
@@ -334,32 +366,11 @@ def _wheel(inputs: Array, outputs: Array, router: Router) -> int:
     return 1 << max(needed - 1, 1).bit_length()
 
 
-def _more_rows(count: int) -> Array:
-    rows = np.zeros(count, at.QUEUE_MORE)
-    rows["wait_next"] = -1
-    return rows
-
-
-def _class_of(program: HopProgram, router: Router) -> Array:
-    """Return the class of each virtual channel; −1 for unused ones; int32 (V,)."""
-    share = class_rows(program, router.vcs)[:, 1]
-    name = np.full(router.vcs, -1, np.int32)
-    name[: share.sum()] = np.repeat(np.arange(len(share)), share)
-    return name
-
-
-def _queue_rows(router: Router, ports: Ports) -> Array:
-    count = ports.ways_in * router.vcs
-    rows = _rows(count, at.QUEUE)
-    rows["port"] = np.repeat(np.arange(ports.ways_in), router.vcs)
-    return rows
-
-
 def _sender_rows(topology: Topology, router: Router, ports: Ports) -> Array:
-    switch = np.empty(ports.ways_in, np.int32)
+    switch = np.empty(ports.count, np.int32)
     switch[ports.of_channel] = topology.channel_source
     switch[ports.of_terminal] = -1 - np.arange(topology.num_terminals)
-    rows = _rows(ports.ways_in * router.vcs, at.SENDER)
+    rows = _rows(ports.count * router.vcs, at.SENDER)
     rows["switch"] = np.repeat(switch, router.vcs)
     rows["wait_first"] = -1
     return rows
@@ -385,38 +396,44 @@ def _settings(
 ) -> Array:
     """Return the numbers of a run that kernels read, at the places ``at.S_...``."""
     setting = np.zeros(at.SETTINGS, np.int64)
+    setting[at.S_MASK] = wheel - 1
+    setting[at.S_SOURCE_MASK] = SOURCE_WHEEL - 1
+    setting[at.S_EJECTIONS] = ports.count
+    setting[at.S_FAR] = ports.count * router.vcs > _NEAR_QUEUES
+    setting[at.S_TIES] = _streams(seed, 1, 2)[0, 0].view(np.int64)
+
     setting[at.S_VCS] = router.vcs
     setting[at.S_CAPACITY] = router.capacity
-    setting[at.S_CLASSES] = program.vc_classes
+    setting[at.S_FIFO] = router.fifo_units
     setting[at.S_UNITS] = router.units_per_packet
     setting[at.S_UNIT_FLITS] = router.unit_flits
     setting[at.S_SPEEDUP] = router.speedup
     setting[at.S_PRIORITY] = ("round-robin", "random", "age").index(router.priority)
-    setting[at.S_MASK] = wheel - 1
-    setting[at.S_FAR] = ports.ways_in * router.vcs > _NEAR_QUEUES
-    setting[at.S_SOURCE_MASK] = SOURCE_WHEEL - 1
     setting[at.S_EJECT_DELAY] = router.ejection_delay + router.unit_flits - 1
-    setting[at.S_OCCUPANCY] = program.by_occupancy
-    setting[at.S_MAX_HOPS] = 2**30 if program.max_hops is None else program.max_hops
-    setting[at.S_MESSAGE_PACKETS] = traffic.message_packets
-    setting[at.S_CLOSED] = isinstance(traffic, ClosedLoop)
-    setting[at.S_IN_ORDER] = traffic.in_order
     setting[at.S_QUEUE_LIMIT] = router.injection_queue
+
+    setting[at.S_MESSAGE_PACKETS] = traffic.message_packets
+    setting[at.S_IN_ORDER] = traffic.in_order
+    setting[at.S_CLOSED] = isinstance(traffic, ClosedLoop)
+    # a closed loop lists its targets, so nothing is drawn again
     setting[at.S_TO_SELF] = isinstance(traffic, ClosedLoop) or traffic.demand.to_self
-    setting[at.S_WAYS_OUT] = ports.ways_in
-    setting[at.S_MOST] = program.candidates
+
+    setting[at.S_CLASSES] = program.vc_classes
     setting[at.S_PHASES] = program.phases
+    setting[at.S_ONE_VC] = class_rows(program, router.vcs)[:, 1].max() == 1
+    setting[at.S_MOST] = program.candidates
+    setting[at.S_MAX_HOPS] = 2**30 if program.max_hops is None else program.max_hops
+    setting[at.S_OCCUPANCY] = program.by_occupancy
     setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
     setting[at.S_FIXED] = program.fixed
-    setting[at.S_ESCAPE_WAIT] = min(program.escape_wait * router.packet_flits, at.MOST_ESCAPE_WAIT)
-    setting[at.S_TIES] = _streams(seed, 1, 2)[0, 0].view(np.int64)
     setting[at.S_AGAIN] = _repetition(program, router)
     setting[at.S_KEEPS_STATE] = program.keeps_state
-    setting[at.S_FIFO] = router.fifo_units
+    # in cycles: a packet takes that many to cross a channel
+    setting[at.S_ESCAPE_WAIT] = min(program.escape_wait * router.packet_flits, at.MOST_ESCAPE_WAIT)
+    setting[at.S_WAITING] = ports.count * router.vcs if program.waiting else -1
+    # `RouteTable` has checked its paths
     setting[at.S_FOLLOWS] = program.hop is follow
     setting[at.S_CHECKS] = program.hop is not follow or program.inject is not None
-    setting[at.S_ONE_LANE] = class_rows(program, router.vcs)[:, 1].max() == 1
-    setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
     return setting
 
 

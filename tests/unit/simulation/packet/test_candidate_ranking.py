@@ -54,7 +54,7 @@ def ranked(count, lanes, seed):
     classes = len(engine.queues) // lanes
     rows["first"] = lanes * random.integers(0, classes, count)
     rows["out"] = rows["first"] // router.vcs
-    rows["kind"] = lanes << at.LANES | 1
+    rows["kind"] = lanes << at.NUM_VCS | 1
     rows["penalty"] = random.integers(0, 3, count)
     queues = len(engine.queues)
     engine.room["credits"][:queues] = engine.room["capacity"][:queues]

@@ -49,11 +49,11 @@ def keep_best(engine, count, shift):
 
 
 @inline
-def class_units(engine, port, name):
+def class_units(engine, port, vc_class):
     """Return the units that a class of a channel holds, in FIFOs, on the way and in buffers."""
-    first_queue = port * engine.setting[at.S_VCS] + engine.classes[name, 0]
+    first_queue = port * engine.setting[at.S_VCS] + engine.classes[vc_class, 0]
     units = np.int64(0)
-    for queue in range(first_queue, first_queue + engine.classes[name, 1]):
+    for queue in range(first_queue, first_queue + engine.classes[vc_class, 1]):
         units += engine.room[u(queue)].capacity - engine.room[u(queue)].credits
     return units
 

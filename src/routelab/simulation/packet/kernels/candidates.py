@@ -24,23 +24,23 @@ def _is_free(holder, now):
 
 
 @inline
-def find_queue(engine, out, first_lane, kind, now, wormhole):
+def find_queue(engine, out, first_queue, kind, now, wormhole):
     """Return the queue that a candidate leads to now, or a code why it has none."""
     outputs, room, space = engine.outputs, engine.room, engine.space
     if outputs[u(out)].free_at > now + outputs[u(out)].slack or outputs[u(out)].taken_until > now:
         return BUSY_LINK
-    if first_lane == at.LEAVES:
+    if first_queue == at.LEAVES:
         return at.LEAVES
-    need, lanes = kind & at.NEED, kind >> at.LANES
-    if lanes == 1 and not wormhole:
-        return first_lane if space[u(first_lane)].credits >= need else NO_ROOM
+    need, num_vcs = kind & at.NEED, kind >> at.NUM_VCS
+    if num_vcs == 1 and not wormhole:
+        return first_queue if space[u(first_queue)].credits >= need else NO_ROOM
     emptiest, most_credits = NO_ROOM, np.int64(0)
-    for queue in range(first_lane, first_lane + lanes):
+    for queue in range(first_queue, first_queue + num_vcs):
         num_credits = np.int64(room[u(queue)].credits)
         # one condition for both: branches would be mispredicted
         is_better = (num_credits > most_credits) & (space[u(queue)].credits >= need)
         if wormhole and is_better and kind & at.BODY == 0:
-            # a lane that another packet holds has no room for this one
+            # a virtual channel that another packet holds has no room for this one
             is_better = _is_free(engine.more[u(queue)].holder, now)
         most_credits = num_credits if is_better else most_credits
         emptiest = queue if is_better else emptiest
@@ -55,9 +55,9 @@ def idle_time(outputs, out):
 
 
 @inline
-def has_space(engine, first_lane, kind):
+def has_space(engine, first_queue, kind):
     """Return whether a unit may cross the switch towards a candidate, were its channel idle."""
-    for place in range(first_lane, first_lane + (kind >> at.LANES)):
+    for place in range(first_queue, first_queue + (kind >> at.NUM_VCS)):
         if engine.space[u(place)].credits > 0:
             return True
     return False
@@ -69,12 +69,12 @@ def candidate_units(engine, place):
     setting, candidates, room = engine.setting, engine.candidates, engine.room
     if setting[at.S_OCCUPANCY] == 0:
         return np.int64(0)
-    first_lane = np.int64(candidates[u(place)].first)
-    if setting[at.S_ONE_LANE] != 0:
-        return np.int64(room[u(first_lane)].capacity - room[u(first_lane)].credits)
+    first_queue = np.int64(candidates[u(place)].first)
+    if setting[at.S_ONE_VC] != 0:
+        return np.int64(room[u(first_queue)].capacity - room[u(first_queue)].credits)
     port = np.int64(candidates[u(place)].out)
-    name = np.int64(engine.class_of[u(first_lane - port * setting[at.S_VCS])])
-    return class_units(engine, port, name)
+    vc_class = np.int64(engine.class_of[u(first_queue - port * setting[at.S_VCS])])
+    return class_units(engine, port, vc_class)
 
 
 @inline
@@ -173,8 +173,8 @@ def next_change(engine, entry, queue, now):
         while cheapest != np.uint64(0):
             place = word + lowest(cheapest)
             cheapest &= cheapest - np.uint64(1)
-            first_lane = np.int64(candidates[u(place)].first)
-            if not has_space(engine, first_lane, np.int64(candidates[u(place)].kind)):
+            first_queue = np.int64(candidates[u(place)].first)
+            if not has_space(engine, first_queue, np.int64(candidates[u(place)].kind)):
                 continue
             # a candidate may have become the best in this cycle
             idle = idle_time(engine.outputs, np.int64(candidates[u(place)].out))

@@ -64,11 +64,11 @@ def _can_be_freed(engine, queue, stuck, now):
         if ranked and candidates[k].penalty > least:
             continue
         out = queues[queue].out if count == 1 else candidates[k].out
-        first_lane = queues[queue].first if count == 1 else candidates[k].first
+        first_queue = queues[queue].first if count == 1 else candidates[k].first
         kind = queues[queue].kind if count == 1 else candidates[k].kind
-        if first_lane == at.LEAVES or engine.outputs[out].free_at > now:
+        if first_queue == at.LEAVES or engine.outputs[out].free_at > now:
             return True
-        for place in range(first_lane, first_lane + (kind >> at.LANES)):
+        for place in range(first_queue, first_queue + (kind >> at.NUM_VCS)):
             holder = engine.more[place].holder - 1
             if holder >= 0 and holder != queue and stuck[holder]:
                 continue

@@ -68,6 +68,8 @@ def _receive_credits(engine, now):
             bits &= bits - np.uint64(1)
             room[u(queue)].credits += 1
             switch = senders[u(queue)].switch
+            # who may wait for the room: a terminal; with FIFOs, the queue's own FIFO, which does
+            # not free room for others before a unit has left it; otherwise, queues of the switch
             if switch < 0:
                 terminal = -1 - switch
                 if terminals[u(terminal)].waits != 0:
@@ -75,6 +77,7 @@ def _receive_credits(engine, now):
                     mark(sources, now & engine.setting[at.S_SOURCE_MASK], terminal)
             elif has_fifos:
                 take_fifo_credit(engine, queue, now)
+                # the candidate is shorter now, and may be the best of a packet
                 if ranks:
                     wake_rankers(engine, queue, switch, row)
             else:

@@ -67,9 +67,12 @@ def _inject_unit(engine, hop, inject, terminal, now):
     terminals, outputs, room = engine.terminals, engine.outputs, engine.room
     mask = engine.setting[at.S_SOURCE_MASK]
     port = terminals[u(terminal)].port
+    # 1. The channel to the switch sends one unit at a time.
     if outputs[u(port)].free_at > now:
         mark(engine.sources, outputs[u(port)].free_at & mask, terminal)
         return
+    # 2. A terminal between two packets begins the next one, of the next message if this one has no
+    #    more. A message that is due beyond the wheel is looked for again at the wheel's end.
     if terminals[u(terminal)].units == 0:
         if terminals[u(terminal)].left == 0:
             due = np.int64(terminals[u(terminal)].due)
@@ -84,6 +87,7 @@ def _inject_unit(engine, hop, inject, terminal, now):
             terminals[u(terminal)].waits = 1
             return
         _begin_packet(engine, hop, inject, terminal, queue, now)
+    # 3. All units of a packet enter the same queue. Without room, a credit wakes the terminal.
     queue = terminals[u(terminal)].queue
     if room[u(queue)].credits == 0:
         terminals[u(terminal)].waits = 1
@@ -126,6 +130,7 @@ def _begin_message(engine, terminal, due):
     terminals[u(terminal)].born = due
     number = terminals[u(terminal)].number
     terminals[u(terminal)].number = number + 1
+    # In a closed loop, all messages of the list are due from the beginning; the last one ends it.
     if setting[at.S_CLOSED] != 0:
         begin = engine.part_start[terminal]
         terminals[u(terminal)].target = engine.members[begin + number]
@@ -137,6 +142,7 @@ def _begin_message(engine, terminal, due):
         if setting[at.S_QUEUE_LIMIT] > 0:
             next_due = _next_room(engine, terminal, number + 1, next_due)
         terminals[u(terminal)].due = next_due
+    # A message of one packet needs no row, because it arrives with the packet.
     if size > 1:
         if totals[at.FREE_MESSAGES] > 0:
             totals[at.FREE_MESSAGES] -= 1

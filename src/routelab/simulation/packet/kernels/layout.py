@@ -74,8 +74,8 @@ MOST_UNITS = 32767
 LEAVES = -1
 """First queue of a candidate without a queue: the packet leaves the network."""
 
-# A candidate's kind: units of room needed, and marks; lanes are counted from bit 4 on.
-NEED, BODY, ESCAPES, LANES = 3, 4, 8, 4
+# A candidate's kind: units of room needed, marks, and from bit 4 on its number of virtual channels.
+NEED, BODY, ESCAPES, NUM_VCS = 3, 4, 8, 4
 
 ROOM = _fields("capacity", "credits")
 """Columns of a queue for routing functions (see `hops`); rows of waiting flits follow."""
@@ -239,7 +239,7 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     S_QUEUE_LIMIT,
     S_SOURCE_MASK,
     S_TO_SELF,
-    S_WAYS_OUT,
+    S_EJECTIONS,
     S_MOST,
     S_FAR,
     S_PHASES,
@@ -253,7 +253,7 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     S_ESCAPE_WAIT,
     S_FOLLOWS,
     S_CHECKS,
-    S_ONE_LANE,
+    S_ONE_VC,
     SETTINGS,
 ) = range(33)
 """S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
@@ -262,7 +262,8 @@ S_FIXED: whether candidates never change. S_TIES: random word for the choice amo
 S_ESCAPE_WAIT: cycles after which a packet may take an escape instead of its best candidate.
 S_FOLLOWS: 1 if packets follow the paths of a route table, which needs no call of hop. S_CHECKS: 0
 if no candidate needs a check: `RouteTable` has checked its paths, and nothing sets waypoints.
-S_ONE_LANE: 1 if every class has one virtual channel."""
+S_ONE_VC: 1 if every class has one virtual channel. S_EJECTIONS: the first
+row of `outputs` that is an ejection."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""

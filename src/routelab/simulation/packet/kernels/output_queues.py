@@ -103,6 +103,7 @@ def _transmit(engine, port, now):
     size = setting[at.S_FIFO]
     first_queue = np.int64(engine.inputs[u(port)].queue)
     able = links[u(port)].able
+    # 1. The virtual channel whose packet has priority, among those with a unit and a credit.
     chosen_vc, least_rank = np.int64(-1), np.int64(0)
     packet = np.int64(-1)
     while able != np.uint64(0):
@@ -113,6 +114,8 @@ def _transmit(engine, port, now):
         rank = rank_packet(engine, vc - links[u(port)].turn, front_packet)
         if chosen_vc < 0 or rank < least_rank:
             chosen_vc, least_rank, packet = vc, rank, front_packet
+    # 2. Its unit leaves the FIFO, and takes a credit. The room in the FIFO is free only when the
+    #    whole unit has left: `end_transmissions` frees it.
     queue = first_queue + chosen_vc
     count = fifos[u(queue)].count - 1
     fifos[u(queue)].count = count
@@ -125,6 +128,7 @@ def _transmit(engine, port, now):
     fifos[u(queue)].credits -= 1
     if count == 0 or fifos[u(queue)].credits == 0:
         links[u(port)].able &= ~(np.uint64(1) << np.uint64(chosen_vc))
+    # 3. The channel sends it, and is examined again when it has sent it.
     links[u(port)].turn = chosen_vc + 1
     links[u(port)].sending = queue
     outputs[u(port)].free_at = now + outputs[u(port)].busy

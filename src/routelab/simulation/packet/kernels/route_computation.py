@@ -34,13 +34,13 @@ def route_packet(engine, hop, queue, port, packet, now):
                     engine.states[packet, of.STATE + k] = 0
         if switch == packets[u(packet)].target:
             queues[u(queue)].choices = 1
-            queues[u(queue)].out = setting[at.S_WAYS_OUT] + packets[u(packet)].drop
+            queues[u(queue)].out = setting[at.S_EJECTIONS] + packets[u(packet)].drop
             queues[u(queue)].first = at.LEAVES
             queues[u(queue)].kind = 0
             return
     shift = packets[u(packet)].phase * setting[at.S_CLASSES]
-    lane = queue - port * vcs
-    arrival_class = np.int64(engine.class_of[u(lane)])
+    arrival_vc = queue - port * vcs
+    arrival_class = np.int64(engine.class_of[u(arrival_vc)])
     waypoint = packets[u(packet)].waypoint
     random = of.RandomWord(draw(engine.random, 0, 0), np.uint64(0))
     if setting[at.S_FOLLOWS] != 0:
@@ -79,27 +79,27 @@ def route_packet(engine, hop, queue, port, packet, now):
     queues[u(queue)].choices = count
     for k in range(count):
         out = np.int64(engine.port_of_channel[u(engine.out[u(k), u(0)])])
-        name = engine.out[u(k), u(1)] + shift
-        first_lane = out * vcs + classes[u(name), u(0)]
-        lanes = np.int64(classes[u(name), u(1)])
-        kind = (lanes << at.LANES) | 1
-        if classes[u(name), u(2)] != 0 and inputs[u(out)].ring_next >= 0:
-            if channel >= 0 and inputs[u(port)].ring_next == out and arrival_class == name:
-                # along its ring a packet stays in its lane
-                first_lane = out * vcs + lane
-                kind = (1 << at.LANES) | 1
+        vc_class = engine.out[u(k), u(1)] + shift
+        first_queue = out * vcs + classes[u(vc_class), u(0)]
+        num_vcs = np.int64(classes[u(vc_class), u(1)])
+        kind = (num_vcs << at.NUM_VCS) | 1
+        if classes[u(vc_class), u(2)] != 0 and inputs[u(out)].ring_next >= 0:
+            if channel >= 0 and inputs[u(port)].ring_next == out and arrival_class == vc_class:
+                # along its ring a packet stays in its virtual channel
+                first_queue = out * vcs + arrival_vc
+                kind = (1 << at.NUM_VCS) | 1
             else:
-                kind = (lanes << at.LANES) | 2
+                kind = (num_vcs << at.NUM_VCS) | 2
         if engine.out[u(k), u(2)] >= of.ESCAPE:
             kind |= at.ESCAPES
         if count == 1:
             queues[u(queue)].out = out
-            queues[u(queue)].first = first_lane
+            queues[u(queue)].first = first_queue
             queues[u(queue)].kind = kind
         else:
             place = queue * setting[at.S_MOST] + k
             engine.candidates[u(place)].out = out
-            engine.candidates[u(place)].first = first_lane
+            engine.candidates[u(place)].first = first_queue
             engine.candidates[u(place)].kind = kind
             engine.candidates[u(place)].penalty = engine.out[u(k), u(2)]
             if k == 0 and ranking != at.ROOM_NOW and not ranks:
@@ -114,8 +114,10 @@ def _are_valid(engine, switch, count, shift):
     if not 0 < count <= engine.setting[at.S_MOST]:
         return False
     for k in range(count):
-        channel, name = engine.out[u(k), u(0)], engine.out[u(k), u(1)] + shift
-        if not 0 <= channel < len(engine.port_of_channel) or not 0 <= name < len(engine.classes):
+        channel, vc_class = engine.out[u(k), u(0)], engine.out[u(k), u(1)] + shift
+        if not 0 <= channel < len(engine.port_of_channel):
+            return False
+        if not 0 <= vc_class < len(engine.classes):
             return False
         if engine.inputs[u(engine.port_of_channel[u(channel)])].from_ != switch:
             return False

@@ -34,9 +34,9 @@ def _select_candidate(engine, queue, now):
     least, ties = np.int64(0), np.uint64(0)
     begin = queue * engine.setting[at.S_MOST]
     for k in range(begin, begin + queues[u(queue)].choices):
-        out, first_lane = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
+        out, first_queue = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
         kind = np.int64(candidates[u(k)].kind)
-        place = find_queue(engine, out, first_lane, kind, now, wormhole)
+        place = find_queue(engine, out, first_queue, kind, now, wormhole)
         if place < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
@@ -83,8 +83,8 @@ def _arbitrate_inputs(engine, begin, end, now, last):
             continue
         if queues[u(queue)].choices == 1 or ranked:
             kind = np.int64(queues[u(queue)].kind)
-            out, first_lane = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
-            place = find_queue(engine, out, first_lane, kind, now, wormhole)
+            out, first_queue = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
+            place = find_queue(engine, out, first_queue, kind, now, wormhole)
         else:
             place = np.int64(_select_candidate(engine, queue, now))
             if place >= 0 and engine.setting[at.S_FAR] != 0:
@@ -249,9 +249,9 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
     else:
         more[u(queue)].sent += 1
         if is_head:
-            # body and tail follow the head: one candidate, with one lane
+            # body and tail follow the head: one candidate, with one virtual channel
             queues[u(queue)].choices = 1
             queues[u(queue)].first = next_queue
-            queues[u(queue)].kind = (1 << at.LANES) | at.BODY | 1
+            queues[u(queue)].kind = (1 << at.NUM_VCS) | at.BODY | 1
             if next_queue != at.LEAVES:
                 more[u(next_queue)].holder = 1 + queue

@@ -14,8 +14,8 @@ from routelab.simulation.packet.kernels.candidates import has_space, idle_time, 
 @inline
 def _watch_bit(engine, port, first):
     """Return the bit for the class of virtual channels of a channel; others may have the same."""
-    name = np.int64(engine.class_of[u(first - port * engine.setting[at.S_VCS])])
-    return np.uint64(1) << np.uint64((port + 13 * name) & 63)
+    vc_class = np.int64(engine.class_of[u(first - port * engine.setting[at.S_VCS])])
+    return np.uint64(1) << np.uint64((port + 13 * vc_class) & 63)
 
 
 @inline
@@ -32,8 +32,8 @@ def watch_candidates(engine, queue):
         lowest_penalty = min(lowest_penalty, np.int64(candidates[u(place)].penalty))
     near, far, gap = np.uint64(0), np.uint64(0), np.int64(at.NO_LIMIT)
     for place in range(begin, end):
-        out, first_lane = np.int64(candidates[u(place)].out), np.int64(candidates[u(place)].first)
-        bit = _watch_bit(engine, out, first_lane)
+        out, first_queue = np.int64(candidates[u(place)].out), np.int64(candidates[u(place)].first)
+        bit = _watch_bit(engine, out, first_queue)
         more = candidates[u(place)].penalty - lowest_penalty
         # which candidates are near is hard to predict, so no branch depends on it
         near |= bit if more == 0 else np.uint64(0)
@@ -62,8 +62,8 @@ def wake_stalled(engine, place, switch, row):
     # most changes are of no queue's interest
     if engine.watched[u(switch)] & changed == np.uint64(0):
         return
-    name = engine.class_of[u(place - port * vcs)]
-    units = class_units(engine, port, np.int64(name))
+    vc_class = engine.class_of[u(place - port * vcs)]
+    units = class_units(engine, port, np.int64(vc_class))
     first_queue = np.int64(engine.switch_ports[u(switch)]) * vcs
     last_queue = np.int64(engine.switch_ports[u(switch + 1)]) * vcs - 1
     awake, watched = 0, np.uint64(0)
@@ -104,9 +104,9 @@ def wake_rankers(engine, place, switch, row):
     """
     vcs = engine.setting[at.S_VCS]
     port = np.int64(engine.queues[u(place)].port)
-    name = engine.class_of[u(place - port * vcs)]
-    first_queue = port * vcs + engine.classes[name, 0]
-    if has_space(engine, first_queue, np.int64(engine.classes[name, 1]) << at.LANES):
+    vc_class = engine.class_of[u(place - port * vcs)]
+    first_queue = port * vcs + engine.classes[vc_class, 0]
+    if has_space(engine, first_queue, np.int64(engine.classes[vc_class, 1]) << at.NUM_VCS):
         wake_stalled(engine, place, switch, row)
 
 
@@ -151,14 +151,14 @@ def stall(engine, entry, queue, port, now):
         if soonest >= 0:
             mark(engine.heads, soonest & mask, queue)
     elif count == 1:
-        out, first_lane = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
+        out, first_queue = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
         idle = idle_time(engine.outputs, out)
         if idle > now:
             mark(engine.heads, idle & mask, queue)
             return
-        if queues[u(queue)].kind >> at.LANES == 1:
-            engine.more[u(queue)].wait_next = engine.senders[u(first_lane)].wait_first
-            engine.senders[u(first_lane)].wait_first = queue
+        if queues[u(queue)].kind >> at.NUM_VCS == 1:
+            engine.more[u(queue)].wait_next = engine.senders[u(first_queue)].wait_first
+            engine.senders[u(first_queue)].wait_first = queue
             queues[u(queue)].waiting = 1
             return
         _watch_all(engine, queue)
