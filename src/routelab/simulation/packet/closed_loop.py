@@ -61,26 +61,28 @@ def draw_messages(demand: Demand, count: int, seed: int) -> Messages:
     """Draw the targets of `count` messages of every terminal that sends from a demand."""
     source = np.random.PCG64([seed, STREAM])
     sends = demand.rate > 0
-    targets = [
-        _targets(demand, terminal, count, source) for terminal in np.flatnonzero(sends).tolist()
-    ]
+    senders = np.flatnonzero(sends).tolist()
+    targets = [_draw_targets(demand, terminal, count, source) for terminal in senders]
     start = np.concatenate(([0], np.cumsum(np.where(sends, count, 0))))
     return Messages.create(start, np.concatenate(targets) if targets else ())
 
 
-def _targets(demand: Demand, terminal: int, count: int, source: np.random.PCG64) -> Int64Array:
+def _draw_targets(demand: Demand, terminal: int, count: int, source: np.random.PCG64) -> Int64Array:
     """Draw the targets of a terminal's messages; int64, shape (count,)."""
+    # 1. A set of terminals for each message, by share. The sum of the shares is rounded, so a
+    #    number may be above it.
     parts = slice(demand.part_start[terminal], demand.part_start[terminal + 1])
-    upto = np.cumsum(demand.part_share[parts])
-    part = np.minimum(np.searchsorted(upto, _uniform(source, count), "right"), len(upto) - 1)
+    shares = np.cumsum(demand.part_share[parts])
+    part = np.minimum(np.searchsorted(shares, _uniform(source, count), "right"), len(shares) - 1)
     terminal_set = demand.part_set[parts][part]
+    # 2. A member of each set, all equally likely; the sender itself is drawn again.
     begin, size = demand.set_start[terminal_set], np.diff(demand.set_start)[terminal_set]
-    place = (_uniform(source, count) * size).astype(np.int64)
-    to: Int64Array = demand.members[begin + place].astype(np.int64)
-    while not demand.to_self and (again := np.flatnonzero(to == terminal)).size:
-        place = (_uniform(source, again.size) * size[again]).astype(np.int64)
-        to[again] = demand.members[begin[again] + place]
-    return to
+    member = (_uniform(source, count) * size).astype(np.int64)
+    targets: Int64Array = demand.members[begin + member].astype(np.int64)
+    while not demand.to_self and (again := np.flatnonzero(targets == terminal)).size:
+        member = (_uniform(source, again.size) * size[again]).astype(np.int64)
+        targets[again] = demand.members[begin[again] + member]
+    return targets
 
 
 def _uniform(source: np.random.PCG64, count: int) -> Float64Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from routelab.api.columns import Column, Pooling
@@ -15,6 +16,13 @@ _WHOLE: Any = ("simulations",)
 _SEARCH = "find_saturation"
 _RATE, _CYCLES = "flits per cycle", "cycles"
 _SHOWN: Any = ("simulate",)
+
+_load = partial(Column, of=_RUN)
+_fact = partial(Column, of=_WHOLE)
+_channel = partial(Column, of=("channels",))
+_terminal = partial(Column, of=("terminals",))
+_latency_row = partial(Column, of=("latencies",))
+"""Columns by the rows that have them; `_fact` is of a whole simulation only."""
 
 
 def _interval(name: str, meaning: str, heading: str = "", **more: Any) -> Iterator[Column]:
@@ -42,13 +50,12 @@ def _distribution(name: str, quantity: str) -> Iterator[Column]:
         ("max", "largest", "maximum", "max"),
     ):
         pooling: Any = seeds
-        yield Column(
+        yield _load(
             f"{name}_{part}",
             f"{words} {quantity} of a terminal, over all terminals that send",
             f"{quantity} of terminals, {title}",
             unit=_RATE,
             seeds=pooling,
-            of=_RUN,
         )
 
 
@@ -70,13 +77,12 @@ def _latency() -> Iterator[Column]:
     yield from _interval(
         "latency_p99", f"99 % quantile of the {meaning}", "99th-percentile latency", **options
     )
-    yield Column(
+    yield _load(
         "latency_max",
         f"largest {meaning}",
         "maximum latency",
         unit=_CYCLES,
         seeds="max",
-        of=_RUN,
         shown=_SHOWN,
     )
 
@@ -84,21 +90,15 @@ def _latency() -> Iterator[Column]:
 def _other_latency(name: str, meaning: str, heading: str) -> Iterator[Column]:
     """Yield mean, quantiles and maximum of a latency without intervals."""
     for part, words in {"mean": "mean", **_QUANTILES}.items():
-        yield Column(
+        yield _load(
             f"{name}_{part}",
             f"{words} {meaning}",
             f"{words} {heading}",
             unit=_CYCLES,
             seeds="all-mean",
-            of=_RUN,
         )
-    yield Column(
-        f"{name}_max",
-        f"largest {meaning}",
-        f"maximum {heading}",
-        unit=_CYCLES,
-        seeds="max",
-        of=_RUN,
+    yield _load(
+        f"{name}_max", f"largest {meaning}", f"maximum {heading}", unit=_CYCLES, seeds="max"
     )
 
 
@@ -112,41 +112,33 @@ MEASURED: tuple[Column, ...] = (
         of=("simulations", "loads", "channels", "terminals", "latencies"),
         shown=_SHOWN,
     ),
-    Column(
+    _load(
         "state",
         "how the run ended: `stationary`, `saturated`, `undecided`, `deadlock`, `livelock`, "
         "`no-route`, `finished` or `unfinished`; with several seeds, the worst of them",
-        of=_RUN,
         shown=_SHOWN,
     ),
-    Column(
+    _load(
         "completion_cycles",
         "cycle in which the last message arrived",
         "completion time",
         _CYCLES,
         "lower",
         "max",
-        of=_RUN,
         needs="messages",
         shown=_SHOWN,
     ),
-    Column(
+    _load(
         "saturated",
         "whether the network accepts less than the offered load; missing if that is unknown",
-        of=_RUN,
     ),
-    Column(
+    _load(
         "text",
         "the state in words, with any shortfall in the requested precision",
         "result in words",
-        of=_RUN,
     ),
-    Column(
-        "offered_load",
-        "flits generated per cycle and sending terminal",
-        "offered load",
-        unit=_RATE,
-        of=_RUN,
+    _load(
+        "offered_load", "flits generated per cycle and sending terminal", "offered load", unit=_RATE
     ),
     *_interval(
         "accepted_load",
@@ -158,17 +150,14 @@ MEASURED: tuple[Column, ...] = (
     ),
     *_distribution("offered", "offered load"),
     *_distribution("accepted", "accepted load"),
-    Column(
+    _load(
         "jain",
         "Jain's fairness index of the accepted loads of terminals, relative to their rates: 1 if "
         "all terminals are served equally, 1/n if only one of n is served",
         "Jain fairness index",
         better="higher",
-        of=_RUN,
     ),
-    Column(
-        "worst_terminal", "number of the worst-served terminal", "worst-served terminal", of=_RUN
-    ),
+    _load("worst_terminal", "number of the worst-served terminal", "worst-served terminal"),
     *_latency(),
     *_other_latency(
         "network_latency",
@@ -176,9 +165,7 @@ MEASURED: tuple[Column, ...] = (
         "network latency",
     ),
     *_other_latency(
-        "message_latency",
-        "latency of messages, to the arrival of the last tail",
-        "message latency",
+        "message_latency", "latency of messages, to the arrival of the last tail", "message latency"
     ),
     *_other_latency(
         "in_order_latency",
@@ -193,188 +180,146 @@ MEASURED: tuple[Column, ...] = (
         unit="hops",
         shown=_SHOWN,
     ),
-    Column(
+    _load(
         "hops_max",
         "largest number of channels between switches that a packet crossed",
         "maximum path length",
         "hops",
         seeds="max",
-        of=_RUN,
     ),
-    Column(
-        "escape_share",
-        "share of hops that the routing marks as escape",
-        "share of escape hops",
-        of=_RUN,
-    ),
-    Column(
+    _load("escape_share", "share of hops that the routing marks as escape", "share of escape hops"),
+    _load(
         "utilisation_max",
         "utilisation of the busiest channel between switches: flits per cycle, as a share "
         "of what the channel can carry",
         "maximum channel utilisation",
         better="lower",
         seeds="max",
-        of=_RUN,
         shown=_SHOWN,
     ),
-    Column(
+    _load(
         "utilisation_mean",
         "mean utilisation of the channels between switches",
         "mean channel utilisation",
-        of=_RUN,
     ),
-    Column(
+    _load(
         "utilisation_min",
         "utilisation of the least busy channel between switches",
         "minimum channel utilisation",
         seeds="min",
-        of=_RUN,
     ),
-    Column(
+    _load(
         "worst_share",
         "share of its offered load that the worst-served terminal gets accepted; with `messages`, "
         "the last arrival at the last terminal to finish, divided by the mean over terminals",
         "accepted share of the worst-served terminal",
         better="higher",
-        of=_RUN,
         shown=_SHOWN,
     ),
-    Column(
+    _load(
         "starved_terminals",
         "terminals that generated at least 10 packets, of which none was accepted; with several "
         "seeds, the largest number",
         "starved terminals",
         better="lower",
         seeds="max",
-        of=_RUN,
     ),
-    Column(
+    _load(
         "warmup_cycles",
         "cycles of the warm-up, whose end is detected; they are not counted",
         "warm-up",
         unit=_CYCLES,
         seeds="sum",
-        of=_RUN,
     ),
-    Column(
+    _load(
         "cycles",
         "cycles that were counted, after the warm-up",
         "counted cycles",
         seeds="sum",
-        of=_RUN,
         shown=_SHOWN,
     ),
-    Column(
-        "samples", "samples that the confidence intervals are computed from", seeds="sum", of=_RUN
-    ),
-    Column("senders", "terminals that send", "sending terminals", of=_RUN),
-    Column(
+    _load("samples", "samples that the confidence intervals are computed from", seeds="sum"),
+    _load("senders", "terminals that send", "sending terminals"),
+    _load(
         "flit_hops",
         "flits times channels that they crossed, in the cycles that were counted",
         "flit hops",
         seeds="sum",
-        of=_RUN,
     ),
-    Column("cpu_seconds", "CPU time of the simulation", "CPU time", "s", seeds="sum", of=_RUN),
-    Column(
+    _load("cpu_seconds", "CPU time of the simulation", "CPU time", "s", seeds="sum"),
+    _load(
         "flit_hops_per_cpu_s",
         "speed of the simulation: flits times channels that they cross, per second of CPU time",
         "flit hops per CPU second",
-        of=_RUN,
         shown=_SHOWN,
     ),
 )
 """Columns of a load; the facts of a simulation are those of its highest load."""
 
 FOUND: tuple[Column, ...] = (
-    Column(
-        "convention",
-        "description of the traffic on this network",
-        "description of the traffic",
-        of=_WHOLE,
-    ),
-    Column(
+    _fact("convention", "description of the traffic on this network", "description of the traffic"),
+    _fact(
         "worst_terminal_name",
         "name, or number, of the worst-served terminal",
         "worst-served terminal",
-        of=_WHOLE,
     ),
-    Column(
+    _fact(
         "worst_terminal_switch",
         "switch of the worst-served terminal",
         "switch of the worst-served terminal",
-        of=_WHOLE,
     ),
-    Column(
+    _fact(
         "deadlock",
         "verdict of the deadlock checker on the routing in these routers: `proven`, `proven if "
         "declared`, `cycle`, `broken` or `unproven`",
         "deadlock freedom",
-        of=_WHOLE,
     ),
-    Column(
+    _fact(
         "deadlock_proof",
         "kind of the proof, such as `acyclic`, `bubble` or `duato`",
         "kind of deadlock proof",
-        of=_WHOLE,
     ),
-    Column(
-        "deadlock_reason", "reason of the verdict", "reason for the deadlock verdict", of=_WHOLE
-    ),
-    Column(
+    _fact("deadlock_reason", "reason of the verdict", "reason for the deadlock verdict"),
+    _fact(
         "deadlock_coverage",
         "states of a hop-by-hop algorithm that were checked; empty for tables, whose routes are "
         "all checked",
         "states checked for deadlock",
-        of=_WHOLE,
     ),
-    Column(
+    _fact(
         "deadlock_cycle",
         "channels that wait for each other in a cycle, one per line",
         "cycle of waiting channels",
-        of=_WHOLE,
     ),
-    Column(
-        "flow_control",
-        "flow control of the routing: `plain` or `bubble`",
-        "flow control",
-        of=_WHOLE,
-    ),
-    Column(
-        "virtual_channels", "virtual channels that the routing needs", "virtual channels", of=_WHOLE
-    ),
-    Column(
+    _fact("flow_control", "flow control of the routing: `plain` or `bubble`", "flow control"),
+    _fact("virtual_channels", "virtual channels that the routing needs", "virtual channels"),
+    _fact(
         "virtual_channels_used",
         "virtual channels of the routers that the routing uses",
         "used virtual channels",
-        of=_WHOLE,
     ),
-    Column(
+    _fact(
         "virtual_channels_unused",
         "virtual channels of the routers that the routing leaves unused",
         "unused virtual channels",
-        of=_WHOLE,
     ),
-    Column(
+    _fact(
         "blocked",
         "why packets were blocked, at the lowest load at which they were; missing if they were not",
-        of=_WHOLE,
     ),
-    Column(
+    _fact(
         "saturation_load",
         "largest offered load that the network sustains",
         "saturation load",
         _RATE,
         "higher",
-        of=_WHOLE,
         needs=_SEARCH,
     ),
-    Column(
+    _fact(
         "saturation_bound",
         "smallest load that the search found not to be sustained",
         "smallest load not sustained",
         unit=_RATE,
-        of=_WHOLE,
         needs=_SEARCH,
     ),
     *_interval(
@@ -393,159 +338,135 @@ FOUND: tuple[Column, ...] = (
         of=_WHOLE,
         needs=_SEARCH,
     ),
-    Column(
+    _fact(
         "throughput_at",
         "offered load at which `throughput` was measured",
         "offered load of the throughput",
         unit=_RATE,
-        of=_WHOLE,
         needs=_SEARCH,
     ),
-    Column(
+    _fact(
         "saturation_text",
         "result of the saturation search in words",
         "saturation search in words",
-        of=_WHOLE,
         needs=_SEARCH,
     ),
-    Column(
+    _fact(
         "loads_tried",
         "number of loads that the saturation search tried",
         "loads tried",
-        of=_WHOLE,
         needs=_SEARCH,
     ),
-    Column(
+    _fact(
         "terminal_throughput",
         "mean over terminals of the flits per cycle that each received until its last packet "
         "arrived",
         "mean throughput of terminals",
         _RATE,
         "higher",
-        of=_WHOLE,
         needs="messages",
     ),
 )
 """Facts of a whole simulation."""
 
 CHANNELS: tuple[Column, ...] = (
-    Column("channel", "number of the channel", of=("channels",)),
-    Column("source", "switch that the channel leaves", "source switch", of=("channels",)),
-    Column("target", "switch that the channel enters", "target switch", of=("channels",)),
-    Column(
-        "direction", "direction label of the channel, in networks that have them", of=("channels",)
-    ),
-    Column("flits", "flits that crossed the channel", seeds="sum", of=("channels",)),
-    Column(
+    _channel("channel", "number of the channel"),
+    _channel("source", "switch that the channel leaves", "source switch"),
+    _channel("target", "switch that the channel enters", "target switch"),
+    _channel("direction", "direction label of the channel, in networks that have them"),
+    _channel("flits", "flits that crossed the channel", seeds="sum"),
+    _channel(
         "utilisation",
         "flits per cycle, as a share of what the channel can carry",
         "channel utilisation",
-        of=("channels",),
     ),
 )
 
 TERMINALS: tuple[Column, ...] = (
-    Column("terminal", "number of the terminal", of=("terminals",)),
-    Column("name", "name of the terminal, or its number", of=("terminals",)),
-    Column("switch", "switch of the terminal", of=("terminals",)),
-    Column(
+    _terminal("terminal", "number of the terminal"),
+    _terminal("name", "name of the terminal, or its number"),
+    _terminal("switch", "switch of the terminal"),
+    _terminal(
         "offered",
         "flits per cycle that the terminal generates; missing if it has nothing to send",
         "offered load",
         unit=_RATE,
-        of=("terminals",),
     ),
-    Column(
+    _terminal(
         "accepted",
         "flits per cycle from the terminal that arrived; missing if it has nothing to send",
         "accepted load",
         unit=_RATE,
         better="higher",
-        of=("terminals",),
     ),
-    Column(
+    _terminal(
         "received",
         "flits per cycle that the terminal received; missing if nothing is sent to it",
         "received load",
         unit=_RATE,
-        of=("terminals",),
     ),
-    Column(
+    _terminal(
         "latency_mean",
         "mean latency of the packets that the terminal sent; missing at saturated loads",
         "mean latency",
         _CYCLES,
         "lower",
-        of=("terminals",),
     ),
-    Column(
+    _terminal(
         "latency_mean_received",
         "mean latency of the packets that the terminal received; missing at saturated loads",
         "mean latency of received packets",
         _CYCLES,
         "lower",
-        of=("terminals",),
     ),
-    Column(
+    _terminal(
         "finished_at",
         "cycle in which the last packet arrived at the terminal",
         "last arrival",
         "cycle",
         "lower",
         "max",
-        of=("terminals",),
         needs="messages",
     ),
-    Column(
+    _terminal(
         "throughput",
         "flits per cycle that the terminal received until its last packet arrived",
         unit=_RATE,
         better="higher",
-        of=("terminals",),
         needs="messages",
     ),
 )
 
 LATENCIES: tuple[Column, ...] = (
-    Column(
-        "latency",
-        "latency of packets, from generation to the arrival of the tail",
-        unit=_CYCLES,
-        of=("latencies",),
+    _latency_row(
+        "latency", "latency of packets, from generation to the arrival of the tail", unit=_CYCLES
     ),
-    Column(
+    _latency_row(
         "network_latency",
         "latency of packets, from the start of their injection to the arrival of the tail",
         "network latency",
         _CYCLES,
-        of=("latencies",),
     ),
-    Column(
+    _latency_row(
         "message_latency",
         "latency of messages, to the arrival of the last tail",
         "message latency",
         _CYCLES,
-        of=("latencies",),
     ),
-    Column(
+    _latency_row(
         "in_order_latency",
         "latency of packets until all earlier packets of their message have arrived",
         "in-order latency",
         _CYCLES,
-        of=("latencies",),
     ),
-    Column("hops", "number of hops of packets", "path length", unit="hops", of=("latencies",)),
-    Column(
-        "count",
-        "number of packets or messages with this latency or number of hops",
-        seeds="sum",
-        of=("latencies",),
+    _latency_row("hops", "number of hops of packets", "path length", unit="hops"),
+    _latency_row(
+        "count", "number of packets or messages with this latency or number of hops", seeds="sum"
     ),
-    Column(
+    _latency_row(
         "share",
         "share of packets or messages with at most this latency or number of hops",
         "cumulative share",
-        of=("latencies",),
     ),
 )
 

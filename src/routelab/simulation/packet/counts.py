@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +63,16 @@ class Histogram:
     total: int
     sum: int
     maximum: int
+
+    @classmethod
+    def merged(cls, histograms: Sequence[Histogram]) -> Histogram:
+        """Return the histogram of all numbers of several ones."""
+        return cls(
+            bins=np.sum([histogram.bins for histogram in histograms], axis=0),
+            total=sum(histogram.total for histogram in histograms),
+            sum=sum(histogram.sum for histogram in histograms),
+            maximum=max(histogram.maximum for histogram in histograms),
+        )
 
     @property
     def mean(self) -> float:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from routelab.api import HopProgram, InputError, Topology, UnsupportedError
-from routelab.api.topology import Int64Array
 from routelab.kernels.hops import HOP, INJECT
 from routelab.simulation.packet.blockage import (
     Blockage,
@@ -93,9 +92,11 @@ class Simulation:
 
     def _schedule(self) -> None:
         """Schedule every terminal's first message."""
+        from routelab.simulation.packet.kernels.injection import first_messages
+
         engine, traffic = self._engine, self.traffic
         if isinstance(traffic, OpenLoop):
-            _first_messages(self._places, traffic.load * traffic.demand.rate > 0)
+            first_messages(self._places, traffic.load * traffic.demand.rate > 0)
         for terminal in np.flatnonzero(engine.terminals["due"] >= 0):
             due = int(engine.terminals["due"][terminal])
             row = min(due, len(engine.sources) - 1)
@@ -159,10 +160,10 @@ class Simulation:
         """Return the counts since the last reset."""
         engine, totals = self._engine, self._engine.totals
         by_terminal = engine.by_terminal.copy()
-        whole = self.traffic.message_packets == 1
-        flits = self.router.unit_flits
         units = engine.crossed.reshape(-1, self.router.vcs)[self._ports.of_channel]
-        vc_flits = units.astype(np.int64) * flits
+        vc_flits = units.astype(np.int64) * self.router.unit_flits
+        # a packet that is a whole message is counted once, as a packet
+        whole = self.traffic.message_packets == 1
         latency = self.latencies()
         return Counts(
             cycles=self.now - self._since,
@@ -239,9 +240,3 @@ def _remember_address(function: Any, signature: Any) -> None:
     result = function.get_compile_result(signature)
     result.library.get_pointer_to_function = cache(result.library.get_pointer_to_function)
     function.get_compile_result = lambda _: result
-
-
-def _first_messages(places: Int64Array, sends: Any) -> None:
-    from routelab.simulation.packet.kernels.injection import first_messages
-
-    first_messages(places, sends)

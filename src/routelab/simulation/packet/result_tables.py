@@ -87,21 +87,25 @@ def terminal_table(
     names = topology.switch_names
     switches = [names[switch] for switch in topology.terminal_switch]
 
-    names_of: Sequence[str] = TERMINALS
+    header: Sequence[str] = TERMINALS
     if any(run.settings.messages for point in points for run in point.runs):
-        names_of = (*TERMINALS, "throughput")
+        header = (*TERMINALS, "throughput")
 
     def columns(point: Point) -> Columns:
         """Return the columns of one load, over all its seeds."""
         runs = point.runs
+        # 1. Sums over the seeds, and the cycles of those in which a terminal takes part.
         send, receive = zip(*(ends(run.seed) for run in runs), strict=True)
         sending, receiving = _cycles_of(runs, send), _cycles_of(runs, receive)
         sent = _sum(runs, lambda counts: counts.delivered)
         got = _sum(runs, lambda counts: counts.received)
+        received = _means(_sum(runs, lambda counts: counts.ejected), receiving)
+        # 2. Latencies, if all seeds have them: a mean of the others would hide a saturated one.
         with_latency = all(run.latency is not None for run in runs)
+        # 3. Endless traffic has no last arrival. Rates are over all cycles, `throughput` over those
+        #    until the last arrival at the terminal.
         finished = runs[0].state in ("finished", "unfinished")
         last_arrival = np.max([run.counts.finished_at for run in runs], axis=0).tolist()
-        received = _means(_sum(runs, lambda counts: counts.ejected), receiving)
         cycles = _cycles(runs) / len(runs)
         return {
             "terminal": list(range(topology.num_terminals)),
@@ -121,7 +125,7 @@ def terminal_table(
             ],
         }
 
-    return _stack(names_of, points, columns)
+    return _stack(header, points, columns)
 
 
 def latency_table(points: Iterable[Point]) -> Columns:
@@ -141,7 +145,8 @@ def latency_table(points: Iterable[Point]) -> Columns:
             parts["share"] += (np.cumsum(counts) / max(counts.sum(), 1)).tolist()
 
         for kind in _kinds(point):
-            cycles, counts = _merge([getattr(run.counts, kind) for run in point.runs]).values()
+            histograms = [getattr(run.counts, kind) for run in point.runs]
+            cycles, counts = Histogram.merged(histograms).values()
             add(kind, cycles.tolist(), counts)
         hops = _sum(point.runs, lambda counts: counts.hops)
         add("hops", np.flatnonzero(hops).tolist(), hops[hops > 0])
@@ -196,12 +201,3 @@ def _means(sums: Int64Array, numbers: Int64Array, is_known: bool = True) -> list
     means: Float64Array = sums / np.maximum(numbers, 1)
     pairs = zip(means.tolist(), numbers.tolist(), strict=True)
     return [mean if is_known and number else None for mean, number in pairs]
-
-
-def _merge(histograms: Sequence[Histogram]) -> Histogram:
-    return Histogram(
-        bins=np.sum([histogram.bins for histogram in histograms], axis=0),
-        total=sum(histogram.total for histogram in histograms),
-        sum=sum(histogram.sum for histogram in histograms),
-        maximum=max(histogram.maximum for histogram in histograms),
-    )

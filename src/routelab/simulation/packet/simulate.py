@@ -69,6 +69,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     """
     network, traffic = case.network, case.work
     assert isinstance(traffic, TrafficPlugin)
+    # 1. The traffic, drawn once for each seed.
     case.report_progress(traffic.name, "traffic")
 
     @cache
@@ -81,9 +82,12 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     if not first_demand.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.report_progress(traffic.name, "ok", ended=True)
+    # 2. The routing as a program, with its proof.
     router = settings.routers()
     program, table, checked = make_packet_program(case, router, settings.proof_states)
-    digest = program_digest(program)  # a table that was drawn again has other loads
+    # 3. How to measure one load with one seed. Results that are stored are found by the program,
+    #    too: a table that was drawn again has other loads.
+    digest = program_digest(program)
     watch = LoadProgress(settings)
 
     def offered(load: float, seed: int) -> OfferedTraffic:
@@ -112,6 +116,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         find_result=find_result,
         on_progress=watch.report,
     )
+    # 4. All loads. A search for saturation begins with their results.
     watch.begin()
     points = measure(settings.loads)
     bubble = bool(program.bubble)
@@ -127,13 +132,15 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         facts |= saturation_facts(saturation)
         curve = [curve_row(point, bubble=bubble) for point in saturation.points]
 
+    # 5. Tables of the loads of the settings; only the curve has those of a search.
     @cache
     def ends(seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return active_terminals(offered(points[0].load, seed))
 
     terminals = terminal_table(points, network, ends)
     if settings.messages:
-        facts["terminal_throughput"] = _mean(terminals["throughput"])
+        rates = [rate for rate in terminals["throughput"] if rate is not None]
+        facts["terminal_throughput"] = float(np.mean(rates)) if rates else None
     facts["blocked"] = blocked_at(curve)
     _check_proof(facts, curve)
     tables = {
@@ -156,11 +163,6 @@ def _check_proof(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -
         return
     check = f"the check says {facts['deadlock']} ({facts['deadlock_reason']})"
     raise RuntimeError(f"{check}, and the simulation ends in a deadlock ({facts['blocked']})")
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    defined = [value for value in values if value is not None]
-    return float(np.mean(defined)) if defined else None
 
 
 def _overload(table: RouteTable | None, demand: Demand) -> float:

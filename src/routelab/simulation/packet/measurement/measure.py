@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from routelab.api.topology import Float64Array, Topology
+from routelab.api.topology import Topology
 from routelab.simulation.packet.blockage import Blockage
 from routelab.simulation.packet.counts import Counts, CycleCounts, Histogram
 from routelab.simulation.packet.measurement.intervals import LEAST_GROUPS, Estimate
@@ -207,24 +207,20 @@ def _count(
             continue
         if run.cycles <= settings.max_cycles // 2 and samples.is_warming_up():
             return None
-        if not _is_long_enough(run, samples):
+        # a verdict needs more than one wave of packets, see `TRANSITS`
+        packets, network = samples.packets.sum(), run.simulation.counts().network_latency
+        transit = network.sum / max(network.total, 1)
+        if packets < FEW_PACKETS or run.cycles - run.began < TRANSITS * transit:
             continue
         if samples.rate(settings.confidence).within(settings.precision):
             if reason := _overload(run, settings, samples):
                 return "saturated", f"saturated: {reason}"
-            if _is_precise(samples, settings):
+            latency = samples.mean_latency(settings.confidence)
+            if packets >= LEAST_PACKETS and latency.within(settings.precision):
                 return "stationary", "stationary"
     if run.look():
         return _verdict(run.blocked)
     return _undecided_state(run, settings, samples, warm)
-
-
-def _is_long_enough(run: _Run, samples: Samples) -> bool:
-    """Return whether the counts cover more than the time between two waves of packets."""
-    packets = samples.packets.sum()
-    network = run.simulation.counts().network_latency
-    transit = network.sum / max(network.total, 1)
-    return bool(packets >= FEW_PACKETS and run.cycles - run.began >= TRANSITS * transit)
 
 
 def _overload(run: _Run, settings: SimulationSettings, samples: Samples) -> str:
@@ -238,12 +234,6 @@ def _overload(run: _Run, settings: SimulationSettings, samples: Samples) -> str:
         if samples.rate(CERTAIN).high < (1 - settings.precision) * offered:
             return f"terminals stall, more than precision={settings.precision} of the load is lost"
     return ""
-
-
-def _is_precise(samples: Samples, settings: SimulationSettings) -> bool:
-    """Return whether the mean latency is precise enough."""
-    latency = samples.mean_latency(settings.confidence)
-    return samples.packets.sum() >= LEAST_PACKETS and latency.within(settings.precision)
 
 
 def _undecided_state(
@@ -332,7 +322,10 @@ def _make_result(
     sends = np.flatnonzero(rate)
     generated = counts.generated[sends] / max(counts.cycles, 1)
     arrived = counts.delivered[sends] * settings.packet_flits / max(counts.cycles, 1)
-    starved = 0 if closed else _starved(counts, settings.packet_flits)
+    starved = 0
+    if not closed:
+        offers = counts.generated >= FEW_STARVED * settings.packet_flits
+        starved = int(np.count_nonzero(offers & (counts.delivered == 0)))
     if starved:
         text += f"; {starved} of {len(sends)} terminals starve: none of their packets arrived"
     is_valid = state in ("stationary", "finished")
@@ -353,7 +346,9 @@ def _make_result(
         offered_by_terminal=Distribution.of(generated),
         accepted_by_terminal=Distribution.of(arrived),
         jain=jain_index(arrived / rate[sends]),
-        worst=_slowest(counts) if closed else _worst(sends, generated, arrived),
+        worst=Worst.last_served(counts)
+        if closed
+        else Worst.least_served(sends, generated, arrived),
         starved=starved,
         latency=_latency(counts, settings, samples) if is_valid else None,
         network_latency=Latency.without_intervals(counts.network_latency) if is_valid else None,
@@ -400,26 +395,3 @@ def _latency(
     confidence = settings.confidence
     p50, p95, p99 = (samples.quantile(q, counts.latency, confidence) for q in (0.5, 0.95, 0.99))
     return Latency(samples.mean_latency(confidence), p50, p95, p99, counts.latency.maximum)
-
-
-def _worst(sends: np.ndarray, generated: Float64Array, arrived: Float64Array) -> Worst:
-    """Return the sender with the smallest share of arrivals."""
-    offers = generated > 0
-    if not offers.any():
-        return Worst(-1, float("nan"))
-    share = arrived[offers] / generated[offers]
-    place = int(share.argmin())
-    return Worst(int(sends[offers][place]), float(share[place]))
-
-
-def _starved(counts: Counts, packet_flits: int) -> int:
-    """Return the number of terminals without an accepted packet, though they generated some."""
-    offers = counts.generated >= FEW_STARVED * packet_flits
-    return int(np.count_nonzero(offers & (counts.delivered == 0)))
-
-
-def _slowest(counts: Counts) -> Worst:
-    """Return the terminal with the latest last arrival."""
-    ends = counts.finished_at
-    mean = float(ends[ends >= 0].mean()) if (ends >= 0).any() else 0.0
-    return Worst(int(ends.argmax()), float(ends.max()) / mean) if mean else Worst(-1, float("nan"))

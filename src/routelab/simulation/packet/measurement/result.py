@@ -56,6 +56,16 @@ class Distribution:
             return cls(*[float("nan")] * 6)
         return cls(float(values.mean()), *map(float, np.quantile(values, (0, 0.25, 0.5, 0.75, 1))))
 
+    def facts(self, name: str) -> dict[str, float]:
+        """Return the smallest and largest number and the quartiles as flat facts."""
+        return {
+            f"{name}_min": self.minimum,
+            f"{name}_q25": self.lower_quartile,
+            f"{name}_median": self.median,
+            f"{name}_q75": self.upper_quartile,
+            f"{name}_max": self.maximum,
+        }
+
 
 @dataclass(frozen=True)
 class Latency:
@@ -97,6 +107,25 @@ class Worst:
 
     terminal: int
     share: float
+
+    @classmethod
+    def least_served(
+        cls, sends: Int64Array, generated: Float64Array, arrived: Float64Array
+    ) -> Worst:
+        """Return the sender with the smallest share of arrivals; arrays over the senders."""
+        offers = generated > 0
+        if not offers.any():
+            return cls(-1, float("nan"))
+        share = arrived[offers] / generated[offers]
+        place = int(share.argmin())
+        return cls(int(sends[offers][place]), float(share[place]))
+
+    @classmethod
+    def last_served(cls, counts: Counts) -> Worst:
+        """Return the terminal with the latest last arrival."""
+        ends = counts.finished_at
+        mean = float(ends[ends >= 0].mean()) if (ends >= 0).any() else 0.0
+        return cls(int(ends.argmax()), float(ends.max()) / mean) if mean else cls(-1, float("nan"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +223,10 @@ class LoadResult:
 
     def facts(self) -> dict[str, Any]:
         """Return flat numbers and words, None if unknown; ``_low``, ``_high``: intervals."""
+        # all names, whether there is a latency or not: tables have the same columns at every load
+        latencies: dict[str, Any] = {}
+        for name in _LATENCIES:
+            latencies |= _latency(name, getattr(self, name))
         values: dict[str, Any] = {
             "load": self.load,
             "seed": self.seed,
@@ -202,28 +235,14 @@ class LoadResult:
             "saturated": self.saturated,
             "text": self.text,
             "offered_load": self.offered,
-        }
-        values |= interval("accepted_load", self.accepted)
-        for name, spread in (
-            ("offered", self.offered_by_terminal),
-            ("accepted", self.accepted_by_terminal),
-        ):
-            values |= {
-                f"{name}_min": spread.minimum,
-                f"{name}_q25": spread.lower_quartile,
-                f"{name}_median": spread.median,
-                f"{name}_q75": spread.upper_quartile,
-                f"{name}_max": spread.maximum,
-            }
-        values |= {
+            **interval("accepted_load", self.accepted),
+            **self.offered_by_terminal.facts("offered"),
+            **self.accepted_by_terminal.facts("accepted"),
             "jain": self.jain,
             "worst_terminal": self.worst.terminal if self.worst.terminal >= 0 else None,
             "worst_share": self.worst.share,
             "starved_terminals": self.starved,
-        }
-        for name in _LATENCIES:
-            values |= _latency(name, getattr(self, name))
-        values |= {
+            **latencies,
             "hops_mean": self.hops_mean,
             "hops_max": int(np.flatnonzero(self.hops)[-1]) if self.hops.any() else None,
             "escape_share": self.escape_share,

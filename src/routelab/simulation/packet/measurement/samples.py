@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -18,6 +19,17 @@ from routelab.simulation.packet.measurement.intervals import (
 
 MAX_SAMPLES = 8 * LEAST_GROUPS
 """Largest number of samples; more are merged in pairs."""
+
+_SUMS = (
+    "cycles",
+    "generated_flits",
+    "ejected_flits",
+    "ejected_packets",
+    "latency_sum",
+    "packets_waiting",
+    "packets_in_network",
+)
+"""Counts of a sample (`CycleCounts`); that of waiting packets as its change since the last one."""
 
 CERTAIN = 0.998
 """Confidence level (two-sided) of a growing backlog: one error in a thousand."""
@@ -55,76 +67,59 @@ class Samples:
         latencies : int64 array, optional
             Bins of the histogram of latencies at its end, cumulative from the first sample.
         """
-        self._rows.append(
-            np.array(
-                [
-                    sample.cycles,
-                    sample.generated_flits,
-                    sample.ejected_flits,
-                    sample.ejected_packets,
-                    sample.latency_sum,
-                    sample.packets_waiting - self._waiting,
-                    sample.packets_in_network,
-                ],
-                dtype=np.int64,
-            )
-        )
+        change = replace(sample, packets_waiting=sample.packets_waiting - self._waiting)
+        self._rows.append(np.array([getattr(change, name) for name in _SUMS], dtype=np.int64))
         self._waiting = sample.packets_waiting
         if latencies is not None:
             before = 0 if self._counted is None else self._counted
             self._latencies.append(latencies - before)
             self._counted = latencies
         if len(self._rows) == self._max_samples:
-            self._rows = [
-                row + next_row
-                for row, next_row in zip(self._rows[::2], self._rows[1::2], strict=True)
-            ]
-            self._latencies = [
-                row + next_row
-                for row, next_row in zip(self._latencies[::2], self._latencies[1::2], strict=True)
-            ]
+            self._rows = _add_pairs(self._rows)
+            self._latencies = _add_pairs(self._latencies)
             self.cycles *= 2
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def _column(self, number: int) -> Float64Array:
+    def _column(self, name: str) -> Float64Array:
+        number = _SUMS.index(name)
         return np.array([row[number] for row in self._rows], dtype=np.float64)
 
     @property
     def packets(self) -> Float64Array:
         """Packets that arrived in each sample."""
-        return self._column(3)
+        return self._column("ejected_packets")
 
     @property
     def in_network(self) -> Float64Array:
         """Packets in the network at the end of each sample (merged ones: sum over their ends)."""
-        return self._column(6)
+        return self._column("packets_in_network")
 
     @property
     def arrived(self) -> Float64Array:
         """Flits per cycle that arrived, in total."""
-        return self._column(2) / self._column(0)
+        return self._column("ejected_flits") / self._column("cycles")
 
     @property
     def waiting(self) -> Float64Array:
         """Packets that wait at the sources at the end of each, relative to the beginning."""
-        return np.cumsum(self._column(5))
+        return np.cumsum(self._column("packets_waiting"))
 
     @property
     def latency(self) -> Float64Array:
         """Mean latency of arrivals in each sample; without arrivals, that of the one before."""
         packets = self.packets
         held = np.maximum.accumulate(np.where(packets > 0, np.arange(len(packets)), 0))
-        return self._column(4)[held] / np.maximum(packets[held], 1)
+        return self._column("latency_sum")[held] / np.maximum(packets[held], 1)
 
     def rate(self, confidence: float) -> Estimate:
         """Estimate the flits per cycle that arrive, in total."""
-        return ratio(self._column(2), self._column(0), confidence)
+        return ratio(self._column("ejected_flits"), self._column("cycles"), confidence)
 
     def mean_latency(self, confidence: float) -> Estimate:
         """Estimate the latency of packets, in cycles."""
-        return ratio(self._column(4), self.packets, confidence)
+        return ratio(self._column("latency_sum"), self.packets, confidence)
 
     def quantile(self, share: float, whole: Histogram, confidence: float) -> Estimate:
         """Estimate a quantile of the latency: its value from all packets, its error from batches.
@@ -135,7 +130,10 @@ class Samples:
         whole : Histogram
             Histogram of all samples.
         """
-        residual = self._column(4) - self._column(4).sum() / self.packets.sum() * self.packets
+        residual = (
+            self._column("latency_sum")
+            - self._column("latency_sum").sum() / self.packets.sum() * self.packets
+        )
         width, correlation, independent = group_batches(residual)
         bins = np.array(self._latencies)[len(self) % width :]
         grouped = bins.reshape(len(self) // width, width, -1).sum(axis=1)
@@ -160,9 +158,9 @@ class Samples:
         num_ignored : int
             Number of samples at the beginning to ignore.
         """
-        cycles = self._column(0)[num_ignored:]
-        shortfall = (self._column(1) - self._column(2))[num_ignored:]
-        backlog = self._column(5)[num_ignored:]
+        cycles = self._column("cycles")[num_ignored:]
+        shortfall = (self._column("generated_flits") - self._column("ejected_flits"))[num_ignored:]
+        backlog = self._column("packets_waiting")[num_ignored:]
         return all(ratio(part, cycles, CERTAIN).low > 0 for part in (shortfall, backlog))
 
     def is_balanced(self, precision: float) -> bool:
@@ -180,8 +178,8 @@ class Samples:
         generated: few packets suffice. A backlog that drifts has neighbouring batches that are
         correlated at any length.
         """
-        generated = self._column(1)
-        backlog = np.cumsum(generated - self._column(2))
+        generated = self._column("generated_flits")
+        backlog = np.cumsum(generated - self._column("ejected_flits"))
         half = len(backlog) // 2
         early, late = (mean_estimate(part, CERTAIN) for part in (backlog[:half], backlog[-half:]))
         growth = late.value - early.value + sqrt(early.half_width**2 + late.half_width**2)
@@ -200,8 +198,8 @@ class Samples:
         """
         cut = len(self) // 4
         series = (
-            (self._column(4), self.packets),
-            (self._column(2), self._column(0)),
+            (self._column("latency_sum"), self.packets),
+            (self._column("ejected_flits"), self._column("cycles")),
         )
         for sums, weights in series:
             steady = ratio(sums[cut:], weights[cut:], confidence)
@@ -211,3 +209,8 @@ class Samples:
                 if abs(first_quarter - steady.value) > 2 * steady.half_width:
                     return True
         return False
+
+
+def _add_pairs(rows: list[Int64Array]) -> list[Int64Array]:
+    """Return the sum of each two neighbours."""
+    return [row + next_row for row, next_row in zip(rows[::2], rows[1::2], strict=True)]
