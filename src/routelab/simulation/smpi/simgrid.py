@@ -178,6 +178,8 @@ def replay(
     began = time.perf_counter()
     ran: list[float] = []
 
+    # SMPI prints one time, when all ranks have ended. So a time within the program is that of a
+    # program which ends there.
     @lru_cache
     def upto(places: int) -> float:
         """Return the time at which the last rank finishes that many places of the tape."""
@@ -194,6 +196,7 @@ def replay(
             ran.append(time.perf_counter() - started)
             return simulated
 
+    # the time from one place to another: for missing rounds, as long as the last half
     seconds = upto(schedule.timed[1]) - upto(schedule.timed[0])
     missing_rounds, half = schedule.rounds_of - schedule.rounds, last_half(schedule)
     if missing_rounds:
