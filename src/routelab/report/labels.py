@@ -107,6 +107,12 @@ def _column_of(columns: Columns, name: str, of: str = "") -> Column | None:
     return next((column for row_kind in rows if (column := columns.find(name, row_kind))), None)
 
 
+def count_text(number: int, noun: str) -> str:
+    """Return a number of things: ``1 network``, ``3 numbers of dimensions``."""
+    head, *qualifier = noun.split(" of ", 1)
+    return " of ".join([f"{number} {head}{'' if number == 1 else 's'}", *qualifier])
+
+
 def number_text(column: str, value: Any, digits: int = 4) -> str:
     """Return a value as tables show it.
 

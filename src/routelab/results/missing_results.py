@@ -1,4 +1,13 @@
-"""The jobs of a study that have no result, in sentences."""
+"""The jobs of a study that have no result, in sentences: one for each cause.
+
+    failed            2 of 9 simulations of demo failed: no memory
+    limit             2 of 9 simulations of demo reached their limit of 4 GB; raise limits.memory_gb
+    timeout           1 of 9 simulations of demo reached a limit: stopped by the scheduler
+    not-run           4 of 9 simulations of demo have not run yet
+    unsupported       1 of 9 simulations of demo does not apply to its network: no escape routes
+
+Jobs that reached a limit of the study have one sentence for each limit, as the fix differs.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +34,19 @@ MOST_REASONS = 3
 LONGEST_REASON = 200
 """Characters of a reason in a sentence."""
 
-_SERIOUS = ("failed", "timeout", NOT_RUN, "unsupported")
-_LIMIT = re.compile(
+_LIMIT = "limit"
+"""Cause of a job that reached a limit of its study: `failed` or `timeout` by its status."""
+
+_PREDICATES = {
+    "failed": ("failed", "failed"),
+    _LIMIT: ("reached its limit of", "reached their limit of"),
+    "timeout": ("reached a limit", "reached a limit"),
+    NOT_RUN: ("has not run yet", "have not run yet"),
+    "unsupported": ("does not apply to its network", "do not apply to their network"),
+}
+"""What happened to one job and to several, by cause; the most serious first."""
+
+_REACHED = re.compile(
     r"(?:no network: )?reached its limit of (?P<value>[^\n]+?) \((?P<name>limits\.\w+)\)"
 )
 
@@ -109,35 +129,34 @@ def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
     list of MissingResult
         The most serious status first, and within a status the largest group first.
     """
-    kinds: dict[tuple[str, str], JobStatus] = {}
-    totals: Counter[tuple[str, str]] = Counter()
-    limits: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
-    reasons: dict[tuple[str, str], dict[str, Counter[str]]] = {}
+    # 1. Count the reasons of each cause. A limit has its value for a reason, and the key to raise.
+    totals: Counter[tuple[str, str, str]] = Counter()
+    reasons: dict[tuple[tuple[str, str, str], str], Counter[str]] = {}
     for job in jobs:
-        kind = job.study, job.noun
-        kinds.setdefault(kind, job)
+        kind = job.study, job.noun, job.plural
         totals[kind] += 1
         if job.status == "ok":
             continue
         if limit := _limit(job.status, job.reason):
-            limits.setdefault(kind, Counter())[limit["value"], limit["name"]] += 1
+            cause, reason = _LIMIT, f"{limit['value']}; raise {limit['name']}"
         else:
-            status = job.status if job.status in _SERIOUS else "failed"
-            of_status = reasons.setdefault(kind, {}).setdefault(status, Counter())
-            of_status["" if status == NOT_RUN else _shorten(job.reason)] += 1
+            cause = job.status if job.status in _PREDICATES else "failed"
+            reason = "" if cause == NOT_RUN else _shorten(job.reason)
+        reasons.setdefault((kind, cause), Counter())[reason] += 1
 
+    # 2. Make a sentence of each reason. Only limits are never merged.
     losses = []
-    for kind, first_job in kinds.items():
-        names = first_job.study, first_job.noun, first_job.plural
-        for (value, name), number in limits.get(kind, Counter()).items():
-            pronoun = "its" if number == 1 else "their"
-            predicate = f"reached {pronoun} limit of {value}; raise {name}"
-            losses.append(MissingResult(*names, number, totals[kind], "timeout", predicate))
-        for status, counts in reasons.get(kind, {}).items():
-            for reason, number in _merge(counts):
-                predicate = _predicate(status, number) + (f": {reason}" if reason else "")
-                losses.append(MissingResult(*names, number, totals[kind], status, predicate))
-    return sorted(losses, key=lambda loss: (_SERIOUS.index(loss.status), -loss.count))
+    for kind, total in totals.items():
+        for cause, predicates in _PREDICATES.items():
+            counts = reasons.get((kind, cause), Counter())
+            for reason, count in counts.items() if cause == _LIMIT else _merge(counts):
+                predicate = predicates[0 if count == 1 else 1]
+                if reason:
+                    predicate += f" {reason}" if cause == _LIMIT else f": {reason}"
+                status = "timeout" if cause == _LIMIT else cause
+                losses.append(MissingResult(*kind, count, total, status, predicate))
+    severity = list(_PREDICATES)
+    return sorted(losses, key=lambda loss: (severity.index(loss.status), -loss.count))
 
 
 def loss_sentences(jobs: Iterable[JobStatus]) -> list[str]:
@@ -159,17 +178,15 @@ def cause_text(status: str, reason: str) -> str:
 
 
 def _limit(status: str, reason: str) -> re.Match[str] | None:
-    return _LIMIT.match(reason) if status in ("failed", "timeout") else None
+    return _REACHED.match(reason) if status in ("failed", "timeout") else None
 
 
 def _shorten(reason: str) -> str:
     """Return the first line of a reason, shortened to fit into a sentence."""
     first_line = " ".join(next(iter(reason.strip().splitlines()), "").split()).rstrip(".:; ")
-    return (
-        first_line
-        if len(first_line) <= LONGEST_REASON
-        else f"{first_line[: LONGEST_REASON - 1].rstrip()}…"
-    )
+    if len(first_line) <= LONGEST_REASON:
+        return first_line
+    return f"{first_line[: LONGEST_REASON - 1].rstrip()}…"
 
 
 def _merge(counts: Counter[str]) -> list[tuple[str, int]]:
@@ -178,16 +195,3 @@ def _merge(counts: Counter[str]) -> list[tuple[str, int]]:
         return list(counts.items())
     (reason, _), *other_reasons = counts.most_common()
     return [(f"{reason} (and {len(other_reasons)} other reasons)", counts.total())]
-
-
-def _predicate(status: str, number: int) -> str:
-    """Return the verb phrase of a status for so many results."""
-    is_single = number == 1
-    return {
-        "failed": "failed",
-        "timeout": "reached a limit",
-        NOT_RUN: f"{'has' if is_single else 'have'} not run yet",
-        "unsupported": "does not apply to its network"
-        if is_single
-        else "do not apply to their network",
-    }[status]

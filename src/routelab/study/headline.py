@@ -48,19 +48,8 @@ class Headline(StudyPart):
     @property
     def routings(self) -> list[str]:
         """Return the routings of `compare`."""
-        if self.compare is None:
-            return []
-        return [str(routing) for routing in _listed(self.compare)]
-
-
-def _listed(value: Scalars) -> list[str | int | float | bool]:
-    return list(value) if isinstance(value, list) else [value]
-
-
-def value_columns(table: Table) -> list[str]:
-    """Return the columns of a table that a headline can compare."""
-    pivot = table.pivot.values if table.pivot else []
-    return [*table.values, *statistic_columns(table), *pivot]
+        names = self.compare if isinstance(self.compare, list) else [self.compare]
+        return [str(name) for name in names if name is not None]
 
 
 def statistic_columns(table: Table) -> dict[str, str]:
@@ -76,27 +65,32 @@ def headline_mistakes(
     headline: Headline, tables: Mapping[str, Table], figures: Mapping[str, Figure]
 ) -> Iterator[tuple[str, str]]:
     """Iterate over the keys of a headline that do not fit the study, each with the mistake."""
+    # 1. Its figure and its table exist.
     if headline.figure is not None and headline.figure not in figures:
         fix = suggestion(headline.figure, figures)
         yield "figure", f"the study has no figure {headline.figure!r}{fix}"
-    if headline.table is not None and headline.table not in tables:
-        fix = suggestion(headline.table, tables)
-        yield "table", f"the study has no table {headline.table!r}{fix}"
-        return
-    name = headline.table or next(iter(tables), None)
+    name = next(iter(tables), None) if headline.table is None else headline.table
     if name is None:
         return
+    if name not in tables:
+        yield "table", f"the study has no table {name!r}{suggestion(name, tables)}"
+        return
+
+    # 2. The table has the value, and all keys that select some.
     table = tables[name]
-    columns = value_columns(table)
+    pivot_by, pivoted = ([table.pivot.by], table.pivot.values) if table.pivot else ([], [])
+    columns = [*table.values, *statistic_columns(table), *pivoted]
     if headline.value is not None and headline.value not in columns:
         fix = suggestion(headline.value, columns)
         yield "value", f"table {name!r} has no value {headline.value!r}{fix}"
     yield from _comparison_mistakes(headline, table, name)
-    keys = [*table.rows, *([table.pivot.by] if table.pivot else [])]
+    keys = [*table.rows, *pivot_by]
     for column in headline.where:
         if column not in keys:
             fix = suggestion(column, keys)
             yield "where", f"{column!r} does not identify rows of table {name!r}{fix}"
+
+    # 3. There is a value, a baseline and a routing to compare, or none of them.
     if headline.value is None:
         for key in ("compare", "baseline", "name", "better", "where"):
             if key in headline.model_fields_set:

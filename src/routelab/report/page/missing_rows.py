@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from routelab.report.page.commands import bound_command, row_command, throughput_command
 from routelab.report.rows.benchmarks import BenchmarkRows
-from routelab.report.rows.routes import RouteRecord, RouteRows
+from routelab.report.rows.routes import RouteRecord
 from routelab.report.rows.row_set import OK, RowSet
 from routelab.report.rows.simulations import SimulationRows
 from routelab.report.rows.study_rows import StudyRows
@@ -91,91 +91,61 @@ def loss_json(loss: MissingResult) -> dict[str, Any]:
 
 def missing_rows(study_rows: StudyRows) -> list[dict[str, str]]:
     """Return jobs and bounds without a result, each with its reason and command."""
-    return [
-        *_missing_results(study_rows),
-        *_missing_metrics(study_rows.routes),
-        *_missing_bounds(study_rows.routes),
-        *_missing_throughput(study_rows.simulations),
-    ]
+    return [*_missing_jobs(study_rows), *_missing_bounds(study_rows)]
 
 
-def _missing_results(study_rows: StudyRows) -> list[dict[str, str]]:
-    """Return jobs without a result, with the reason and the command that reproduces it."""
-    return [
-        {
-            "routing": record.routing,
-            "topology": record.topology,
-            "work": next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), ""),
-            **_status_fields(outcome),
-            "command": row_command(row_set, run),
-        }
-        for row_set in study_rows.of_jobs
-        for run, (record, outcome) in enumerate(zip(row_set.records, row_set.outcomes, strict=True))
-        if outcome.status != OK
-    ]
+def _missing_jobs(study_rows: StudyRows) -> Iterator[dict[str, str]]:
+    """Iterate over jobs without a result, and then over tables some of whose metrics have none."""
+    for row_set in study_rows.of_jobs:
+        for run, outcome in enumerate(row_set.outcomes):
+            if outcome.status != OK:
+                record = row_set.records[run]
+                work = next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), "")
+                command = row_command(row_set, run)
+                yield _row(record.routing, record.topology, work, outcome, command)
+    routes = study_rows.routes
+    for run, outcome in routes.incomplete.items():
+        record, command = routes.records[run], row_command(routes, run)
+        yield _row(record.routing, record.topology, "metrics", outcome, command)
 
 
-def _missing_metrics(routes: RouteRows) -> list[dict[str, str]]:
-    """Return runs some of whose metrics have no numbers."""
-    return [
-        {
-            "routing": routes.records[run].routing,
-            "topology": routes.records[run].topology,
-            "work": "metrics",
-            **_status_fields(outcome),
-            "command": row_command(routes, run),
-        }
-        for run, outcome in routes.incomplete.items()
-    ]
+def _missing_bounds(study_rows: StudyRows) -> Iterator[dict[str, str]]:
+    """Iterate over bounds without a result: those of tables, and those for any routing.
 
-
-def _missing_bounds(routes: RouteRows) -> list[dict[str, str]]:
-    """Return bounds without a result; the command prints the bounds of one of their tables."""
+    The command prints the bounds of one of their tables, or runs one of their simulations.
+    """
+    routes, simulations = study_rows.routes, study_rows.simulations
     owners: dict[Path, RouteRecord] = {}
     for record in routes.records:
         for folder in record.bounds:
             owners.setdefault(folder, record)
-    return [
-        {
-            "routing": _bound_name(record, folder, outcome),
-            "topology": record.topology,
-            "work": "",
-            **_status_fields(outcome),
-            "command": bound_command(record),
-        }
-        for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True)
-        if outcome.status != OK
-    ]
+    for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True):
+        if outcome.status != OK:
+            name = "bound of the network"
+            if folder == record.any_length_bound:
+                name = "bound for routes of any length"
+            elif folder == record.rules_bound:
+                name = f"bound of the rules {outcome.routing}"
+            yield _row(name, record.topology, "", outcome, bound_command(record))
+
+    throughput = {record.throughput: record for record in simulations.records if record.throughput}
+    for simulation, outcome in zip(
+        throughput.values(), simulations.throughput_outcomes, strict=True
+    ):
+        if outcome.status != OK:
+            command = throughput_command(simulation, outcome)
+            yield _row(
+                "bound for any routing", simulation.topology, simulation.work, outcome, command
+            )
 
 
-def _missing_throughput(simulations: SimulationRows) -> list[dict[str, str]]:
-    """Return bounds for any routing without a result."""
-    owners = {
-        record.throughput: record for record in simulations.records if record.throughput is not None
-    }
-    return [
-        {
-            "routing": "bound for any routing",
-            "topology": record.topology,
-            "work": record.work,
-            **_status_fields(outcome),
-            "command": throughput_command(record, outcome),
-        }
-        for record, outcome in zip(owners.values(), simulations.throughput_outcomes, strict=True)
-        if outcome.status != OK
-    ]
-
-
-def _bound_name(record: RouteRecord, folder: Path, outcome: Outcome) -> str:
-    if folder == record.any_length_bound:
-        return "bound for routes of any length"
-    of_rules = folder == record.rules_bound
-    return f"bound of the rules {outcome.routing}" if of_rules else "bound of the network"
-
-
-def _status_fields(outcome: Outcome) -> dict[str, str]:
+def _row(routing: str, topology: str, work: str, outcome: Outcome, command: str) -> dict[str, str]:
     return {
+        "routing": routing,
+        "topology": topology,
+        "work": work,
         "status": outcome.status,
         "status_text": status_text(outcome.status, outcome.reason),
         "reason": outcome.reason,
+        "command": command,
     }

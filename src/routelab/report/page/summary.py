@@ -1,12 +1,27 @@
-"""Sentences on the results of a study, generated from its data."""
+"""Sentences on the results of a study, generated from its data.
+
+    jobs            9 simulations on 1 network: 0 ok, 9 reached a limit.
+    proofs          All 4 route tables are proven free of deadlock.
+                    Deadlock freedom of the other routings, in 2 simulations: 1 proven, 1 unproven.
+    files           File of fabric-1: not read: column delay.
+    bounds          Maximum load proven the least that the rules of a routing allow: 3 of 4 tables.
+    routers         Simulated routers: input-queued, 4 virtual channels of 8 flits.
+    loads           Of 54 simulated loads: 26 saturated.
+    measurements    Of 4 measured differences from the baseline, 1 is more than noise: …
+    publications    Table 2: 8 of 60 published numbers differ, … Ours is lower in 4 of them.
+
+`summarize` has all of these, in the order of the page; an empty kind has no sentence.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from routelab.report.page.benchmark_summary import benchmark_sentences
+from routelab.report.labels import count_text, number_text
 from routelab.report.page.missing_rows import proviso_text
+from routelab.report.rows.derivation import IMPROVEMENT
 from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.row_set import OK, RowSet, key_text
 from routelab.report.rows.study_rows import StudyRows
@@ -25,44 +40,43 @@ UNDECIDED = (
     "its accepted load is measured all the same."
 )
 
+MAX_DIFFERENCES = 3
+"""Largest number of measured differences in the text, starting with the largest."""
+
 
 def summarize(study_rows: StudyRows, tables: Sequence[ReportTable]) -> list[str]:
     """Return sentences on the runs, the proofs, the measurements and published numbers."""
-    sentences = [*runs_sentences(study_rows), *proof_sentence(study_rows.routes)]
-    sentences += _file_sentences(study_rows)
-    sentences += _algorithms_sentence(study_rows)
-    sentences += _bounds_sentence(study_rows.routes)
-    sentences += _routers_sentence(study_rows)
-    sentences += _states_sentence(study_rows)
-    sentences += benchmark_sentences(study_rows.merits, proviso_text(study_rows.merits, study_rows))
-    for table in tables:
-        sentences += _published_sentence(table)
-    return sentences
+    return [
+        *runs_sentences(study_rows),
+        *proof_sentence(study_rows.routes),
+        *_file_sentences(study_rows),
+        *_simulated_proofs_sentence(study_rows),
+        *_bounds_sentences(study_rows.routes),
+        *_simulation_sentences(study_rows),
+        *benchmark_sentences(study_rows),
+        *(sentence for table in tables for sentence in _published_sentence(table)),
+    ]
 
 
 def runs_sentences(study_rows: StudyRows) -> list[str]:
     """Return the numbers of tables and simulations and their outcomes as sentences."""
-    named_rows = study_rows.named_rows
-    sentences = (
-        [runs_sentence(study_rows.routes)] if study_rows.routes.records or not named_rows else []
-    )
-    return [*sentences, *(runs_sentence(row_set, noun) for noun, row_set in named_rows)]
+    kinds = study_rows.named_rows
+    if study_rows.routes.records or not kinds:
+        kinds = (("run", study_rows.routes), *kinds)
+    return [_runs_sentence(row_set, noun) for noun, row_set in kinds]
 
 
-def runs_sentence(row_set: RowSet, noun: str = "run") -> str:
-    """Return the number of runs and their outcomes as a sentence."""
-    counts = dict(_status_counts(row_set.outcomes))
+def _runs_sentence(row_set: RowSet, noun: str) -> str:
     total = len(row_set.outcomes)
-    text = (
-        f"{_count(total, noun)} on {_count(row_set.jobs['topology'].nunique(), 'network')}"
-        if total
-        else "No runs"
-    )
-    ok = counts.pop(OK, 0)
-    if ok == total:
-        return f"{text}, all of them ok." if total else f"{text}."
-    parts = [f"{ok} ok", *(f"{number} {status}" for status, number in counts.items())]
-    return f"{text}: {', '.join(parts)}."
+    if not total:
+        return "No runs."
+    networks = count_text(row_set.jobs["topology"].nunique(), "network")
+    text = f"{count_text(total, noun)} on {networks}"
+    counts = Counter(status_text(outcome.status, outcome.reason) for outcome in row_set.outcomes)
+    if counts[OK] == total:
+        return f"{text}, all of them ok."
+    statuses = [status for status in STATUS_TEXTS.values() if counts[status] or status == OK]
+    return f"{text}: {', '.join(f'{counts[status]} {status}' for status in statuses)}."
 
 
 def _file_sentences(study_rows: StudyRows) -> list[str]:
@@ -75,28 +89,18 @@ def _file_sentences(study_rows: StudyRows) -> list[str]:
     return [f"File of {', '.join(names)}: {notes}." for notes, names in networks.items()]
 
 
-def _status_counts(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
-    """Count statuses, in words; ``ok`` first, then the most serious first."""
-    counts = Counter(status_text(outcome.status, outcome.reason) for outcome in outcomes)
-    return [(text, counts[text]) for text in STATUS_TEXTS.values() if counts[text]]
-
-
-def _routers_sentence(study_rows: StudyRows) -> list[str]:
-    """Return the routers of the packet simulations in words."""
-    settings = [record.engine.parameters for record in study_rows.simulations.records]
-    texts = dict.fromkeys(router.text for router in settings if isinstance(router, Router))
-    return [f"Simulated routers: {'; '.join(texts)}."] if texts else []
-
-
-def _states_sentence(study_rows: StudyRows) -> list[str]:
-    """Return sentences on the simulated loads with a problem or without a value."""
-    if not study_rows.simulations.records or "state" not in study_rows.loads.jobs:
-        return []
-    states = Counter(study_rows.loads.jobs["state"].dropna())
-    parts = [f"{states[state]} {state}" for state in _REPORTED_STATES if states[state]]
-    total = _count(states.total(), "simulated load")
-    sentences = [f"Of {total}: {', '.join(parts)}."] if parts else []
-    return [*sentences, UNDECIDED] if states["undecided"] else sentences
+def _simulation_sentences(study_rows: StudyRows) -> Iterator[str]:
+    """Iterate over sentences on the simulated routers, and on loads with a problem."""
+    simulations = study_rows.simulations.records
+    settings = [record.engine.parameters for record in simulations]
+    if routers := dict.fromkeys(router.text for router in settings if isinstance(router, Router)):
+        yield f"Simulated routers: {'; '.join(routers)}."
+    if simulations and "state" in study_rows.loads.jobs:
+        states = Counter(study_rows.loads.jobs["state"].dropna())
+        if parts := [f"{states[state]} {state}" for state in _REPORTED_STATES if states[state]]:
+            yield f"Of {count_text(states.total(), 'simulated load')}: {', '.join(parts)}."
+        if states["undecided"]:
+            yield UNDECIDED
 
 
 def verdicts(
@@ -112,28 +116,21 @@ def verdicts(
         Parameters by which routings are not distinguished.
     """
     counts: Counter[tuple[str, str, str, str]] = Counter()
-    table_routings = {record.routing for record in study_rows.routes.records}
+    with_tables = {record.routing for record in study_rows.routes.records}
     for row_set in (study_rows.routes, study_rows.simulations):
         jobs = row_set.select(None, pooled, "")
         for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
-            if (
-                row_set is study_rows.simulations
-                and row_set.records[int(str(run))].routing in table_routings
-            ):
-                continue
-            facts = row_set.outcomes[int(str(run))].facts
-            key_texts = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
-            counts[routing, *key_texts] += 1
+            number = int(str(run))
+            if row_set is study_rows.routes or row_set.records[number].routing not in with_tables:
+                facts = row_set.outcomes[number].facts
+                key_texts = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
+                counts[routing, *key_texts] += 1
     return [(*key, number) for key, number in counts.items()]
 
 
 def proof_sentence(row_set: RouteRows) -> list[str]:
     """Return how many tables are proven free of deadlock; nothing without a table."""
-    counts = Counter(
-        str(outcome.facts.get("deadlock") or "unproven")
-        for outcome in row_set.outcomes
-        if outcome.status == OK
-    )
+    counts = _count_verdicts(row_set.outcomes)
     total = counts.total()
     if not total:
         return []
@@ -143,49 +140,73 @@ def proof_sentence(row_set: RouteRows) -> list[str]:
     unproven = [
         f"{number} ({verdict})" for verdict, number in counts.items() if verdict != "proven"
     ]
-    proven = f"{counts['proven']} of {_count(total, 'route table')}"
+    proven = f"{counts['proven']} of {count_text(total, 'route table')}"
     return [f"Proven free of deadlock: {proven}; not proven: {', '.join(unproven)}."]
 
 
-def _algorithms_sentence(study_rows: StudyRows) -> list[str]:
+def _simulated_proofs_sentence(study_rows: StudyRows) -> list[str]:
     """Return the verdicts on routings that `proof_sentence` does not count, by simulation."""
     with_tables = {record.routing for record in study_rows.routes.records}
     runs = zip(study_rows.simulations.records, study_rows.simulations.outcomes, strict=True)
-    counts = Counter(
-        str(outcome.facts.get("deadlock") or "unproven")
-        for record, outcome in runs
-        if outcome.status == OK and record.routing not in with_tables
+    counts = _count_verdicts(
+        outcome for record, outcome in runs if record.routing not in with_tables
     )
     if not counts:
         return []
     parts = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
-    total = _count(counts.total(), "simulation")
     scope = " of the other routings," if with_tables else ""
-    return [f"Deadlock freedom{scope} in {total}: {parts}."]
+    return [f"Deadlock freedom{scope} in {count_text(counts.total(), 'simulation')}: {parts}."]
 
 
-def _bounds_sentence(row_set: RouteRows) -> list[str]:
-    """Return sentences on the number of optimal tables, and on bounds without a result."""
+def _bounds_sentences(row_set: RouteRows) -> Iterator[str]:
+    """Iterate over sentences on the number of optimal tables, and on bounds without a result."""
     facts = [outcome.facts for outcome in row_set.outcomes if outcome.status == OK]
     optimality = [fact["optimal"] for fact in facts if fact.get("optimal") is not None]
-    sentences = []
     if optimality:
-        proven = f"{sum(optimality)} of {_count(len(optimality), 'table')}"
-        sentences.append(
-            f"Maximum load proven the least that the rules of a routing allow: {proven}."
-        )
-    failures = [outcome for outcome in row_set.bound_outcomes if outcome.status != OK]
-    if failures:
-        causes = "; ".join(
-            dict.fromkeys(f"{outcome.routing}: {_bound_cause(outcome)}" for outcome in failures)
-        )
-        sentences.append(f"Without a bound: {_count(len(failures), 'network')} × rules ({causes}).")
-    return sentences
+        proven = f"{sum(optimality)} of {count_text(len(optimality), 'table')}"
+        yield f"Maximum load proven the least that the rules of a routing allow: {proven}."
+    causes: Counter[str] = Counter()
+    for outcome in row_set.bound_outcomes:
+        if outcome.status != OK:
+            is_pending = outcome.status == NOT_RUN
+            cause = cause_text(NOT_RUN, "") if is_pending else outcome.reason
+            causes[f"{outcome.routing}: {cause}"] += 1
+    if causes:
+        number = count_text(causes.total(), "network")
+        yield f"Without a bound: {number} × rules ({'; '.join(causes)})."
 
 
-def _bound_cause(outcome: Outcome) -> str:
-    not_run = outcome.status == NOT_RUN
-    return cause_text(outcome.status, outcome.reason) if not_run else outcome.reason
+def benchmark_sentences(study_rows: StudyRows) -> list[str]:
+    """Return sentences on the measured differences from baselines beyond noise, and warnings."""
+    merits = study_rows.merits
+    warnings = merits.warnings(range(len(merits.rows)))
+    differences = [row.values for row in merits.rows if row.values.get("within_noise") is not None]
+    if not differences:
+        return warnings
+    real = [values for values in differences if not values["within_noise"]]
+    real.sort(key=lambda values: -abs(values[IMPROVEMENT]))
+    texts = [_difference_text(values) for values in real[:MAX_DIFFERENCES]]
+    if len(real) > MAX_DIFFERENCES:
+        texts.append(f"and {len(real) - MAX_DIFFERENCES} more")
+    start = f"{proviso}of" if (proviso := proviso_text(merits, study_rows)) else "Of"
+    sentence = (
+        f"{start} {count_text(len(differences), 'measured difference')} from the baseline, "
+        f"{len(real) or 'none'} {'is' if len(real) <= 1 else 'are'} more than noise"
+    )
+    return [f"{sentence}: {'; '.join(texts)}." if texts else f"{sentence}.", *warnings]
+
+
+def _difference_text(values: Mapping[str, Any]) -> str:
+    """Return a measured difference from the baseline in words, with its interval."""
+    gain, low, high = (
+        f"{values[name]:{'+.2g' if abs(values[name]) < 100 else '+.0f'}}".replace("-", "−")
+        for name in (IMPROVEMENT, "improvement_low", "improvement_high")
+    )
+    size = number_text("size", values["size"])
+    case = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
+    return (
+        f"{gain} % by {values['routing']} over {values['baseline']} in {case} ({low} to {high} %)"
+    )
 
 
 def published_counts(table: ReportTable) -> Counter[str]:
@@ -211,5 +232,10 @@ def _published_sentence(table: ReportTable) -> list[str]:
     return [f"{text}{f', {far}' if far else ''}. Ours is {ours} of them."]
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _count_verdicts(outcomes: Iterable[Outcome]) -> Counter[str]:
+    """Count the verdicts of the deadlock checker on jobs that have a result."""
+    return Counter(
+        str(outcome.facts.get("deadlock") or "unproven")
+        for outcome in outcomes
+        if outcome.status == OK
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from routelab.api import InputError
@@ -81,6 +83,15 @@ def test_a_mean_over_networks_says_in_how_many_pairs_it_is_better_and_worse(worl
     assert found.endswith("; higher in 1 and lower in 1 of 3 pairs of runs.")
 
 
+def test_pairs_of_tiny_values_differ_too(world, answer):
+    for dims, less, more in (("2", "a", "b"), ("4", "b", "a")):
+        world.add(less, dims, metrics={"share": 1e-10})
+        world.add(more, dims, metrics={"share": 3e-10})
+    table = "tables: {t: {rows: [routing], statistics: {share: [mean]}}}\n"
+    sentence = answer(f"headline: {{value: share_mean, baseline: a}}\n{table}").sentence
+    assert sentence.endswith("; higher in 1 and lower in 1 of 2 pairs of runs.")
+
+
 def accepted(world, routing, traffic, load, state="saturated", starved=0, **facts):
     """A simulation at a load of 0.8 that accepts `load`."""
     row = {"load": 0.8, "state": state, "accepted_load": load, "starved_terminals": starved}
@@ -107,6 +118,30 @@ def test_no_headline_rests_on_starved_terminals(world, answer):
         "The accepted load of rdr is higher than that of dor in 1 (up to 2 times) and lower in 1 "
         "(down to 0.93 times) of 2 traffic patterns; all runs are saturated; left out: 1 of 3 "
         "cases, where terminals of dor starve."
+    )
+
+
+def test_runs_that_are_not_stationary_are_counted(world, answer):
+    accepted(world, "dor", "uniform", 0.5, "stationary")
+    accepted(world, "rdr", "uniform", 0.6, "undecided")
+    assert answer(ACCEPTED).sentence == (
+        "Under uniform, the accepted load of rdr is 0.6, 20 % higher than the 0.5 of dor; "
+        "of 2 runs, 1 is undecided."
+    )
+
+
+def test_columns_that_differ_are_enumerated(world, answer):
+    for routing, dims, traffic in product(("dor", "rdr"), ("4", "4x2"), ("uniform", "tornado")):
+        accepts = 1 if routing == "dor" else 0.5
+        curve = [
+            {"load": load, "state": "stationary", "accepted_load": load * accepts}
+            for load in (0.2, 0.4)
+        ]
+        world.simulate(routing, dims, curve, traffic=traffic)
+    text = ACCEPTED.replace("rows: [traffic, routing]", "rows: [traffic, load, dims, routing]")
+    assert answer(text).sentence == (
+        "The accepted load of rdr is 50 % lower than that of dor (geometric mean over 8 "
+        "combinations of traffic pattern, offered load and network; 50 % lower)."
     )
 
 

@@ -1,0 +1,290 @@
+"""What a headline compares: a value of routings and of a baseline under the same conditions.
+
+    conditions    sssp            bfs             case
+    on 4          10 (9 to 12)    20 (20 to 24)   ratio 0.5 (9/24 to 12/20)
+    on 4x2        30              40              ratio 0.75
+    on 8          50              –               left out: bfs has no value
+
+A column that is relative to the baseline (``max_load_ratio``, ``max_load_gain``,
+``improvement_percent``) has the ratio in the row of the routing already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, isnan, log, nan
+from statistics import fmean
+from typing import NamedTuple, TypeGuard
+
+import numpy as np
+import pandas as pd
+
+from routelab.api import InputError
+from routelab.report.page.compared_runs import ROUTING, Run, compared_runs, problem_of
+from routelab.report.rows.derivation import IMPROVEMENT, RELATIVE_TO
+from routelab.report.rows.row_set import OK, RowSet, filter_rows, key_text
+from routelab.report.rows.study_rows import StudyRows
+from routelab.report.table import ReportTable
+from routelab.report.tables import select_rows
+from routelab.study import Headline, Relative
+from routelab.study import Table as TableSpec
+from routelab.study.headline import statistic_columns
+
+SMALLEST = 0.05
+"""Largest difference in percent that counts as none."""
+
+Conditions = tuple[tuple[str, str], ...]
+"""Texts of all columns that identify a row, except the routing, each with its column."""
+
+
+class Value(NamedTuple):
+    """A value, and the ends of its range over runs; both are the value if there is no range."""
+
+    number: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ComparedValue:
+    """The column of a table that a headline compares: ``max_load_gain_mean``."""
+
+    headline: Headline
+    spec: TableSpec
+
+    @property
+    def column(self) -> str:
+        """The column of the table."""
+        return self.headline.value or ""
+
+    @property
+    def source(self) -> str:
+        """The column that it is a statistic of, such as ``max_load_gain``; or the column."""
+        return statistic_columns(self.spec).get(self.column, self.column)
+
+    @property
+    def relation(self) -> str:
+        """How the source is relative to a baseline already: ``gain``; empty if it is not."""
+        if self.spec.relative is None:
+            return ""
+        names = {f"{self.spec.relative.column}_{name}": name for name in ("gain", "ratio")}
+        return {IMPROVEMENT: "improvement", **names}.get(self.source, "")
+
+    @property
+    def measured(self) -> str:
+        """The column of the runs whose values are compared in the end: ``max_load``."""
+        if self.spec.relative and self.relation:
+            return self.spec.relative.column
+        return self.spec.names.get(self.source, self.source)
+
+    @property
+    def improves(self) -> bool:
+        """Whether it says by how much a routing is better, instead of higher or lower."""
+        return self.relation == "improvement"
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The words for less and more than the baseline."""
+        return ("worse", "better") if self.improves else ("lower", "higher")
+
+    @property
+    def baseline(self) -> str:
+        """The routing to compare with."""
+        relative = self.spec.relative
+        return self.headline.baseline or (relative.routings[0] if relative else "")
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that identify a value, the routing included."""
+        pivot = self.spec.pivot
+        return [*self.spec.rows, *([pivot.by] if pivot and self.column in pivot.values else [])]
+
+    def as_ratio(self, number: float) -> float:
+        """Return a number of a relative column as the ratio of two values; others as they are."""
+        if self.relation == "gain":
+            return 1 - number / 100
+        return 1 + number / 100 if self.improves else number
+
+
+@dataclass(frozen=True)
+class Case:
+    """A routing and the baseline under the same conditions.
+
+    Attributes
+    ----------
+    conditions : mapping of str
+    ratio, low, high : float
+        Value of the routing relative to that of the baseline, and the ends of its range over the
+        runs of both; NaN if one of the values is not positive.
+    values : tuple of float
+        Both values; empty if the column is relative to the baseline already.
+    runs : sequence of Run
+        The runs of both.
+    """
+
+    conditions: Mapping[str, str]
+    ratio: float
+    low: float
+    high: float
+    values: tuple[float, ...]
+    runs: Sequence[Run]
+
+    @property
+    def sign(self) -> int:
+        """1 if the value is higher, or better, than that of the baseline, and −1 if lower."""
+        if isnan(self.ratio):
+            return int(np.sign(self.values[0] - self.values[1]))
+        return 0 if abs(100 * (self.ratio - 1)) < SMALLEST else int(np.sign(self.ratio - 1))
+
+
+@dataclass(frozen=True)
+class ComparedRouting:
+    """A routing with its cases, and the reason why each other case is left out."""
+
+    name: str
+    cases: list[Case] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def mean(self) -> float:
+        """Geometric mean of the ratios, or the mean of the values if one case has no ratio."""
+        if any(isnan(case.ratio) for case in self.cases):
+            return fmean(case.values[0] for case in self.cases)
+        return exp(fmean(log(max(case.ratio, 1e-9)) for case in self.cases))
+
+
+def compare_routings(
+    table: ReportTable, value: ComparedValue, row_set: RowSet, study_rows: StudyRows
+) -> list[ComparedRouting]:
+    """Return the cases of the headline's routings, or of all routings but the baseline.
+
+    There is no case where the baseline has no value, a run of the routing is not proven free of
+    deadlock, or a run of either is starved, blocked or unfinished.
+    """
+    baseline, values_of = value.baseline, _values(table, value)
+    runs = compared_runs(value.spec, value.keys, row_set, study_rows, value.measured)
+    base = values_of.get(baseline, {})
+    # A relative value was computed with the baseline's: its conditions are those of any routing.
+    all_conditions = set(base).union(*values_of.values()) if value.relation else set(base)
+
+    compared = []
+    for name in value.headline.routings or values_of:
+        if name == baseline:
+            continue
+        routing = ComparedRouting(name)
+        values = values_of.get(name, {})
+        for conditions, own in values.items():
+            # A table that is relative to a third routing has runs of that one, too.
+            key = [text for _, text in conditions]
+            case_runs = [
+                run
+                for run in {**runs.get((baseline, *key), {}), **runs.get((name, *key), {})}.values()
+                if run.routing in (name, baseline)
+            ]
+            # The sentence names the baseline, so it is no condition.
+            at = {column: text for column, text in conditions if column != RELATIVE_TO}
+            if problem := problem_of(case_runs, name):
+                routing.left_out.append(problem)
+            elif value.relation:
+                routing.cases.append(Case(at, *own, (), case_runs))
+            elif reference := base.get(conditions):
+                numbers = own.number, reference.number
+                routing.cases.append(Case(at, *_ratios(own, reference), numbers, case_runs))
+            else:
+                routing.left_out.append(f"{baseline} has no value")
+        routing.left_out.extend([f"{name} has no value"] * len(all_conditions - values.keys()))
+        compared.append(routing)
+    return compared
+
+
+def best_routing(
+    compared: Sequence[ComparedRouting], value: ComparedValue, row_set: RowSet, place: str
+) -> ComparedRouting:
+    """Return the routing with the best mean among those with the most cases.
+
+    Raises
+    ------
+    InputError
+        If it is needed, and unknown, whether lower values are better.
+    """
+    most = max(len(routing.cases) for routing in compared)
+    finalists = [routing for routing in compared if len(routing.cases) == most]
+    if len(finalists) == 1:
+        return finalists[0]
+    # The mean of gains is that of the ratios of values, of which less is better.
+    direction = {"gain": "lower", "improvement": "higher"}.get(value.relation)
+    better = value.headline.better or direction or row_set.better.get(value.measured)
+    if not better:
+        raise InputError(
+            f"{place}whether more or less of {value.column!r} is better is not known; add "
+            "'better: lower' or 'better: higher'"
+        )
+    return min(finalists, key=lambda routing: routing.mean * (1 if better == "lower" else -1))
+
+
+def differing_pairs(
+    value: ComparedValue, routing: ComparedRouting, row_set: RowSet
+) -> tuple[int, int, int]:
+    """Return in how many pairs of runs a value is higher, or better, and lower; and all pairs."""
+    relative = value.spec.relative if value.relation else None
+    relative = relative or Relative(to=value.baseline, column=value.measured)
+    spec = value.spec.model_copy(update={"relative": relative})
+    conditions = [case.conditions for case in routing.cases]
+    signs = []
+    for row in select_rows(spec, row_set, "").to_dict("records"):
+        at = {key: key_text(row[key]) for key in conditions[0]}
+        is_pair = (row[ROUTING], row[RELATIVE_TO]) == (routing.name, value.baseline)
+        if row["status"] == OK and is_pair and at in conditions:
+            more = row[IMPROVEMENT] if value.improves else row[f"{relative.column}_ratio"] - 1
+            # as `compare_runs`: values that differ in the last bits only are equal
+            signs.append(np.sign(np.round(np.nan_to_num(more), 9)))
+    return signs.count(1), signs.count(-1), len(signs)
+
+
+def _values(table: ReportTable, value: ComparedValue) -> dict[str, dict[Conditions, Value]]:
+    """Return the values that the headline selects, by routing and conditions."""
+    # 1. Read each row, or each cell of a pivot, that has a number. A table without routings is
+    #    about the only one that the headline compares.
+    routings = value.headline.routings
+    only_routing = routings[0] if len(routings) == 1 else ""
+    cells: list[tuple[dict[str, str], str, Value]] = []
+    for column in table.with_role("value"):
+        if column.source != value.column:
+            continue
+        ends = {other.role: other.name for other in table.columns if other.of == column.name}
+        for row in table.rows:
+            conditions = {key: key_text(row.get(key, column.by)) for key in value.keys}
+            routing, number = conditions.pop(ROUTING, only_routing), row.get(column.name)
+            # a group without one of the keys is no condition
+            if routing and "" not in conditions.values() and _is_number(number):
+                low, high = (
+                    end if _is_number(end := row.get(ends.get(role, ""))) else number
+                    for role in ("low", "high")
+                )
+                # a gain is greatest where the ratio is least
+                ratio, *limits = (value.as_ratio(float(end)) for end in (number, low, high))
+                cells.append((conditions, routing, Value(ratio, min(limits), max(limits))))
+
+    # 2. Select by the headline's conditions, and by the baseline if rows have several.
+    frame = pd.DataFrame([conditions for conditions, _, _ in cells], index=range(len(cells)))
+    for name, condition in value.headline.where.items():
+        if name in frame:
+            frame = filter_rows(frame, frame[name], condition)
+    values: dict[str, dict[Conditions, Value]] = {}
+    for conditions, routing, number in map(cells.__getitem__, frame.index):
+        relative_to = conditions.get(RELATIVE_TO, value.baseline)
+        if not value.relation or relative_to == value.baseline:
+            values.setdefault(routing, {})[tuple(conditions.items())] = number
+    return values
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float | np.number) and value == value
+
+
+def _ratios(value: Value, base: Value) -> tuple[float, float, float]:
+    """Return the ratio of two values, and the least and greatest one over their ranges."""
+    if min(*value, *base) <= 0:
+        return nan, nan, nan
+    return value.number / base.number, value.low / base.high, value.high / base.low
