@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import exp, isnan, log, nan
 from statistics import fmean
 from typing import NamedTuple, TypeGuard
@@ -58,12 +59,12 @@ class ComparedValue:
         """The column of the table."""
         return self.headline.value or ""
 
-    @property
+    @cached_property
     def source(self) -> str:
         """The column that it is a statistic of, such as ``max_load_gain``; or the column."""
         return statistic_columns(self.spec).get(self.column, self.column)
 
-    @property
+    @cached_property
     def relation(self) -> str:
         """How the source is relative to a baseline already: ``gain``; empty if it is not."""
         if self.spec.relative is None:
@@ -94,7 +95,7 @@ class ComparedValue:
         relative = self.spec.relative
         return self.headline.baseline or (relative.routings[0] if relative else "")
 
-    @property
+    @cached_property
     def keys(self) -> list[str]:
         """The columns that identify a value, the routing included."""
         pivot = self.spec.pivot

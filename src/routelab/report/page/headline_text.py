@@ -135,7 +135,7 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
         text = f"{subject} {numbers[0]}, that of {baseline} is {numbers[1]}{means}"
     else:
         ends = min(case.low for case in cases), max(case.high for case in cases)
-        difference, spread = _difference(value, routing.mean, *ends)
+        difference, spread = _difference_and_range(value, routing.mean, *ends)
         if any(case.low < case.high for case in cases):
             spread += " over all runs"
         if len(cases) > 1:
@@ -170,7 +170,9 @@ def _wins_and_losses(value: ComparedValue, cases: Sequence[Case], than: str) -> 
     return _enumerate(parts)
 
 
-def _difference(value: ComparedValue, mean: float, low: float, high: float) -> tuple[str, str]:
+def _difference_and_range(
+    value: ComparedValue, mean: float, low: float, high: float
+) -> tuple[str, str]:
     """Return a ratio and its range: percentages, or factors if one is 2 or more."""
     less, more = value.words
     equal = "as good as" if value.improves else "equal to"

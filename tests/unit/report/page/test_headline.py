@@ -255,6 +255,14 @@ def test_a_study_excludes_routings_that_its_hardware_forbids(world, answer):
     )
 
 
+def test_a_renamed_column_has_its_preferred_direction(world, answer):
+    for routing, load in (("bfs", 10), ("dor", 8), ("sssp", 5)):
+        world.add(routing, load=[load])
+    table = "{rows: [routing, nodes], names: {busiest: max_load}, values: [busiest]}"
+    text = f"headline: {{value: busiest, baseline: bfs}}\ntables: {{t: {table}}}\n"
+    assert answer(text).sentence.startswith("On 4 nodes, the busiest of sssp is 5, 50 % lower than")
+
+
 PIVOT = "tables: {t: {rows: [nodes], pivot: {by: routing, value: max_load}}}\n"
 ACROSS = "tables: {t: {rows: [routing], pivot: {by: nodes, value: max_load}}}\n"
 
