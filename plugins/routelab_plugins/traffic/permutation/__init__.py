@@ -84,15 +84,15 @@ def read_permutation(path: Path) -> dict[int, int]:
         words = content.partition("#")[0].replace(",", " ").split()
         if not words:
             continue
-        numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
         # no network has terminals with numbers of ten digits
-        if len(words) != 2 or len(numbers) != 2 or max(map(len, words)) > 9:
+        is_number = [word.isascii() and word.isdigit() and len(word) < 10 for word in words]
+        if len(words) != 2 or not all(is_number):
             problems.append(
                 f"line {line}: {content.strip()!r} does not name two terminals; write source and "
                 "target as 0 7"
             )
             continue
-        source, target = numbers
+        source, target = map(int, words)
         if source in sender_line:
             problems.append(
                 f"line {line}: terminal {source} already sends in line {sender_line[source]}"

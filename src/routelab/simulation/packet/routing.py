@@ -66,8 +66,8 @@ def penalty_warning(program: HopProgram, router: Router) -> str:
     """
     if program.ranking == "room" or not program.by_occupancy:
         return ""
-    lanes = int(class_rows(program, router.vcs)[:, 1].max())
-    unit, held = router.unit_flits, lanes * (router.capacity + router.fifo_units)
+    most_vcs = int(class_rows(program, router.vcs)[:, 1].max())
+    unit, held = router.unit_flits, most_vcs * (router.capacity + router.fifo_units)
     # as routing functions round
     if (program.detour_penalty + unit // 2) // unit <= held:
         return ""

@@ -198,6 +198,7 @@ def test_a_file_lists_a_permutation(order, keep, tmp_path_factory):
         ("0\n", "line 1: '0' does not name two"),
         ("0 -1\n", "line 1: '0 -1' does not name two"),
         ("0 1234567890\n", "does not name two"),
+        ("0 " + "1" * 5000, "does not name two"),
         ("0 1\n\n0 2\n", "line 3: terminal 0 already sends in line 1"),
         ("0 1\n2 1\n", "line 2: terminal 1 already receives in line 1"),
         ("a\n" * 7, r"line 5: .*\n    and 2 more"),
