@@ -32,7 +32,7 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
         Dependencies of resource r are ``target[start[r]:start[r + 1]]``, ascending.
     """
     size = num_channels * vcs
-    # rows of distinct dependencies, as wide as the longest row
+    # 1. Rows of distinct dependencies, as wide as the longest row.
     width = 8
     successors = np.empty((size, width), np.int32)
     out_degree = np.zeros(size, np.int32)
@@ -59,7 +59,8 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
     start = np.zeros(size + 1, np.int64)
     for a in range(size):
         start[a + 1] = start[a] + out_degree[a]
-    # ascending without a sort: list for each b the resources before it, then go through the lists
+    # 2. The rows one after the other, each ascending. That needs no sort: list for each b the
+    #    resources before it, then go through the lists.
     predecessor_start = np.zeros(size + 1, np.int64)
     for a in range(size):
         for i in range(out_degree[a]):
@@ -113,10 +114,12 @@ def strong_components(start, target):
     size = len(start) - 1
     component = np.full(size, -1, np.int32)
     index = np.full(size, -1, np.int32)
-    low = np.empty(size, np.int32)
+    low_link = np.empty(size, np.int32)
     next_edge = start[:-1].copy()
-    stack = np.empty(size, np.int32)
+    # The path from the root replaces the recursion. The stack is Tarjan's: what was reached, and
+    # has no component yet.
     path = np.empty(size, np.int32)
+    stack = np.empty(size, np.int32)
     next_index, stack_size, count = 0, 0, 0
     for root in range(size):
         if index[root] >= 0:
@@ -127,7 +130,7 @@ def strong_components(start, target):
             v = path[depth - 1]
             if index[v] < 0:
                 index[v] = next_index
-                low[v] = next_index
+                low_link[v] = next_index
                 next_index += 1
                 stack[stack_size] = v
                 stack_size += 1
@@ -138,12 +141,16 @@ def strong_components(start, target):
                     path[depth] = w
                     depth += 1
                 elif component[w] < 0:
-                    low[v] = min(low[v], index[w])
+                    # w is on the stack, so a path leads back from it to v. A resource with a
+                    # component is past: from there no path leads back.
+                    low_link[v] = min(low_link[v], index[w])
                 continue
+            # All edges of v are done. If none of them leads back before v, the component of v is
+            # v and all that stands above it on the stack.
             depth -= 1
             if depth > 0:
-                low[path[depth - 1]] = min(low[path[depth - 1]], low[v])
-            if low[v] == index[v]:
+                low_link[path[depth - 1]] = min(low_link[path[depth - 1]], low_link[v])
+            if low_link[v] == index[v]:
                 while component[v] < 0:
                     stack_size -= 1
                     component[stack[stack_size]] = count
@@ -206,11 +213,14 @@ def short_cycle(start, target, component, closing, budget):
         Resources in cyclic order; empty if no edge is wanted.
     """
     size = len(start) - 1
+    # 1. A cycle with a wanted edge begins where that edge ends.
     is_root = np.zeros(size, np.bool_)
     for e in range(len(target)):
         if closing[e]:
             is_root[target[e]] = True
+    # 2. A breadth-first search from each such root, until a wanted edge leads back to it.
     cycle = np.empty(0, np.int32)
+    # the last root that a resource was reached from, so that nothing is cleared for the next one
     reached_from = np.full(size, -1, np.int32)
     parent = np.empty(size, np.int32)
     depth = np.empty(size, np.int32)
@@ -226,6 +236,7 @@ def short_cycle(start, target, component, closing, budget):
         while head < tail and cycle_end < 0:
             v = queue[head]
             head += 1
+            # a cycle that closes at v or later has at least depth[v] resources
             if len(cycle) > 0 and depth[v] >= len(cycle):
                 break
             for e in range(start[v], start[v + 1]):
@@ -234,12 +245,14 @@ def short_cycle(start, target, component, closing, budget):
                 if w == root and closing[e]:
                     cycle_end = v
                     break
+                # outside the root's component no path leads back
                 if reached_from[w] != root and component[w] == component[root]:
                     reached_from[w] = root
                     parent[w] = v
                     depth[w] = depth[v] + 1
                     queue[tail] = w
                     tail += 1
+        # 3. The cycle, from its last resource to the root. It is shorter than the one before.
         if cycle_end >= 0:
             cycle = np.empty(depth[cycle_end], np.int32)
             for i in range(len(cycle) - 1, -1, -1):

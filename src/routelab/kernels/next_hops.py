@@ -206,15 +206,19 @@ def remove_buffers(
     """
     size = len(by_resource) - 1
     rank = np.full(size, -1, np.int32)
+    # 1. The packets at each buffer's head that still block it: all but those at their destination.
     blocked = np.zeros(size, np.int64)
     for i in range(len(resource)):
         blocked[resource[i]] += next_entry[i] >= 0
+    # 2. Buffers that none blocks. Those without packets need no removal.
     queue = np.empty(size, np.int32)
     head, tail = 0, 0
     for r in range(size):
         if by_resource[r] < by_resource[r + 1] and blocked[r] == 0:
             queue[tail] = r
             tail += 1
+    # 3. Remove them in turn. Where the last candidate goes that an entry needs, the entry is free,
+    #    and blocks nothing any more. Any order will do: a buffer that may go may also go later.
     while head < tail:
         r = queue[head]
         rank[r] = head

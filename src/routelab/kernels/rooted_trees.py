@@ -33,20 +33,23 @@ def routes_by_root(search, from_source, each_pair):
     tree = tree_scratch(len(graph.vertex_switch))
     best_vertex = np.empty(len(graph.begin), np.int32)
     for r in search.order:
-        grown = False
+        is_grown = False
         for x in search.order:
             i, j = (r, x) if from_source else (x, r)
             if lengths[i, j] <= 0:
                 continue
             begin = graph.begin[search.endpoints[i]]
-            if each_pair or not grown:
-                grown = True
+            # 1. The tree, anew only if loads have changed since: after each pair, or each root.
+            if each_pair or not is_grown:
+                is_grown = True
                 if from_source:
+                    # of a tree for one pair, no level beyond the target is needed
                     last_level = lengths[i, j] if each_pair else np.int32(len(tree.level))
                     visited = grow_tree(graph, begin, weight, search.backwards[r], last_level, tree)
                     settle_switches(graph, tree, visited, best_vertex)
                 else:
                     grow_tree_to(graph, search.endpoints[j], weight, search.backwards[r], tree)
+            # 2. The route on it, and its load.
             route = hops[start[i * count + j] : start[i * count + j + 1]]
             if from_source:
                 write_route(graph, tree, best_vertex[search.endpoints[j]], route)
@@ -56,6 +59,7 @@ def routes_by_root(search, from_source, each_pair):
                 add_route(weight, route, search.demand[i] * search.demand[j])
         if each_pair:
             continue
+        # 3. The loads of all routes of the root together.
         for x in range(count):
             i, j = (r, x) if from_source else (x, r)
             route = hops[start[i * count + j] : start[i * count + j + 1]]

@@ -29,10 +29,13 @@ def shortest_route_edges(graph, source, terminals):
     nearest = np.full(len(graph.begin), -1, np.int32)
     stopping = np.zeros(size, np.bool_)
     useful = np.zeros(size, np.bool_)
+    # 1. Forwards, breadth first. A switch is reached at the level of its nearest accepting vertex;
+    #    further ones of that level are stops, too. Edges to the next level are counted, which are
+    #    at least those of shortest routes.
     root = graph.begin[source]
     level[root] = 0
     queue[0] = root
-    head, tail, edges, stops = 0, 1, 0, 0
+    head, tail, num_edges, num_stops = 0, 1, 0, 0
     while head < tail:
         v = queue[head]
         head += 1
@@ -43,7 +46,7 @@ def shortest_route_edges(graph, source, terminals):
             if nearest[t] == level[v]:
                 stopping[v] = True
                 useful[v] = True
-                stops += 1
+                num_stops += 1
         for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
             w = graph.edge_target[e]
             if level[w] < 0:
@@ -51,18 +54,20 @@ def shortest_route_edges(graph, source, terminals):
                 queue[tail] = w
                 tail += 1
             if level[w] == level[v] + 1:
-                edges += 1
-    stop = np.empty(stops, np.int32)
-    useful_edges = np.empty(edges, np.int32)
+                num_edges += 1
+    # 2. Backwards, from the furthest vertices: an edge is part of a shortest route if it leads to
+    #    a stop or to a vertex from which one is reached. So the arrays are filled from their ends.
+    stops = np.empty(num_stops, np.int32)
+    edges = np.empty(num_edges, np.int32)
     for k in range(tail - 1, -1, -1):
         v = queue[k]
         if stopping[v]:
-            stops -= 1
-            stop[stops] = v
+            num_stops -= 1
+            stops[num_stops] = v
         for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
             w = graph.edge_target[e]
             if level[w] == level[v] + 1 and useful[w]:
                 useful[v] = True
-                edges -= 1
-                useful_edges[edges] = e
-    return useful_edges[edges:].copy(), stop
+                num_edges -= 1
+                edges[num_edges] = e
+    return edges[num_edges:].copy(), stops

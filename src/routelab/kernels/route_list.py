@@ -103,6 +103,7 @@ def follow_hops(
     for k in range(count):
         switch = source[k]
         for i in range(first[k], end[k]):
+            # 1. Channels that leave the switch and have all that the cell states. A −2 equals none.
             cell = cells[i]
             chosen, matches = np.int32(-1), 0
             for j in range(out_start[switch], out_start[switch + 1]):
@@ -114,6 +115,7 @@ def follow_hops(
                 ):
                     chosen = channel
                     matches += 1
+            # 2. Exactly one has to be left: which of several links is meant cannot be guessed.
             if matches != 1:
                 fault[k] = NO_CHANNEL if matches == 0 else SEVERAL
             elif hop_vc[cell] >= vcs:
@@ -124,6 +126,7 @@ def follow_hops(
             hop_channel[path_start[k] + i - first[k]] = chosen
             path_vc[path_start[k] + i - first[k]] = hop_vc[cell]
             switch = channel_target[chosen]
+        # 3. The end of the route. Faults of a whole route are placed behind its last hop.
         if fault[k] == WHOLE:
             place[k] = end[k] - first[k]
             if switch != target[k]:

@@ -224,6 +224,7 @@ def table_from_next_hops(steps, sources, destinations, channel_source, channel_t
     hops : int32 array
         Channels of all complete paths, pair after pair.
     """
+    # 1. Lengths. A walk with more hops than switches passes one of them twice, and so for ever.
     count = len(destinations)
     lengths = np.zeros((len(sources), count), np.int64)
     total = 0
@@ -241,6 +242,7 @@ def table_from_next_hops(steps, sources, destinations, channel_source, channel_t
                     lengths[i, j] = -2
                     break
             total += max(lengths[i, j], 0)
+    # 2. Hops, by a second walk: so they need no more memory than the complete paths have hops.
     hops = np.empty(total, np.int32)
     at = 0
     for i in range(len(sources)):

@@ -217,6 +217,8 @@ def _draw_shortest_paths(arcs, source, distance, word, work):
     k, length, number = len(work.lengths), distance[source], 0
     row = work.hops
     while number < k:
+        # 1. A hop is drawn with the share of the shortest paths that go on over it, so that all
+        #    paths have the same probability. If rounding leaves a rest, the last one is taken.
         v = source
         for d in range(length):
             word = word_after(word)
@@ -229,6 +231,7 @@ def _draw_shortest_paths(arcs, source, distance, word, work):
                     if share < 0:
                         break
             v = arcs.channel_target[row[d]]
+        # 2. A path that was drawn before does not count. Such are rare, as there are many more.
         is_new = True
         for drawn in range(number):
             is_equal = True
@@ -288,12 +291,14 @@ def _find_paths(arcs, source, target, distances, careful_distances, draws, word,
         Memory for searches that avoid passed switches; a larger one is returned if it is too small.
     """
     k, length = len(work.lengths), distances[0, source]
+    # 1. With many more shortest paths than k, list none: k of them are drawn by their numbers.
     if work.num_shortest[source] > max(MAX_LISTED, 4 * k):
         if draws:
             _draw_shortest_paths(arcs, source, distances[0], word, work)
         else:
             work.lengths[:] = length
         return k, careful_distances
+    # 2. The paths of one length after the other, until there are k.
     num_found, avoids_passed = 0, False
     while num_found < k and length != _NONE:
         if avoids_passed and len(careful_distances) < length:
@@ -310,6 +315,8 @@ def _find_paths(arcs, source, target, distances, careful_distances, draws, word,
             word,
             work,
         )
+        # A search that gave up, or found nothing at a length that distances allow, has run into
+        # switches that it had passed itself. This length and all longer ones avoid them.
         if number <= 0 and not avoids_passed:
             avoids_passed = True
             continue
@@ -388,12 +395,14 @@ def count_simple_paths(arcs, ends, max_hops):
     """
     size = len(arcs.out_start) - 1
     counts = np.zeros((len(ends), len(ends)), np.int64)
-    number = np.full(size, -1, np.int32)
+    end_number = np.full(size, -1, np.int32)
     for i in range(len(ends)):
-        number[ends[i]] = i
+        end_number[ends[i]] = i
     used = np.zeros(size, np.bool_)
     switch, next_channel = np.empty(max_hops, np.int32), np.empty(max_hops, np.int32)
     longest = 0
+    # A depth-first search from each source. Every partial path counts for the switch that it has
+    # come to, so one search counts the paths to all targets.
     for i in range(len(ends)):
         depth = 0
         switch[0], next_channel[0] = ends[i], arcs.out_start[ends[i]]
@@ -408,8 +417,8 @@ def count_simple_paths(arcs, ends, max_hops):
             next_channel[depth] += 1
             if used[w]:
                 continue
-            if number[w] >= 0:
-                counts[i, number[w]] += 1
+            if end_number[w] >= 0:
+                counts[i, end_number[w]] += 1
                 longest = max(longest, depth + 1)
             if depth + 1 < max_hops:
                 depth += 1

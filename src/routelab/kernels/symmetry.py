@@ -109,6 +109,8 @@ def keeps_routes(graph, switch_image, channel_image):
     image = np.full(len(graph.vertex_switch), -1, np.int32)
     stack = np.empty(len(graph.vertex_switch), np.int32)
     top = 0
+    # 1. Routes begin at the first vertex of their source, so images of these vertices are given.
+    #    Switches may share one.
     for s in range(len(graph.begin)):
         v, w = graph.begin[s], graph.begin[switch_image[s]]
         if image[v] >= 0:
@@ -118,6 +120,8 @@ def keeps_routes(graph, switch_image, channel_image):
         image[v] = w
         stack[top] = v
         top += 1
+    # 2. The image of a vertex gives those of its successors: its kth edge leads to theirs. Of each
+    #    vertex, that is checked once.
     while top:
         top -= 1
         v = stack[top]

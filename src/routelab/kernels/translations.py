@@ -69,11 +69,14 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     count = np.empty(len(sources) * ends, np.int32)
     first_hop = np.empty(len(sources) * ends, np.int64)
     sampled = np.empty(len(sources) * ends, np.bool_)
+    # 1. The hops of all routes: a source has as many as its representative.
     total = 0
     for source in sources:
         q = symmetry.source_class[source]
         for p in range(q * ends, (q + 1) * ends):
             total += np.int64(choices.routes[p]) * max(choices.length[p], 0)
+    # 2. Row by row, those of the pair whose image it is; first the image of all channels, which
+    #    is the same for all rows of a source.
     hops = np.empty(total, np.int32)
     used = 0
     known_length, known_count, known_hops = choices.length, choices.routes, choices.hops

@@ -35,6 +35,7 @@ def sweep(source, target, price, passes, toll, cheapest, end, previous, distance
     distance, last : float32 and int32 array, shape (S, S)
         Overwritten, for internal use.
     """
+    # 1. Routes without a hop.
     switches, length = distance.shape[0], len(source)
     distance[:] = np.inf
     last[:] = -1
@@ -45,6 +46,8 @@ def sweep(source, target, price, passes, toll, cheapest, end, previous, distance
     for scan in range(passes):
         if scan > 0:
             distance += toll
+        # 2. At each position, the routes of all sources to the channel's source may go on over it.
+        #    Their prices are one row of `distance`, and it is final: they end at earlier positions.
         for i in range(length):
             number = scan * length + i
             here, there = distance[source[i]], distance[target[i]]
@@ -56,6 +59,7 @@ def sweep(source, target, price, passes, toll, cheapest, end, previous, distance
                 better = cost < there[s]
                 last_there[s] = number if better else last_there[s]
                 there[s] = cost if better else there[s]
+        # 3. Routes that this scan made cheaper, in spite of the toll that it adds to all.
         for t in range(switches):
             for s in range(switches):
                 if distance[t, s] < cheapest[t, s]:

@@ -127,7 +127,10 @@ def _reorder(edges, graph, tail, head, head_position, tail_position):
     graph.descendants[0], graph.ancestors[0] = head, tail
     graph.mark[head], graph.mark[tail] = forwards, backwards
     num_descendants, num_ancestors, next_descendant, next_ancestor = 1, 1, 0, 0
+    # The searches take turns: the first that ends decides, and the other was no longer until then.
+    # Neither leaves the places between head and tail, as the order is right outside them.
     while True:
+        # 1. One vertex forwards. If none is left, no path leads from the head to the tail.
         v = graph.descendants[next_descendant]
         next_descendant += 1
         for e in range(edges.start[v], edges.start[v + 1]):
@@ -143,6 +146,7 @@ def _reorder(edges, graph, tail, head, head_position, tail_position):
         if next_descendant == num_descendants:
             _move_behind(graph, forwards, num_descendants, head_position, tail_position)
             return True
+        # 2. One vertex backwards.
         v = graph.ancestors[next_ancestor]
         next_ancestor += 1
         for i in range(edges.back_start[v], edges.back_start[v + 1]):

@@ -47,9 +47,11 @@ def balance_trees(
         Moves looked at.
     """
     tree = tree_scratch(trees.shape[1], len(legality.accepting))
-    high = 0
+    # Channels above the goal of the search. The last of them stays, because the search must not go
+    # below its goal.
+    num_high = 0
     for c in range(len(load)):
-        high += load[c] >= floor[fabric.width[c]]
+        num_high += load[c] >= floor[fabric.width[c]]
     tried = 0
     look_up = np.int64(0)
     for t in tree_order:
@@ -61,6 +63,7 @@ def balance_trees(
         for u in switch_order:
             if steps[u] < 0 or tree.weight[u] == 0:
                 continue
+            # 1. Leave u alone if even a route for nothing would save too little.
             look_up += 1
             if _mark_route(fabric, tree, steps, load, cost, u, look_up) < min_cost:
                 continue
@@ -68,12 +71,14 @@ def balance_trees(
             channel, meeting = _best_move(fabric, legality, tree, steps, load, cost, u, look_up)
             if channel < 0:
                 continue
+            # 2. Move its packets from the old route to the new one, and back if no channel is above
+            #    the goal then.
             packets = tree.weight[u]
-            high += _shift(fabric, steps, load, floor, steps[u], meeting, -packets)
-            high += _shift(fabric, steps, load, floor, channel, meeting, packets)
-            if high == 0:
-                high += _shift(fabric, steps, load, floor, channel, meeting, -packets)
-                high += _shift(fabric, steps, load, floor, steps[u], meeting, packets)
+            num_high += _shift(fabric, steps, load, floor, steps[u], meeting, -packets)
+            num_high += _shift(fabric, steps, load, floor, channel, meeting, packets)
+            if num_high == 0:
+                num_high += _shift(fabric, steps, load, floor, channel, meeting, -packets)
+                num_high += _shift(fabric, steps, load, floor, steps[u], meeting, packets)
                 continue
             _move(fabric, legality, tree, steps, u, channel, meeting)
     return tried

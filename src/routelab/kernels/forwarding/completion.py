@@ -58,6 +58,7 @@ def complete_trees(
         First route that closes a cycle on every lane; −1, −1 if all could be added; −2, −2 if the
         dependencies of the routes that were given have a cycle.
     """
+    # 1. The dependencies of the routes that are given.
     edges = list_edges(*_all_turns(channel_source, channel_target, out_start, out_channel, vcs))
     graph = empty_graph(len(edges.start) - 1, len(edges.target))
     hops = np.empty(steps.shape, np.int16)
@@ -67,10 +68,15 @@ def complete_trees(
         _read_routes(steps, lanes, hops, d, roots[d], channel_target, edges, graph)
     if not _sort_topologically(edges, graph):
         return -2, -2
+    # 2. Escape trees before any other route is added. One lane more than the routes use is enough
+    #    for them: it is empty, and a tree has no cycle.
     escape = _empty_escape(len(steps))
     if num_given < steps.shape[1]:
         channels = (channel_target, out_start, out_channel)
         _reserve_escape_trees(escape, channels, min(max_lane + 2, vcs), edges, graph)
+    # 3. Each tree grows on the lanes of the neighbours. If it is stuck, one switch changes lanes,
+    #    and it may grow on from there. If that fails, too, the escape tree is left; but it replaces
+    #    the whole tree, which given routes do not allow.
     in_start, in_channel = _incoming(channel_target, len(steps))
     for d in range(steps.shape[1]):
         while True:

@@ -19,6 +19,7 @@ from routelab.kernels.forwarding.acyclic import (
     empty_graph,
     list_edges,
 )
+from routelab.kernels.forwarding.trees import list_turns
 from routelab.kernels.jit import helper, jit
 
 
@@ -58,12 +59,7 @@ def escape_lane_graphs(fabric, escape, lane, count):
     lanes : LaneGraphs
     """
     channels = len(fabric.source)
-    turn_target = np.empty(fabric.turn_start[-1], np.int32)
-    for c in range(channels):
-        v = fabric.target[c]
-        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
-            next_channel = fabric.out_channel[i]
-            turn_target[fabric.turn_start[c] + fabric.port[next_channel]] = next_channel
+    _, turn_target = list_turns(fabric)
     edges = list_edges(fabric.turn_start, turn_target)
     empty = empty_graph(channels, len(turn_target))
     graphs = Acyclic(
@@ -79,6 +75,7 @@ def escape_lane_graphs(fabric, escape, lane, count):
     graphs.vertex[:] = empty.vertex
     graphs.mark[:] = empty.mark
     lanes = LaneGraphs(edges, graphs, np.zeros((count, len(turn_target)), np.int32))
+    # no turn closes a cycle, because those of a lane lie inside a spanning tree
     for t in range(len(escape)):
         graph = lane_graph(lanes, lane[t])
         steps = escape[t]

@@ -38,6 +38,7 @@ def leveled_trees(fabric, level, back):
     queue = np.empty(switches, np.int32)
     ancestors = np.empty(switches, np.int32)
     for t in range(destinations):
+        # 1. The main way up. Its channels down are those that packets will take.
         steps, root = trees[t], fabric.root[t]
         count, v = 0, root
         while v >= 0:
@@ -49,8 +50,12 @@ def leveled_trees(fabric, level, back):
                 down[c] += 1
                 v = fabric.source[c]
                 steps[v] = c
+        # 2. Switches below the main way, from the destination upwards: so each climbs to the lowest
+        #    switch that it can turn at.
         for i in range(count):
             _climb_to(fabric, level, up, steps, root, ancestors[i], queue)
+        # 3. All other ancestors go down, and switches below climb to them. The list grows on the
+        #    way: the ancestors of an ancestor come later.
         i = 0
         while i < count:
             v = ancestors[i]

@@ -90,21 +90,25 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
     remove_unused_turns(lanes)
     islands, escaped = 0, 0
     for t in order:
+        # 1. Take the tree of the round before away, with the turns that no other tree uses.
         steps, root, users = trees[t], fabric.root[t], lanes.users[lane[t]]
         graph = lane_graph(lanes, lane[t])
         _count_users(fabric, legality, graph, users, steps, root, load, tree, -1)
         growth = Growth(root, hop, steps, load, distance, heap, priority, queue, inside, added)
+        # 2. Grow it again. It should reach all switches with an escape route.
         steps[:] = -1
         distance[root] = 0
         num_missing = np.sum(escape[t] >= 0) - _extend_tree(
             fabric, lanes.edges, graph, growth, root
         )
+        # 3. Dead ends: neighbours make way, and where that does not help, escape routes do.
         if num_missing:
             islands += 1
             num_missing -= _backtrack_locally(fabric, lanes.edges, graph, growth)
         if num_missing:
             escaped += 1
             _follow_escape_routes(fabric, lanes.edges, graph, growth, escape[t])
+        # 4. Its loads and turns, for all trees after it.
         _count_users(fabric, legality, graph, users, steps, root, load, tree, 1)
     return islands, escaped
 
@@ -277,6 +281,7 @@ def _follow_escape_routes(fabric, edges, graph, growth, escape):
     would close a cycle. Packets of the others enter the escape routes and stay on them.
     """
     steps, on_escape, queue, root = growth.steps, growth.inside, growth.queue, growth.root
+    # 1. Switches without a route.
     count = 0
     for u in range(len(steps)):
         on_escape[u] = u != root and steps[u] < 0 and escape[u] >= 0
@@ -287,6 +292,7 @@ def _follow_escape_routes(fabric, edges, graph, growth, escape):
     while i < count:
         v = queue[i]
         i += 1
+        # 2. The next switch on the escape route follows it, too: packets that enter it stay on it.
         d = escape[v]
         steps[v] = d
         w = fabric.target[d]
@@ -294,6 +300,8 @@ def _follow_escape_routes(fabric, edges, graph, growth, escape):
             on_escape[w] = True
             queue[count] = w
             count += 1
+        # 3. Packets from before v now turn to d. Where that closes a cycle, they come over escape
+        #    routes instead.
         for k in range(fabric.in_start[v], fabric.in_start[v + 1]):
             c = fabric.in_channel[k]
             u = fabric.source[c]

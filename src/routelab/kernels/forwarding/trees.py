@@ -30,7 +30,7 @@ class Fabric(NamedTuple):
     port : int32 array, shape (C,)
         Place of each channel among those that leave its source.
     turn_start : int64 array, shape (C + 1,)
-        The turn from channel c to channel d has the number ``turn_start[c] + place[d]``.
+        The turn from channel c to channel d has the number ``turn_start[c] + port[d]``.
     hosts : int64 array, shape (S,)
         Terminals at each switch.
     root : int32 array, shape (T,)
@@ -125,6 +125,19 @@ def tree_scratch(switches, arrivals):
         np.full(switches, -1, np.int64),
         np.zeros(switches, np.float64),
     )
+
+
+@helper()
+def list_turns(fabric):
+    """Return both channels of each turn: source, target; int32, shape (number of turns,)."""
+    turn_source = np.empty(fabric.turn_start[-1], np.int32)
+    turn_target = np.empty(fabric.turn_start[-1], np.int32)
+    for c in range(len(fabric.source)):
+        v = fabric.target[c]
+        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
+            turn = fabric.turn_start[c] + fabric.port[fabric.out_channel[i]]
+            turn_source[turn], turn_target[turn] = c, fabric.out_channel[i]
+    return turn_source, turn_target
 
 
 @inline

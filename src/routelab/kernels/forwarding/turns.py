@@ -1,13 +1,19 @@
 """Turns that layers allow: those that follow an order of the channels.
 
 A layer in which every turn goes to a channel later in its order has no cycle of dependencies.
+
+    turns_of_orders   orders of the channels   -> the turns that layers allow
+    choose_layers     allowed turns, trees     -> the layer of each route, and the turns it takes
+    order_channels    the turns that are taken -> an order that allows them
+    order_of_turns    turns by importance      -> an order that allows all but those on cycles
 """
 
 import numpy as np
 
+from routelab.kernels.bits import lowest
 from routelab.kernels.forwarding.acyclic import add_edge, empty_graph, list_edges
 from routelab.kernels.forwarding.heap import pop, push
-from routelab.kernels.forwarding.trees import read_tree, tree_scratch
+from routelab.kernels.forwarding.trees import list_turns, read_tree, tree_scratch
 from routelab.kernels.jit import jit
 
 
@@ -20,16 +26,12 @@ def turns_of_orders(fabric, rank):
     rank : int32 array, shape (layers, C)
         Place of each channel in the order of each layer.
     """
-    turns = np.zeros(fabric.turn_start[-1], np.int64)
-    for c in range(len(fabric.source)):
-        v = fabric.target[c]
-        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
-            d = fabric.out_channel[i]
-            layers = np.int64(0)
-            for layer in range(len(rank)):
-                if rank[layer, c] < rank[layer, d]:
-                    layers |= np.int64(1) << layer
-            turns[fabric.turn_start[c] + fabric.port[d]] = layers
+    turn_source, turn_target = list_turns(fabric)
+    turns = np.zeros(len(turn_target), np.int64)
+    for turn in range(len(turns)):
+        for layer in range(len(rank)):
+            if rank[layer, turn_source[turn]] < rank[layer, turn_target[turn]]:
+                turns[turn] |= np.int64(1) << layer
     return turns
 
 
@@ -60,17 +62,12 @@ def choose_layers(fabric, legality, trees):
         count = read_tree(fabric, legality, steps, fabric.root[t], tree)
         for i in range(count):
             layers_above[tree.queue[i]] = 0
+        # From the leaves to the root, so that a switch comes after all those whose routes pass it.
         for i in range(count - 1, 0, -1):
             u = tree.queue[i]
-            good = tree.good[u]
-            if good:
-                lowest = good & -good
-                layers_above[u] |= lowest
-                number = 0
-                while lowest > 1:
-                    lowest >>= 1
-                    number += 1
-                layer[u, t] = number
+            if tree.good[u]:
+                layer[u, t] = lowest(np.uint64(tree.good[u]))
+                layers_above[u] |= np.int64(1) << layer[u, t]
             v = fabric.target[steps[u]]
             layers_above[v] |= layers_above[u]
             if steps[v] >= 0:
@@ -96,15 +93,14 @@ def order_channels(fabric, used, layer, priority):
     rank : int32 array, shape (C,)
         Place of each channel; −1 for channels on or behind a cycle.
     """
+    # Kahn's algorithm: a channel comes when all turns to it are from channels that came before.
     channels = len(fabric.source)
+    _, turn_target = list_turns(fabric)
     num_predecessors = np.zeros(channels, np.int32)
     bit = np.int64(1) << layer
-    for c in range(channels):
-        v = fabric.target[c]
-        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
-            d = fabric.out_channel[i]
-            if used[fabric.turn_start[c] + fabric.port[d]] & bit:
-                num_predecessors[d] += 1
+    for turn in range(len(used)):
+        if used[turn] & bit:
+            num_predecessors[turn_target[turn]] += 1
     heap = np.empty(channels, np.int32)
     size = 0
     for c in range(channels):
@@ -117,10 +113,9 @@ def order_channels(fabric, used, layer, priority):
         size = pop(heap, size, priority)
         rank[c] = position
         position += 1
-        v = fabric.target[c]
-        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
-            d = fabric.out_channel[i]
-            if used[fabric.turn_start[c] + fabric.port[d]] & bit:
+        for turn in range(fabric.turn_start[c], fabric.turn_start[c + 1]):
+            if used[turn] & bit:
+                d = turn_target[turn]
                 num_predecessors[d] -= 1
                 if num_predecessors[d] == 0:
                     size = push(heap, size, priority, d)
@@ -168,17 +163,9 @@ def order_of_turns(fabric, turns):
     rank : int32 array, shape (C,)
         Place of each channel.
     """
-    channels = len(fabric.source)
-    turn_source = np.empty(fabric.turn_start[-1], np.int32)
-    turn_target = np.empty(fabric.turn_start[-1], np.int32)
-    for c in range(channels):
-        v = fabric.target[c]
-        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
-            d = fabric.out_channel[i]
-            turn = fabric.turn_start[c] + fabric.port[d]
-            turn_source[turn], turn_target[turn] = c, d
+    turn_source, turn_target = list_turns(fabric)
     edges = list_edges(fabric.turn_start, turn_target)
-    graph = empty_graph(channels, len(turn_target))
+    graph = empty_graph(len(fabric.source), len(turn_target))
     for turn in turns:
         add_edge(edges, graph, turn_source[turn], turn)
     return graph.position
