@@ -83,6 +83,7 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         raise InputError(f"no certificate for a table whose verdict is {verdict.status}")
     topology, numbers = table.topology, np.array(verdict.vc_numbers)
     vcs = len(numbers)
+    # Dependencies name resources by their place in the list, which leaves out those without a rank.
     rank = verdict.rank.reshape(-1)
     resources = np.flatnonzero(rank >= 0)
     index = np.full(len(rank), -1, dtype=np.int64)
@@ -94,12 +95,7 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         "preconditions": list(verdict.preconditions),
         "digests": {"topology": network_digest(topology), "routes": routes_digest(table)},
         "switches": list(names),
-        "channels": [
-            [topology.channel_name(channel), names[source], names[target]]
-            for channel, (source, target) in enumerate(
-                zip(topology.channel_source, topology.channel_target, strict=True)
-            )
-        ],
+        "channels": list_channels(topology),
         "rings": [{"vc": ring.vc, "channels": list(ring.channels)} for ring in verdict.rings],
         "resources": np.column_stack(
             (resources // vcs, numbers[resources % vcs], rank[resources])
@@ -113,6 +109,16 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         ),
         "routes": _routes(table),
     }
+
+
+def list_channels(topology: Topology) -> list[list[str]]:
+    """Return name, source and target of each channel, as certificates list them."""
+    names = topology.switch_names
+    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    return [
+        [topology.channel_name(channel), names[source], names[target]]
+        for channel, (source, target) in enumerate(ends)
+    ]
 
 
 def _routes(table: RouteTable) -> list[str | None]:

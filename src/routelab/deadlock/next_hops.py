@@ -52,6 +52,7 @@ import numpy as np
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.api.verdicts import Status
 from routelab.deadlock import declared_flow_control as declared
+from routelab.deadlock.certificate import list_channels
 from routelab.deadlock.verdict import Switching, used_numbers
 from routelab.kernels.next_hops import group_by, list_states, reachable_entries, remove_buffers
 from routelab.toolkit.next_hop_list import NextHops
@@ -199,12 +200,14 @@ def _waiting_cycle(
     resource, _, next_entry, _ = states
     vcs = table.virtual_channels
     candidates = table.channel * vcs + table.vc
+    # 1. For each remaining buffer: the entry of a packet that blocks it, and a buffer that remains,
+    #    too, and that this packet waits for.
     entries: dict[int, int] = {}
     following: dict[int, int] = {}
-    for buffer, after in zip(resource.tolist(), next_entry.tolist(), strict=True):
-        if rank[buffer] >= 0 or after < 0 or buffer in following:
+    for buffer, entry in zip(resource.tolist(), next_entry.tolist(), strict=True):
+        if rank[buffer] >= 0 or entry < 0 or buffer in following:
             continue
-        wanted = candidates[table.entry_start[after] : table.entry_start[after + 1]]
+        wanted = candidates[table.entry_start[entry] : table.entry_start[entry + 1]]
         remaining = wanted[rank[wanted] < 0]
         is_blocked = {
             "any": len(remaining) == len(wanted),
@@ -212,7 +215,8 @@ def _waiting_cycle(
             "escape": rank[wanted[0]] < 0,
         }[waits]
         if is_blocked:
-            following[buffer], entries[buffer] = int(remaining[0]), after
+            following[buffer], entries[buffer] = int(remaining[0]), entry
+    # 2. The walk from any of them must repeat, because there are no others.
     path = [next(iter(following))]
     while following[path[-1]] not in path:
         path.append(following[path[-1]])
@@ -221,6 +225,7 @@ def _waiting_cycle(
     def text(buffer: int) -> str:
         return f"{table.topology.link_name(buffer // vcs)} vc {vc_numbers[buffer % vcs]}"
 
+    # 3. What waits, for what, and which packets do.
     steps = []
     for buffer in cycle:
         entry = entries[buffer]
@@ -260,8 +265,9 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
     assert verdict.rank is not None
     topology, ends = table.topology, table.destination_switch
     names = topology.switch_names
+    # buffers in the order of removal; those without packets, which come first, are left out
     order = np.argsort(verdict.rank, axis=None, kind="stable")
-    used = order[verdict.rank.reshape(-1)[order] >= 0]
+    removed = order[verdict.rank.reshape(-1)[order] >= 0]
     filled = np.flatnonzero(np.diff(table.entry_start)).tolist()
     proof = {
         "format": REMOVAL_FORMAT,
@@ -269,12 +275,7 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
         "switches": list(names),
         "destinations": [names[switch] for switch in ends.tolist()],
         "sources": [names[switch] for switch in table.sources.tolist()],
-        "channels": [
-            [topology.channel_name(channel), names[source], names[target]]
-            for channel, (source, target) in enumerate(
-                zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-            )
-        ],
+        "channels": list_channels(topology),
         "entries": [
             [
                 *divmod(entry, len(ends)),
@@ -287,7 +288,7 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
         ],
         "removal": [
             [channel, verdict.vc_numbers[vc]]
-            for channel, vc in np.column_stack(np.divmod(used, verdict.rank.shape[1])).tolist()
+            for channel, vc in np.column_stack(np.divmod(removed, verdict.rank.shape[1])).tolist()
         ],
     }
     path.write_text(json.dumps(proof, ensure_ascii=False), encoding="utf-8")

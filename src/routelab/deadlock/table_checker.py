@@ -144,11 +144,7 @@ def check_table(
     """
     option = flow_control or table.flow_control
     _require_options(option, packets_per_buffer, switching)
-    flow, status, obstacle, rings = (
-        _declared(table, switching)
-        if option == "declared"
-        else _the_same_everywhere(table, option, packets_per_buffer, switching)
-    )
+    flow, status, obstacle, rings = _flow_rules(table, option, packets_per_buffer, switching)
     # Virtual channels count by use: number 32767 of one hop needs no memory for those below it.
     vc_numbers = used_numbers(table.hop_vc)
     vcs = len(vc_numbers)
@@ -227,12 +223,19 @@ FlowRules = tuple[FlowControl, Status, str, list[list[int]]]
 """Flow control, the verdict and the reason if no criterion applies, and the rings with a bubble."""
 
 
-def _the_same_everywhere(
+def _flow_rules(
     table: RouteTable, option: str, packets_per_buffer: int, switching: str
 ) -> FlowRules:
-    """Return the rules of a network whose channels all have one flow control."""
+    """Return the rules of one flow control everywhere, or of that which channels declare."""
+    topology = table.topology
     if option == "plain":
         return "plain", "proven", "", []
+    if option == "declared":
+        used = np.zeros(topology.num_channels, np.bool_)
+        used[table.hop_channel] = True
+        status, obstacle = declared.find_obstacle(topology, used, switching)
+        flow: FlowControl = "bubble" if (topology.channel_bubble[used] == 1).any() else "plain"
+        return flow, status, obstacle, declared.rings_with_bubble(topology)
     obstacle = ""
     if switching != "virtual-cut-through":
         obstacle = f"bubble flow control needs virtual cut-through; the switching is {switching}"
@@ -241,17 +244,7 @@ def _the_same_everywhere(
             "bubble flow control needs buffers of at least 2 packets: with "
             f"{packets_per_buffer} no packet may ever enter a ring"
         )
-    return "bubble", "unproven", obstacle, complete_rings(table.topology)
-
-
-def _declared(table: RouteTable, switching: str) -> FlowRules:
-    """Return the rules of a network that declares flow control by channel."""
-    topology = table.topology
-    used = np.zeros(topology.num_channels, np.bool_)
-    used[table.hop_channel] = True
-    status, obstacle = declared.find_obstacle(topology, used, switching)
-    flow: FlowControl = "bubble" if (topology.channel_bubble[used] == 1).any() else "plain"
-    return flow, status, obstacle, declared.rings_with_bubble(topology)
+    return "bubble", "unproven", obstacle, complete_rings(topology)
 
 
 def _preconditions(flow: FlowControl, option: str) -> tuple[str, ...]:

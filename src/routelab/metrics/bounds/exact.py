@@ -53,6 +53,7 @@ def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | N
 
     Variable 0 is the maximum load. On a network of one speed it is an integer, too.
     """
+    # 1. All routes, and the hops of all routes, one after the other.
     topology = graph.topology
     ends = topology.endpoints
     counts, lengths = count_routes(graph.arrays, ends), route_lengths(graph.arrays, ends)
@@ -62,12 +63,14 @@ def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | N
     routes = np.diff(pair_start)
     pair = np.repeat(np.arange(len(routes)), routes)
     length = np.maximum(lengths.reshape(-1), 0)[pair]
+    # 2. What each hop adds to the load of its channel. That is fixed if its pair has no choice.
     demand = terminal_pairs(topology).reshape(-1)
     hop_route = np.repeat(np.arange(len(pair)), length)
     amount = demand[pair[hop_route]]
     chosen = routes[pair] > 1
     open_hop = chosen[hop_route]
     fixed = np.bincount(hops[~open_hop], weights=amount[~open_hop], minlength=topology.num_channels)
+    # 3. On each channel, the chosen and the fixed load together are at most the maximum.
     program = LinearProgram()
     factor = channel_factors(topology)
     whole = bool((factor == 1).all())
@@ -77,6 +80,7 @@ def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | N
     is_taken = program.variables(int(chosen.sum()), integer=True)
     number = np.cumsum(chosen) - 1
     program.entries(hops[open_hop], is_taken[number[hop_route[open_hop]]], amount[open_hop])
+    # 4. Each pair with a choice takes one route.
     _, place = np.unique(pair[chosen], return_inverse=True)
     one_route = program.rows(np.ones(place.max(initial=-1) + 1), np.ones(place.max(initial=-1) + 1))
     program.entries(one_route[place], is_taken, 1.0)

@@ -107,6 +107,8 @@ def heaviest_assignment(pair, weight, sends, receives):
     sender, receiver : int64 array, shape (U,)
         Source of each unit, and its destination, or −1.
     """
+    # 1. The pairs as a sparse matrix: a row for each source, a column for each destination that
+    #    occurs, with as much capacity as that can receive.
     rows, count = len(sends), len(receives)
     row_start = np.zeros(rows + 1, np.int64)
     number = np.full(count, -1, np.int64)
@@ -123,6 +125,7 @@ def heaviest_assignment(pair, weight, sends, receives):
             capacity[used] = receives[j]
             used += 1
         column[e] = number[j]
+    # 2. The units; sources without a pair have none.
     units = 0
     for i in range(rows):
         units += sends[i] if row_start[i + 1] else 0
@@ -134,6 +137,8 @@ def heaviest_assignment(pair, weight, sends, receives):
             for _ in range(sends[i]):
                 sender[unit] = i
                 unit += 1
+    # 3. Assign one unit more at a time; earlier ones may change their columns. After each, the
+    #    total is the largest for the units so far.
     price = np.zeros(used)  # of columns, never negative, 0 while they have room
     gain = np.zeros(units)  # of units: value of their best entry at these prices
     match = np.full(units, -1, np.int64)
@@ -141,6 +146,7 @@ def heaviest_assignment(pair, weight, sends, receives):
         for e in range(row_start[sender[unit]], row_start[sender[unit] + 1]):
             gain[unit] = max(gain[unit], weight[e] - price[column[e]])
         _augment(unit, sender, row_start, column, weight, capacity, (price, gain), match)
+    # 4. Columns are destinations again.
     total = 0.0
     receiver = np.full(units, -1, np.int64)
     for unit in range(units):

@@ -44,6 +44,7 @@ def sum_distances(start, neighbour, demand):
     longest = pairs = hops = weighted_pairs = weighted_hops = np.int64(0)
     for batch in range(0, len(sources), BATCH):
         count = min(BATCH, len(sources) - batch)
+        # 1. Each source of the batch has reached itself.
         reached_by[:] = 0
         for i in range(count):
             s = sources[batch + i]
@@ -51,6 +52,8 @@ def sum_distances(start, neighbour, demand):
             frontier[i] = s
         distance = np.int64(0)
         while count:
+            # 2. One hop further: sources that came to a switch in the last round go on from there.
+            #    `next_visit` collects those of all its neighbours, so the new ones count only once.
             distance += 1
             num_reached = 0
             for k in range(count):
@@ -65,6 +68,7 @@ def sum_distances(start, neighbour, demand):
                             reached[num_reached] = t
                             num_reached += 1
                         next_visit[t] |= new_bits
+            # 3. Count the sources that came to a switch; these switches are the next frontier.
             for k in range(num_reached):
                 t = reached[k]
                 bits = next_visit[t]

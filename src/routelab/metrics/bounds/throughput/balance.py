@@ -198,7 +198,9 @@ def _search(
     nodes, resources = len(problem.demand), len(inverse)
     # a pass looks for the lightest routes and weighs those in use
     search, spent = OVERHEAD + nodes * resources + 15 * len(routes.target), 0
-    scale = _mean_weight(problem)
+    # at first, a mean route of fewest hops weighs 1
+    hops = lightest_costs(problem.network, np.ones(resources))
+    scale = problem.routed / float((problem.demand * np.maximum(hops, 0)).sum())
     mean, before = np.zeros(resources), np.inf
     check, gaps = FIRST, [np.inf, np.inf]
     for number in count():
@@ -237,12 +239,6 @@ def _search(
         elif gap < NEAR * blur or settled:
             blur = max(blur * FINER, SHARP)
     return Found(min(largest, bound), bound, weights)
-
-
-def _mean_weight(problem: FlowProblem) -> float:
-    """Return the weight at which a mean route of fewest hops weighs 1."""
-    hops = lightest_costs(problem.network, np.ones(len(problem.capacity)))
-    return problem.routed / float((problem.demand * np.maximum(hops, 0)).sum())
 
 
 def _no_routes(problem: FlowProblem) -> Routes:

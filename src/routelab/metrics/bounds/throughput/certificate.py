@@ -146,6 +146,8 @@ def terminal_limit(traffic: Traffic) -> Fraction | None:
 
 def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction, Fraction]:
     """Return capacity × weight, demand × weight and demand × missing weight, added up."""
+    # 1. Weights of another network, and sums that exceed 64 bits, would prove something wrong. A
+    #    lightest route passes no switch twice, and no more pairs send than parts have destinations.
     topology = traffic.topology
     for name, expected in (
         ("channel", topology.num_channels),
@@ -157,12 +159,15 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
             raise InputError(f"bound: {count} weights of {name} for {expected}")
     ends = sum(int(part.max(initial=0)) for part in (weights.injection, weights.ejection))
     longest = int(weights.channel.max(initial=0)) * topology.num_switches + ends
-    if max(longest, weights.one) * max(_pairs(traffic), 1) >= MOST:
+    pairs = int(np.diff(traffic.demand.set_start)[traffic.demand.part_set].sum())
+    if max(longest, weights.one) * max(pairs, 1) >= MOST:
         raise InputError("bound: the sum of the weights is too large; divide them by 1000")
+    # 2. Capacity × weight. Weights of channels with one speed are added up first, as integers.
     factors, speed = load_factors(topology)
     by_speed = [sum(weights.channel[speed == k].tolist()) for k in range(len(factors))]
     carried = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))
     carried += sum(weights.injection.tolist()) + sum(weights.ejection.tolist())
+    # 3. Demand × weight likewise: of pairs with one demand, the weights are added up first.
     weighed, missing_weight = sum_costs(
         traffic.arrays,
         traffic.part_class,
@@ -179,9 +184,3 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
         return sum((amount * class_sum for amount, class_sum in pairs), Fraction(0))
 
     return carried, total(weighed), total(missing_weight)
-
-
-def _pairs(traffic: Traffic) -> int:
-    """Return the number of pairs of terminals that send to each other, or a little more."""
-    sizes = np.diff(traffic.demand.set_start)
-    return int(sizes[traffic.demand.part_set].sum())

@@ -16,10 +16,11 @@ THROUGHPUT_FIELDS = tuple(column.name for column in COLUMNS)
 
 def throughput_numbers(bound: ThroughputBound) -> dict[str, Any]:
     """Return a bound as JSON values, without the weights."""
+    gap = 100 * (bound.sustained / bound.attained - 1) if bound.attained > 0 else None
     return {
         "sustained_bound": bound.sustained,
         "sustained_attained": bound.attained,
-        "sustained_gap": _percent(bound.sustained, bound.attained),
+        "sustained_gap": gap,
         "channel_bound": bound.channel if isfinite(bound.channel) else None,
         "terminal_bound": bound.terminal,
         "throughput_method": bound.method,
@@ -80,7 +81,3 @@ def _accepted(lines: Iterable[Mapping[str, Any]], load: float) -> float:
 def _attained(lines: Iterable[Mapping[str, Any]], load: float) -> float | None:
     attained = [float(line["accepted_attained"]) for line in lines if line["load"] == load]
     return attained[0] if attained else None
-
-
-def _percent(bound: float, attained: float) -> float | None:
-    return 100 * (bound / attained - 1) if attained > 0 else None

@@ -181,10 +181,12 @@ def flow_problem(traffic: Traffic, load: float | None = None) -> FlowProblem:
     load : float, optional
         Offered load. Without it, the demand is that of load 1, and terminals are no limit.
     """
+    # 1. Terminals that would send or receive more than their channel carries.
     topology = traffic.topology
-    times, hot = (1.0, np.inf) if load is None else (load, 1 + ROUNDING)
-    senders = np.flatnonzero(traffic.sent * times > hot)
-    receivers = np.flatnonzero(traffic.received * times > hot)
+    factor, limit = (1.0, np.inf) if load is None else (load, 1 + ROUNDING)
+    senders = np.flatnonzero(traffic.sent * factor > limit)
+    receivers = np.flatnonzero(traffic.received * factor > limit)
+    # 2. Each becomes a node, behind the switches, with a channel from or to its switch.
     switches, more = topology.num_switches, len(senders) + len(receivers)
     at = topology.terminal_switch
     source_node, target_node = at.copy(), at.copy()
@@ -196,10 +198,11 @@ def flow_problem(traffic: Traffic, load: float | None = None) -> FlowProblem:
     order = np.argsort(source, kind="stable").astype(np.int32)
     start = np.searchsorted(source[order], np.arange(nodes + 1)).astype(np.int32)
     network = NetworkArrays(start, order, source.astype(np.int32), target.astype(np.int32))
+    # 3. The demand between nodes. What stays at a switch takes no channel.
     demand = traffic.switch_demand
     if more:
         demand = traffic.between(source_node, target_node, nodes)[0]
-    demand = demand * times
+    demand = demand * factor
     local = float(np.trace(demand))
     np.fill_diagonal(demand, 0.0)
     return FlowProblem(

@@ -227,14 +227,18 @@ def _accepted(
     """
     problem = flow_problem(traffic, load)
     count = len(problem.capacity)
+    # 1. Up to a load that is sustained, everything arrives, and weights of 0 prove no less. Beyond,
+    #    at least as much arrives as at that load.
     weights, attained = np.zeros(count), problem.routed
     if load > sustained and problem.routed:
         folding = fold(problem)
         outcome = None if folding is None else solve_accepted(problem, folding, seconds)
-        work = RATE * seconds
-        outcome = outcome or balance_accepted(problem, _with_ends(problem, channel), seconds, work)
+        if outcome is None:
+            known_weights = np.concatenate([channel, np.zeros(count - len(channel))])
+            outcome = balance_accepted(problem, known_weights, seconds, RATE * seconds)
         weights = np.minimum(outcome.weights, 1.0)
         attained = max(outcome.attained, problem.routed * sustained / load)
+    # 2. The best of the bounds that integer multiples of the weights prove, and of weights of 0.
     exact = as_fraction(load)
     tightest: tuple[Fraction, Fraction, Fraction, ChannelWeights] | None = None
     top = float(weights.max(initial=0.0))
@@ -251,13 +255,6 @@ def _accepted(
     bound, start, slope, certificate = tightest
     mean = float((attained + problem.local) / traffic.senders)
     return AcceptedBound(load, float(bound), min(mean, float(bound)), start, slope, certificate)
-
-
-def _with_ends(problem: FlowProblem, channel: Int64Array) -> Float64Array:
-    """Return weights of a network's channels, with 0 for the channels of terminals."""
-    ends: Float64Array = np.zeros(len(problem.capacity))
-    ends[: len(channel)] = channel
-    return ends
 
 
 def _integers(weights: Float64Array) -> list[Int64Array]:

@@ -92,12 +92,15 @@ def _classes(
     """Return the classes of pairs, channels and flows by colour; None if there are too many."""
     network = problem.network
     ends = network.channel_source, network.channel_target
+    # 1. One pair and one channel of each class stand for all of it.
     senders = np.flatnonzero(sends)
     _, first_pair, size = np.unique(pair[senders], return_index=True, return_counts=True)
     if len(first_pair) > MOST_PAIRS:
         return None
     source, node = senders[first_pair // len(pair)], first_pair % len(pair)
     _, representative, channel_class = np.unique(channel, return_index=True, return_inverse=True)
+    # 2. The channels that enter and leave the node of each pair: behind each other, if channels are
+    #    sorted by that end.
     row, via, sign = [], [], []
     for end, direction in ((ends[1], 1), (ends[0], -1)):
         order = np.argsort(end, kind="stable")
@@ -109,6 +112,8 @@ def _classes(
         via.append(order[np.repeat(start, many) + place])
         sign.append(np.full(len(row[-1]), direction))
     rows, vias = np.concatenate(row), np.concatenate(via)
+    # 3. Classes of the pair's flows over them, and of the flows of all senders over each channel.
+    #    Each flow enters some node, so the first are all that there are.
     colour = hop_colours(*ends, pair, channel, source[rows], vias)
     carrying = np.repeat(representative, len(senders))
     carried = hop_colours(*ends, pair, channel, np.tile(senders, len(representative)), carrying)

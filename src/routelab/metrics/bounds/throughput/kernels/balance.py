@@ -141,6 +141,8 @@ def _fill_slot(routes, p, k, route, count, prices, load, weight):
 @helper()
 def _move_flow(routes, p, k, to_slot, route, count, used, prices, load, weight):
     """Move flow from the route in slot `k` to that in `to_slot`, by a Newton step."""
+    # 1. Slope and curvature of the sum of all exponentials, by the channels of one route only:
+    #    those of both (marked with 2 until the second loop) keep their load.
     excess = curve = 0.0
     length = routes.length[p, k]
     for i in range(length):
@@ -160,6 +162,7 @@ def _move_flow(routes, p, k, to_slot, route, count, used, prices, load, weight):
         used[c] = 1
     if excess <= 0:
         return
+    # 2. At most all flow of the route. Traffic that is rejected has a slope, but no curvature.
     amount = min(excess / (prices.sharpness * curve), routes.flow[p, k])
     routes.flow[p, k] -= amount
     routes.flow[p, to_slot] += amount
