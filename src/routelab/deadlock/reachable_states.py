@@ -151,12 +151,12 @@ class ReachableStates:
             if example is None or (name == "max-hops" and self.program.max_hops is None):
                 continue
             text = message.format(
-                example[4],
+                example[kernel.P_VALUE],
                 classes=self.program.vc_classes - 1,
                 candidates=self.program.candidates,
                 max_hops=self.program.max_hops,
                 cause=self._against_waypoint(example),
-                cell=cell_name(example[4]),
+                cell=cell_name(example[kernel.P_VALUE]),
             )
             problems[name] = f"{text}: {self._location(example)}"
         return problems
@@ -202,7 +202,9 @@ class ReachableStates:
         diameter = int(endpoint_distances(self.topology, sources)[:, ends].max(initial=0))
         longest, problems = self.findings.longest, self.findings.problems
         dead_end, missing_class = self._example(kernel.DEAD_END), self._example(kernel.WRONG_CLASS)
-        missing_class = missing_class if missing_class and missing_class[4] >= 0 else None
+        # a negative class is a fault of the program, which no further virtual channels help
+        if missing_class and missing_class[kernel.P_VALUE] < 0:
+            missing_class = None
         return AllowedRoutes(
             longest=int(longest.max(initial=0)),
             diameter=diameter,
@@ -211,7 +213,8 @@ class ReachableStates:
             dead_ends=int(problems[kernel.DEAD_END, kernel.P_COUNT]) if dead_end else 0,
             dead_end=self._location(dead_end) if dead_end else "",
             short_states=int(problems[kernel.WRONG_CLASS, kernel.P_COUNT]) if missing_class else 0,
-            short_state=f"{self._location(missing_class)}, needs class {missing_class[4]}"
+            short_state=f"{self._location(missing_class)}, "
+            f"needs class {missing_class[kernel.P_VALUE]}"
             if missing_class
             else "",
         )
@@ -252,30 +255,33 @@ class ReachableStates:
         return pairs
 
     def _example(self, problem: int) -> list[int] | None:
+        """Return the row of a problem with an example, or None if no state has it."""
         example: list[int] = self.findings.problems[problem].tolist()
-        return None if example[0] < 0 else example
+        return None if example[kernel.P_SOURCE] < 0 else example
 
     def _against_waypoint(self, example: list[int]) -> str:
+        """Say why the packet of an example must not get its waypoint."""
         if self.program.phases == 1:
             return "the program has one phase"
-        _, destination, switch, _, waypoint = example[:5]
+        switch, waypoint = example[kernel.P_SWITCH], example[kernel.P_VALUE]
         if not -1 <= waypoint < self.topology.num_switches:
             return f"there are switches 0..{self.topology.num_switches - 1}"
-        target = destination if waypoint < 0 else waypoint
+        target = example[kernel.P_DESTINATION] if waypoint < 0 else waypoint
         return "the packet is there" if switch == target else "the packet is in phase 1"
 
     def _location(self, example: list[int]) -> str:
         """Return in words where the packet of an example is, and how it came there."""
         names = self.topology.switch_names
-        source, destination, switch, channel, _, source_terminal, target_terminal = example[:7]
+        source, destination = names[example[kernel.P_SOURCE]], names[example[kernel.P_DESTINATION]]
+        switch, channel = names[example[kernel.P_SWITCH]], example[kernel.P_CHANNEL]
         arrival = "at injection" if channel < 0 else f"over {self.topology.channel_name(channel)}"
-        ends = f"{names[source]} to {names[destination]}"
+        ends = f"{source} to {destination}"
         if self.program.by_terminal:
             ends = (
-                f"terminal {source_terminal} at {names[source]} to "
-                f"terminal {target_terminal} at {names[destination]}"
+                f"terminal {example[kernel.P_SOURCE_TERMINAL]} at {source} to "
+                f"terminal {example[kernel.P_TARGET_TERMINAL]} at {destination}"
             )
-        return f"{ends}, at switch {names[switch]}, come {arrival}"
+        return f"{ends}, at switch {switch}, come {arrival}"
 
 
 def explore_states(

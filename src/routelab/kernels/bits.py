@@ -1,4 +1,4 @@
-"""Helpers of the packet engine: bits, indices, random words, memory prefetch."""
+"""Helpers of hot kernels: bits, indices, random words, memory prefetch."""
 
 from __future__ import annotations
 

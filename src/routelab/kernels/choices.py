@@ -185,6 +185,7 @@ def list_routes(graph, roots, endpoints, most):
     rows = np.empty((most + 1, 64), np.int32)
     scratch = np.empty(65, np.int32), np.empty(65, np.int32)
     for q in range(len(roots)):
+        # 1. The shortest paths to all vertices, and where those to each switch end.
         reached = _levels_from(graph, graph.begin[roots[q]], level, queue, ways, parent)
         head[:] = -1
         for k in range(reached):
@@ -205,6 +206,7 @@ def list_routes(graph, roots, endpoints, most):
             # the routes of the other roots need about as much room as those of the first
             hops = _grow(hops, used * len(roots) + used * len(roots) // 16)
         for j in range(ends):
+            # 2. The number of routes to an endpoint.
             s = endpoints[j]
             if head[s] < 0:
                 continue
@@ -220,6 +222,7 @@ def list_routes(graph, roots, endpoints, most):
             if hop_count == 0:
                 count[p] = 1
                 continue
+            # 3. A single route can be read off the parents.
             if total == 1:
                 if used + hop_count > len(hops):
                     hops = _grow(hops, used + hop_count)
@@ -230,6 +233,7 @@ def list_routes(graph, roots, endpoints, most):
                     v = parent_vertex[v]
                 count[p] = 1
                 continue
+            # 4. All routes as rows of edges, or evenly spaced ones of too many.
             sampled[p] = total > most
             routes = 0
             v = head[s]
@@ -259,6 +263,7 @@ def list_routes(graph, roots, endpoints, most):
                         routes += 1
                     before += ways[v]
                     v = next_vertex[v]
+            # 5. Their channels, in the order of the graph's edges from the root.
             if routes > 1:
                 _sort_rows(rows, routes, hop_count, scratch[0])
             if used + routes * hop_count > len(hops):

@@ -721,8 +721,8 @@ def explore_legs(hop, task, legs, findings):
     hop : compiled function
     task : LegInput
     legs : int32 array, shape (N, 4)
-        Source, target and phase; in phase 1, the row of `LegFindings.tails`. Phase 0 begins at
-        the source, phase 1 at every root.
+        Source, target and phase; in phase 1, the row of `LegFindings.longest_from_waypoint`.
+        Phase 0 begins at the source, phase 1 at every waypoint.
     findings : LegFindings
         Updated.
     """

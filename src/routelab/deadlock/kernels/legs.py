@@ -88,7 +88,7 @@ class LegInput(NamedTuple):
 
 
 class LegFindings(NamedTuple):
-    """Results of a search, all updated; R resources of all phases, N legs, W roots.
+    """Results of a search, all updated; R resources of all phases, N legs, W waypoints.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class LegFindings(NamedTuple):
     longest : int32 array, shape (N,)
         Hops of the longest walk of each leg.
     longest_from_waypoint : int32 array, shape (E, W)
-        Hops of the longest walk to each target from each root, in phase 1.
+        Hops of the longest walk to each target from each waypoint, in phase 1.
     numbers : int64 array, shape (NUMBERS,)
     queries : int64 array, shape (K, 3)
         Dependencies: row, bit; then the first leg that causes it, or −1.

@@ -57,11 +57,21 @@ GUARDED_SHARE = 17
     KEEPS_CELL,
 ) = range(16)
 PROBLEMS = 16
+# Columns: an example, the number of states, and the last of them.
+(
+    P_SOURCE,
+    P_DESTINATION,
+    P_SWITCH,
+    P_CHANNEL,
+    P_VALUE,  # class, column or number that is wrong
+    P_SOURCE_TERMINAL,
+    P_TARGET_TERMINAL,
+    P_COUNT,
+    P_STATE,
+) = range(9)
 PROBLEM_COLUMNS = 9
 NO_VALUE = np.int64(-1)
 """Of a problem without a value."""
-P_COUNT, P_STATE = 7, 8
-"""Columns behind the example: number of states, and the last of them."""
 
 # Entries of `SearchInput.limits`.
 (
@@ -107,14 +117,14 @@ class SearchInput(NamedTuple):
     channels : int32 array, shape (C, 3)
         Source and target of each channel, and its place among those that leave its source.
     escape_of : int32 array, shape (R,)
-        Number of each resource among the escapes, −1 for others; for `Findings.earlier`.
+        Row of each resource in `Findings.extended_dependencies`, −1 for other resources.
     queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
         Possible contents of all queues: empty, full, then any others.
     limits : int64 array, shape (LIMITS,)
         Phases, classes of a phase, candidates, most hops, most states of a pair, most states in
         total, switches; then 1 or 0: whether inject makes choices, whether STATE survives the
         waypoint, whether hop is called again while a packet waits, and whether only dependencies
-        on escape candidates are collected; then the number of pictures to try.
+        on escape candidates are collected; then the number of `queue_contents` to try.
     """
 
     tables: Any
@@ -139,8 +149,7 @@ class Findings(NamedTuple):
     used : bool array, shape (2, R)
         Resources that are candidates, and that are escape candidates.
     problems : int64 array, shape (PROBLEMS, PROBLEM_COLUMNS)
-        First example of each: source, destination, switch, channel, class or number, source
-        terminal, target terminal (−1: none); then `P_COUNT` and `P_STATE`.
+        First example of each (−1: none), and how many states have it.
     longest : int32 array, shape (N,)
         Largest number of hops of a pair's walks; −1 if none ends.
     numbers : int64 array, shape (NUMBERS,)
@@ -182,18 +191,18 @@ def fill_packet(packet, ends):
 
 @helper()
 def record_problem(problem, packet, location, value):
-    """Count a problem by states; keep the first example: the packet, its state, and a number."""
+    """Count a problem by states; keep the first example: the packet, its state, and a value."""
     if problem[P_STATE] < location[4]:
         problem[P_COUNT] += 1
         problem[P_STATE] = location[4]
-    if problem[0] < 0:
-        problem[0] = packet[SOURCE]
-        problem[1] = packet[DESTINATION]
-        problem[2] = location[0]
-        problem[3] = location[1]
-        problem[4] = value
-        problem[5] = packet[SOURCE_TERMINAL]
-        problem[6] = packet[TARGET_TERMINAL]
+    if problem[P_SOURCE] < 0:
+        problem[P_SOURCE] = packet[SOURCE]
+        problem[P_DESTINATION] = packet[DESTINATION]
+        problem[P_SWITCH] = location[0]
+        problem[P_CHANNEL] = location[1]
+        problem[P_VALUE] = value
+        problem[P_SOURCE_TERMINAL] = packet[SOURCE_TERMINAL]
+        problem[P_TARGET_TERMINAL] = packet[TARGET_TERMINAL]
 
 
 @helper()

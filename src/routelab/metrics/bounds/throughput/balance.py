@@ -67,7 +67,7 @@ MEAN = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SearchOutcome:
     """Result of a search.
 
     Attributes
@@ -120,7 +120,7 @@ def smallest_line(problem: FlowProblem, weights: Float64Array) -> tuple[float, F
 
 def balance_sustained(
     problem: FlowProblem, seconds: float, work: float, enough: float = np.inf
-) -> Found:
+) -> SearchOutcome:
     """Search for the largest load that all pairs sustain together.
 
     Parameters
@@ -148,7 +148,7 @@ def balance_sustained(
 
 def balance_accepted(
     problem: FlowProblem, weights: Float64Array, seconds: float, work: float
-) -> Found:
+) -> SearchOutcome:
     """Search for the largest traffic that arrives if pairs may be served in part.
 
     Parameters
@@ -162,7 +162,7 @@ def balance_accepted(
 
     Returns
     -------
-    Found
+    SearchOutcome
         In flits per cycle, without local traffic. Weights of 1 and more count as 1.
     """
 
@@ -188,31 +188,34 @@ def _search(
     seconds: float,
     work: float,
     enough: float = np.inf,
-) -> Found:
+) -> SearchOutcome:
     """Balance loads; `level` is about the greatest one, and `rejected` a weight (see `Prices`)."""
     end = np.inf
     bound, weights = start
-    largest, blur = 0.0, BLUNT
+    largest, smoothing = 0.0, BLUNT
     routes, load = _no_routes(problem), np.zeros(len(problem.capacity) + 1)
     inverse = 1 / problem.capacity
     nodes, resources = len(problem.demand), len(inverse)
     # a pass looks for the lightest routes and weighs those in use
-    search, spent = OVERHEAD + nodes * resources + 15 * len(routes.target), 0
+    visits_of_a_pass, visits = OVERHEAD + nodes * resources + 15 * len(routes.target), 0
     # at first, a mean route of fewest hops weighs 1
     hops = lightest_costs(problem.network, np.ones(resources))
     scale = problem.routed / float((problem.demand * np.maximum(hops, 0)).sum())
-    mean, before = np.zeros(resources), np.inf
+    mean, gap_before = np.zeros(resources), np.inf
     check, gaps = FIRST, [np.inf, np.inf]
     for number in count():
+        # 1. A pass, as long as work is left.
         if number == 1:  # the first pass may compile kernels
             end = thread_time() + seconds
-        if thread_time() > end or (number >= FEWEST and spent >= work):
+        if thread_time() > end or (number >= FEWEST and visits >= work):
             break
-        sharpness = np.log(resources + 1) / (blur * level)
+        sharpness = np.log(resources + 1) / (smoothing * level)
         balance_routes(
             problem.network, routes, Prices(inverse, sharpness, level, scale, rejected), load
         )
-        spent += search + int(routes.length[routes.flow > 0].sum())
+        visits += visits_of_a_pass + int(routes.length[routes.flow > 0].sum())
+        # 2. What its routes attain, and what the weights of their loads prove. Their mean is tried
+        #    now and then only: a bound takes a search from every node, like a pass.
         latest_attained, level = attained(routes)
         largest = max(largest, latest_attained)
         height = np.clip(sharpness * (load[:-1] * inverse - level), -STEEPEST, STEEPEST)
@@ -224,6 +227,7 @@ def _search(
         for candidate in candidates:
             if candidate[0] < bound:
                 bound, weights = candidate
+        # 3. Stop at the goal, and where passes no longer help.
         if bound <= largest * (1 + GOAL):
             break
         if number + 1 == check:
@@ -231,14 +235,16 @@ def _search(
             if largest >= enough or gaps[-1] > SMALLER * gaps[-3]:
                 break
             check *= 2
+        # 4. Near the minimum of the sum, the gap is about the smoothing. Only then, a steeper
+        #    exponent helps; a far gap says that it became steep too early.
         gap = latest_bound[0] / latest_attained - 1 if latest_attained > 0 else np.inf
-        settled = abs(gap - before) < SETTLED * gap
-        before = gap
-        if gap > FAR * blur:
-            blur = min(blur * COARSER, BLUNT)
-        elif gap < NEAR * blur or settled:
-            blur = max(blur * FINER, SHARP)
-    return Found(min(largest, bound), bound, weights)
+        is_settled = abs(gap - gap_before) < SETTLED * gap
+        gap_before = gap
+        if gap > FAR * smoothing:
+            smoothing = min(smoothing * COARSER, BLUNT)
+        elif gap < NEAR * smoothing or is_settled:
+            smoothing = max(smoothing * FINER, SHARP)
+    return SearchOutcome(min(largest, bound), bound, weights)
 
 
 def _no_routes(problem: FlowProblem) -> Routes:

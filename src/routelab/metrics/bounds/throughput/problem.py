@@ -34,8 +34,10 @@ class Traffic:
     @cached_property
     def arrays(self) -> DemandArrays:
         """Destinations for kernels."""
-        of = self.demand
-        return DemandArrays(of.part_start, of.part_set, of.set_start, of.members, of.to_self)
+        demand = self.demand
+        return DemandArrays(
+            demand.part_start, demand.part_set, demand.set_start, demand.members, demand.to_self
+        )
 
     @cached_property
     def _source(self) -> Int64Array:
@@ -89,9 +91,9 @@ class Traffic:
         """
         total = np.zeros((nodes, nodes))
         sent, received = np.zeros((2, len(self.demand.rate)))
-        amount = np.array([float(amount_) for amount_ in self.amounts])[self.part_class]
+        amounts = np.array([float(amount) for amount in self.amounts])[self.part_class]
         switch, ends = self.topology.terminal_switch, (source_node, target_node)
-        add_demand(self.arrays, amount, switch, self._hops, *ends, total, sent, received)
+        add_demand(self.arrays, amounts, switch, self._hops, *ends, total, sent, received)
         return total, sent, received
 
     @cached_property

@@ -178,18 +178,18 @@ def bound_throughput(
         raise UnsupportedError("no terminal sends anything on this network")
     terminal = float(limit)
     seconds /= 1 + len(loads)
-    found = bound_channels(traffic, seconds, enough=terminal)
-    value = inf if found.load is None else float(found.load)
-    attained = min(found.attained, value, terminal)
+    bound = bound_channels(traffic, seconds, enough=terminal)
+    value = inf if bound.load is None else float(bound.load)
+    attained = min(bound.attained, value, terminal)
     accepted = tuple(
-        _accepted(traffic, load, attained, found.weights.channel, seconds) for load in sorted(loads)
+        _accepted(traffic, load, attained, bound.weights.channel, seconds) for load in sorted(loads)
     )
     return ThroughputBound(
         channel=value,
         terminal=terminal,
         attained=attained,
-        method=found.method,
-        weights=found.weights,
+        method=bound.method,
+        weights=bound.weights,
         accepted=accepted,
         seconds=perf_counter() - begin,
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from routelab.api.topology import Int64Array
 from routelab.metrics.bounds.solver import LinearProgram, solve_program
-from routelab.metrics.bounds.throughput.balance import Found
+from routelab.metrics.bounds.throughput.balance import SearchOutcome
 from routelab.metrics.bounds.throughput.kernels.colours import hop_colours, refine_colours
 from routelab.metrics.bounds.throughput.problem import FlowProblem
 
@@ -135,7 +135,7 @@ def _classes(
     )
 
 
-def solve_sustained(problem: FlowProblem, folding: Folding, seconds: float) -> Found | None:
+def solve_sustained(problem: FlowProblem, folding: Folding, seconds: float) -> SearchOutcome | None:
     """Find the largest load that all pairs sustain together; None if time runs out."""
     program = LinearProgram()
     load = program.variables(1, cost=-1.0)
@@ -146,7 +146,7 @@ def solve_sustained(problem: FlowProblem, folding: Folding, seconds: float) -> F
     return _solve(program, folding, seconds)
 
 
-def solve_accepted(problem: FlowProblem, folding: Folding, seconds: float) -> Found | None:
+def solve_accepted(problem: FlowProblem, folding: Folding, seconds: float) -> SearchOutcome | None:
     """Find the largest traffic that arrives if pairs may be served in part."""
     program = LinearProgram()
     demand = problem.demand[folding.source, folding.node]
@@ -176,7 +176,7 @@ def _add_flows(program: LinearProgram, problem: FlowProblem, folding: Folding) -
     return conserved
 
 
-def _solve(program: LinearProgram, folding: Folding, seconds: float) -> Found | None:
+def _solve(program: LinearProgram, folding: Folding, seconds: float) -> SearchOutcome | None:
     """Return the optimum of a program and the dual value of each channel; None if not solved."""
     optimum = solve_program(program, seconds)
     if optimum is None:
@@ -184,4 +184,4 @@ def _solve(program: LinearProgram, folding: Folding, seconds: float) -> Found | 
     objective, row_dual = optimum
     size = np.bincount(folding.channel_class)
     dual = np.maximum(-row_dual[: len(size)], 0.0) / size
-    return Found(-objective, -objective, dual[folding.channel_class])
+    return SearchOutcome(-objective, -objective, dual[folding.channel_class])
