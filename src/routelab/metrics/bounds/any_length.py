@@ -38,13 +38,13 @@ def lower_bound_any_length(topology: Topology, *, seconds: float = 60.0) -> Load
         `routelab.metrics.bounds.load_bound`, with the lightest of *all* routes of a pair.
     """
     begin = perf_counter()
-    found = bound_channels(Traffic(topology, Demand.uniform(topology, "")), seconds)
-    value = Fraction(0) if found.load is None else (topology.num_terminals - 1) / found.load
+    bound = bound_channels(Traffic(topology, Demand.uniform(topology, "")), seconds)
+    value = Fraction(0) if bound.load is None else (topology.num_terminals - 1) / bound.load
     return LoadBound(
         value=float(value),
         load=least_attainable(topology, value),
-        method=found.method,
+        method=bound.method,
         turn_set=ANY_LENGTH,
         seconds=perf_counter() - begin,
-        weights=found.weights.channel,
+        weights=bound.weights.channel,
     )

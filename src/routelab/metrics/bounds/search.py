@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from routelab.api import RoutingGraph, Topology
-from routelab.api.topology import Int64Array, frozen_array
+from routelab.api.topology import frozen_array
 from routelab.metrics import least_attainable
 from routelab.metrics.bounds.ascent import Ascent
 from routelab.metrics.bounds.exact import least_whole_load
@@ -19,10 +19,7 @@ from routelab.metrics.bounds.load_bound import (
     network_graph,
     symmetric_bound_from_weights,
 )
-from routelab.toolkit import SourceSymmetry, determinized, source_symmetry
-
-LP_SHARE = 0.6
-"""Share of the time that the linear program may take."""
+from routelab.toolkit import determinized, source_symmetry
 
 
 def lower_bound_rules(
@@ -102,7 +99,12 @@ def _bound(graph: RoutingGraph, seconds: float) -> LoadBound:
         dual = flow_weights(graph, symmetry, seconds)
         method = "dual" if dual is None else "lp"
         by_class = [Ascent(graph, symmetry).run(seconds)] if dual is None else integer_weights(dual)
-        value, weights = _best(graph, symmetry, by_class, value, weights)
+        for class_weights in by_class:
+            channel_weights = class_weights[symmetry.channel_class]
+            proven = symmetric_bound_from_weights(graph, channel_weights, symmetry)
+            if proven > value:
+                divisor = max(int(np.gcd.reduce(channel_weights)), 1)
+                value, weights = proven, channel_weights // divisor
     return LoadBound(
         value=float(value),
         load=least_attainable(graph.topology, value),
@@ -111,19 +113,3 @@ def _bound(graph: RoutingGraph, seconds: float) -> LoadBound:
         seconds=perf_counter() - begin,
         weights=frozen_array(weights, np.int64),
     )
-
-
-def _best(
-    graph: RoutingGraph,
-    symmetry: SourceSymmetry,
-    candidates: list[Int64Array],
-    value: Fraction,
-    weights: Int64Array,
-) -> tuple[Fraction, Int64Array]:
-    """Return the weights that prove the largest bound; the first of equals."""
-    for candidate in candidates:
-        class_weights = candidate[symmetry.channel_class]
-        proven = symmetric_bound_from_weights(graph, class_weights, symmetry)
-        if proven > value:
-            value, weights = proven, class_weights // max(int(np.gcd.reduce(class_weights)), 1)
-    return value, weights

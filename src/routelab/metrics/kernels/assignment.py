@@ -170,7 +170,9 @@ def _augment(root, unit_row, row_start, column, weight, capacity, potentials, ma
     fresh = np.empty(len(unit_row), np.int64)
     fresh[0] = root
     waiting = 1
-    # the path may end at a column with room, or with a unit that is not sent at all
+    # 1. The shortest path from the new unit over units and the columns that they hold, by
+    #    Dijkstra's algorithm. The length of a step is what a unit loses if it gets that column and
+    #    not its best. The path may end at a column with room, or with a unit that is not sent.
     loser, limit, end = root, gain[root], -1
     while True:
         for i in range(waiting):
@@ -201,12 +203,14 @@ def _augment(root, unit_row, row_start, column, weight, capacity, potentials, ma
                 waiting += 1
                 if least + gain[u] < limit:
                     loser, limit = u, least + gain[u]
+    # 2. New potentials, so that lengths are never negative and 0 along the path.
     for u in range(len(unit_row)):
         if visited[u] < limit:
             gain[u] -= limit - visited[u]
     for j in range(count):
         if settled[j]:
             price[j] += limit - distance[j]
+    # 3. Shift the columns along the path, from its end back to the new unit.
     if end < 0:
         end = match[loser]
         match[loser] = -1

@@ -51,6 +51,7 @@ def refine_cut(start, neighbour, weight, slack, side):
         head[:] = -1
         top[:] = -1
         locked[:] = False
+        # 1. Links of the cut, and what each switch would gain by a move.
         for s in range(size):
             outside = 0
             for e in range(start[s], start[s + 1]):
@@ -63,9 +64,12 @@ def refine_cut(start, neighbour, weight, slack, side):
         links //= 2
         initial = fewest = links
         count = num_kept = 0
+        # 2. Move all switches, each the best at its time, and remember after which move the cut was
+        #    best. Moves that make it worse are made, too: they may lead out of a local minimum.
         while True:
             chosen = -1
             for kind in range(3):
+                # a move from the lighter side would make the balance worse
                 if (kind == 0 and balance < 0) or (kind == 1 and balance > 0):
                     continue
                 while top[kind] >= 0 and head[kind, top[kind]] < 0:
@@ -94,6 +98,7 @@ def refine_cut(start, neighbour, weight, slack, side):
                 _insert(head, after, before, top, kind, gain[t] + widest, t)
             if links < fewest and abs(balance) <= slack:
                 fewest, num_kept = links, count
+        # 3. Take back what was moved after that.
         for k in range(num_kept, count):
             side[moved[k]] = 1 - side[moved[k]]
         if fewest == initial:

@@ -43,7 +43,7 @@ def phase_maxima(
     ranks = len(rank_row)
     maxima = np.zeros(max(ranks - 1, 0), np.float64)
     for phase in range(1, ranks):
-        # a second pass subtracts what the first one added: cheaper than a reset of all channels
+        # a second pass clears what the first one loaded: cheaper than a reset of all channels
         for clearing in (False, True):
             for i in range(ranks):
                 j = (i + phase) % ranks if shift else i ^ phase
