@@ -47,7 +47,7 @@ def sweep(source, target, price, passes, toll, cheapest, end, previous, distance
         if scan > 0:
             distance += toll
         # 2. At each position, the routes of all sources to the channel's source may go on over it.
-        #    Their prices are one row of `distance`, and it is final: they end at earlier positions.
+        #    Their prices are one row of `distance`, which holds what earlier positions gave.
         for i in range(length):
             number = scan * length + i
             here, there = distance[source[i]], distance[target[i]]

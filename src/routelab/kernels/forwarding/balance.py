@@ -47,8 +47,8 @@ def balance_trees(
         Moves looked at.
     """
     tree = tree_scratch(trees.shape[1], len(legality.accepting))
-    # Channels above the goal of the search. The last of them stays, because the search must not go
-    # below its goal.
+    # Channels that are not below the goal of the search. The last of them keeps its load, because
+    # the search must not go below its goal.
     num_high = 0
     for c in range(len(load)):
         num_high += load[c] >= floor[fabric.width[c]]
@@ -71,8 +71,8 @@ def balance_trees(
             channel, meeting = _best_move(fabric, legality, tree, steps, load, cost, u, look_up)
             if channel < 0:
                 continue
-            # 2. Move its packets from the old route to the new one, and back if no channel is above
-            #    the goal then.
+            # 2. Move its packets from the old route to the new one, and back if that leaves all
+            #    channels below the goal.
             packets = tree.weight[u]
             num_high += _shift(fabric, steps, load, floor, steps[u], meeting, -packets)
             num_high += _shift(fabric, steps, load, floor, channel, meeting, packets)

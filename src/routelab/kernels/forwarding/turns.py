@@ -26,12 +26,16 @@ def turns_of_orders(fabric, rank):
     rank : int32 array, shape (layers, C)
         Place of each channel in the order of each layer.
     """
-    turn_source, turn_target = list_turns(fabric)
-    turns = np.zeros(len(turn_target), np.int64)
-    for turn in range(len(turns)):
-        for layer in range(len(rank)):
-            if rank[layer, turn_source[turn]] < rank[layer, turn_target[turn]]:
-                turns[turn] |= np.int64(1) << layer
+    turns = np.zeros(fabric.turn_start[-1], np.int64)
+    for c in range(len(fabric.source)):
+        v = fabric.target[c]
+        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
+            d = fabric.out_channel[i]
+            layers = np.int64(0)
+            for layer in range(len(rank)):
+                if rank[layer, c] < rank[layer, d]:
+                    layers |= np.int64(1) << layer
+            turns[fabric.turn_start[c] + fabric.port[d]] = layers
     return turns
 
 
