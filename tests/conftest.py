@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
-QUICK = ("unit", "conformance")
+QUICK = ("unit", "guards", "conformance")
 """Folders of tests that are not slow, unless they are marked."""
 SHARING = ("test_report_page.py", "test_screenshots.py")
 """Files that look at the report which `test_accessibility.py`, of the same folder, builds."""
@@ -95,7 +95,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     slow = {item.path for item in items if item.get_closest_marker("slow")}
 
     def position(item: pytest.Item) -> tuple[bool, bool]:
-        is_quick = item.path.is_relative_to(TESTS / "unit") and item.path not in slow
+        is_quick = item.path not in slow and any(
+            item.path.is_relative_to(TESTS / folder) for folder in ("unit", "guards")
+        )
         # beside the file that builds the report, another worker would only wait for it
         return is_quick, item.path.parent == TESTS / "browser" and item.path.name in SHARING
 
