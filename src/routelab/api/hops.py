@@ -155,6 +155,8 @@ class HopProgram:
             If the engine could not run the program; the message names the invalid field, or the
             function that does not compile.
         """
+        # 1. The functions. They are compiled here, where a plugin's author sees why one is wrong.
+        #    With another signature, they could not be called by an engine.
         for name, function, signature in (
             ("hop", self.hop, HOP),
             ("inject", self.inject, INJECT),
@@ -166,6 +168,7 @@ class HopProgram:
                 raise PluginError(
                     f"{name}: expected a function compiled by {name}_kernel, found {function!r}"
                 )
+        # 2. The numbers and what follows from them: classes are those of all phases.
         if self.phases not in (1, 2) or self.vc_classes < 1 or self.candidates < 1:
             raise PluginError(
                 f"hop program: expected 1 or 2 phases and at least one class of virtual channels "
@@ -183,6 +186,7 @@ class HopProgram:
             raise PluginError(
                 f"hop program: bubble names classes {self.bubble}; classes are 0..{total - 1}"
             )
+        # 3. What does not fit together. A packet that keeps its choice cannot escape from it later.
         if self.escape_wait < 0 or (
             self.escape_wait and not (self.again and self.ranking == "best-or-escape")
         ):

@@ -119,6 +119,8 @@ class RoutingGraph(Contents):
             a prohibited turn is not three switches. If `vertex_vc` is not one number from 0 on for
             each vertex, or the graph is not deterministic, so that a hop could have several.
         """
+        # 1. Edges and begin vertices. The tests on channels use vertices as indices, so these come
+        #    first.
         switch = np.asarray(vertex_switch, dtype=np.int32)
         source = np.asarray(edge_source, dtype=np.int32)
         target = np.asarray(edge_target, dtype=np.int32)
@@ -141,15 +143,16 @@ class RoutingGraph(Contents):
             )
         if not np.array_equal(switch[starts], np.arange(topology.num_switches)):
             raise InputError("routing graph: begin must hold one vertex on each switch, in order")
+        # 2. Facts, and turns for reports.
         for name, fact in (facts or {}).items():
             if not isinstance(fact, int | float | np.number | str):
                 raise InputError(
                     f"routing graph: fact {name!r} is {fact!r}, expected a number or a text"
                 )
-        of_channels = {
+        channel_numbers = {
             name: frozen_array(numbers, np.int32) for name, numbers in (channel_facts or {}).items()
         }
-        for name, numbers in of_channels.items():
+        for name, numbers in channel_numbers.items():
             if numbers.shape != (topology.num_channels,):
                 raise InputError(
                     f"routing graph: {name} has shape {numbers.shape}, expected one number for "
@@ -158,6 +161,7 @@ class RoutingGraph(Contents):
         turns = np.asarray(prohibited, dtype=np.int32).reshape(-1, 3)
         if turns.size and (turns.min() < 0 or turns.max() >= topology.num_switches):
             raise InputError("routing graph: a prohibited turn has a switch that does not exist")
+        # 3. Edges by source; then the properties that are defined on the whole graph.
         order = np.lexsort((target, channel, source))
         edge_start = np.zeros(count + 1, dtype=np.int64)
         np.cumsum(np.bincount(source, minlength=count), out=edge_start[1:])
@@ -172,7 +176,7 @@ class RoutingGraph(Contents):
             turn_set=turn_set,
             minimal_only=minimal_only,
             facts=MappingProxyType(dict(facts or {})),
-            channel_facts=MappingProxyType(of_channels),
+            channel_facts=MappingProxyType(channel_numbers),
             prohibited=frozen_array(turns, np.int32),
             vertex_vc=None if vertex_vc is None else frozen_array(vertex_vc, np.int16),
         )

@@ -258,11 +258,13 @@ class Topology(Contents):
             attributes=MappingProxyType(dict(attributes or {})),
         )
         topology._check()
+        # checksums of the arrays as they are now, by which later changes are found
         _ = topology.checksums
         return topology
 
     def _check(self) -> None:
         """Refuse arrays of wrong shape or range, loops, and names that are not unique."""
+        # 1. Shapes and switches; the tests below compare arrays and use them as indices.
         count = len(self.channel_source)
         for name in (
             "channel_target",
@@ -286,6 +288,7 @@ class Topology(Contents):
                 raise InputError(
                     f"topology: {name} names a switch outside 0..{self.num_switches - 1}"
                 )
+        # 2. Properties of channels.
         wrong = np.flatnonzero(~((self.channel_capacity > 0) & (self.channel_capacity < np.inf)))
         if wrong.size:
             raise InputError(
@@ -304,6 +307,7 @@ class Topology(Contents):
             )
         if self.channel_direction.size and self.channel_direction.max() >= len(self.directions):
             raise InputError("topology: channel_direction names a direction that is not listed")
+        # 3. What switches and devices are called, and where they are.
         if len(self.switch_names) != self.num_switches:
             raise InputError(
                 f"topology: {len(self.switch_names)} switch names for {self.num_switches} switches"
@@ -321,6 +325,8 @@ class Topology(Contents):
 
     def _check_identities(self) -> None:
         """Refuse names, GUIDs and ports of devices that are incomplete or occur twice."""
+        # 1. Names and GUIDs: all or none of a kind; single ones may be empty, where they are
+        #    unknown.
         terminals = self.num_terminals
         for name, expected, of in (
             ("terminal_names", terminals, "terminals"),
@@ -328,14 +334,14 @@ class Topology(Contents):
             ("switch_guids", self.num_switches, "switches"),
             ("channel_names", self.num_channels, "channels"),
         ):
-            found = len(getattr(self, name))
-            if found not in (0, expected):
-                raise InputError(f"topology: {found} {name} for {expected} {of}")
-        for what, given in (
+            count = len(getattr(self, name))
+            if count not in (0, expected):
+                raise InputError(f"topology: {count} {name} for {expected} {of}")
+        for what, texts in (
             ("two terminals have the name", self.terminal_names),
             ("two devices have the GUID", self.terminal_guids + self.switch_guids),
         ):
-            twice = _find_duplicate(given)
+            twice = _find_duplicate(texts)
             if twice:
                 raise InputError(f"topology: {what} {twice!r}; each must have its own")
         if self.terminal_port.shape != (terminals,):
@@ -343,16 +349,19 @@ class Topology(Contents):
                 f"topology: terminal_port has shape {self.terminal_port.shape}, expected "
                 f"({terminals},) for {terminals} terminals"
             )
-        on = np.flatnonzero(self.terminal_port >= 0)
-        ports = zip(self.terminal_switch[on].tolist(), self.terminal_port[on].tolist(), strict=True)
-        seen: dict[tuple[int, int], int] = {}
-        for terminal, (switch, port) in zip(on.tolist(), ports, strict=True):
-            if (switch, port) in seen:
+        # 2. Ports of terminals, as far as they are known (−1: unknown).
+        known = np.flatnonzero(self.terminal_port >= 0)
+        ends = zip(
+            self.terminal_switch[known].tolist(), self.terminal_port[known].tolist(), strict=True
+        )
+        terminal_at: dict[tuple[int, int], int] = {}
+        for terminal, (switch, port) in zip(known.tolist(), ends, strict=True):
+            if (switch, port) in terminal_at:
                 raise InputError(
-                    f"topology: terminals {seen[switch, port]} and {terminal} are both on port "
-                    f"{port} of switch {self.switch_names[switch]}"
+                    f"topology: terminals {terminal_at[switch, port]} and {terminal} are both on "
+                    f"port {port} of switch {self.switch_names[switch]}"
                 )
-            seen[switch, port] = terminal
+            terminal_at[switch, port] = terminal
 
     def __repr__(self) -> str:
         return (
@@ -472,13 +481,15 @@ class Topology(Contents):
         InputError
             If an index does not exist or no switch with a terminal remains.
         """
-        gone_switch = _mark("switch", switches, self.num_switches)
-        named = _mark("channel", [c for c in channels if c != -1], self.num_channels)
-        keep_switch = ~gone_switch
-        keep = ~named & keep_switch[self.channel_source] & keep_switch[self.channel_target]
+        # 1. What remains: switches, channels between two of them, and terminals at them.
+        failed_switch = _mark("switch", switches, self.num_switches)
+        failed_channel = _mark("channel", [c for c in channels if c != -1], self.num_channels)
+        keep_switch = ~failed_switch
+        keep = ~failed_channel & keep_switch[self.channel_source] & keep_switch[self.channel_target]
         keep_terminal = keep_switch[self.terminal_switch]
         if not keep_terminal.any():
             raise InputError(f"{self.family}: no switch with a terminal is left; fail fewer")
+        # 2. New numbers of switches, and of the rings that are still complete.
         number = np.cumsum(keep_switch) - 1
         broken = np.isin(self.channel_ring, self.channel_ring[~keep]) | (self.channel_ring < 0)
         rings = np.full(self.num_channels, -1)
@@ -506,8 +517,8 @@ class Topology(Contents):
             switch_guids=_select_texts(self.switch_guids, keep_switch),
             channel_names=_select_texts(self.channel_names, keep),
             terminal_port=self.terminal_port[keep_terminal],
-            failed_switches=[*self.failed_switches, *names[gone_switch].tolist()],
-            failed_links=[*self.failed_links, *self._link_names(named)],
+            failed_switches=[*self.failed_switches, *names[failed_switch].tolist()],
+            failed_links=[*self.failed_links, *self._link_names(failed_channel)],
             attributes=self.attributes,
         )
 

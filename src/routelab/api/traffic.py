@@ -89,6 +89,8 @@ class Demand:
 
     def _check(self) -> None:
         """Refuse arrays that do not describe a demand; names all problems of their form."""
+        # Problems of form are reported together. The tests of senders come last, because they use
+        # the arrays as indices.
         terminals = len(self.rate)
         problems = []
         if not np.isfinite(self.rate).all() or self.rate.min(initial=0) < 0:

@@ -155,9 +155,11 @@ class Program:
         InputError
             If there are 2^63 messages or bytes or more.
         """
-        none = np.zeros(0, dtype=np.int64)
+        # 1. The sends of each block, as often as it runs. Sums are floats, because integers of 64
+        #    bits would overflow without a sign of it.
+        no_sends = np.zeros(0, dtype=np.int64)
         sums = {"messages": 0.0, "bytes": 0.0}
-        pairs, counts, amounts = [none], [none], [none]
+        pairs, counts, amounts = [no_sends], [no_sends], [no_sends]
         for step, times in self.walk():
             if isinstance(step, Block) and times:
                 sends = (step.kind == SEND) | (step.kind == ISEND)
@@ -173,6 +175,7 @@ class Program:
                 pairs.append(source * self.ranks + step.peer[sends])
                 counts.append(np.full(len(source), times))
                 amounts.append(times * step.amount[sends].astype(np.int64))
+        # 2. Add up the messages and bytes of each pair.
         pair, place = np.unique(np.concatenate(pairs), return_inverse=True)
         messages, total = np.zeros((2, len(pair)), dtype=np.int64)
         np.add.at(messages, place, np.concatenate(counts))

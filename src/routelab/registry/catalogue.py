@@ -169,7 +169,7 @@ class Catalogue:
 
     def _load(self, kind: str, point: EntryPoint) -> CatalogueEntry:
         """Return the entry of a plugin, as ``broken`` with the cause if it cannot be used."""
-        label = _label(kind, point)
+        label = f"plugin {kind}/{point.name} of {' '.join(_origin(point))} ({point.value})"
         try:
             _check_registration(kind, point, label)
             plugin = check_contract(_import(point, label), kind, point.name, label)
@@ -235,10 +235,6 @@ def _origin(point: EntryPoint) -> tuple[str, str]:
 def _name_and_version(distribution: Distribution) -> tuple[str, str]:
     # each of the two reads and parses the metadata
     return distribution.name, distribution.version
-
-
-def _label(kind: str, point: EntryPoint) -> str:
-    return f"plugin {kind}/{point.name} of {' '.join(_origin(point))} ({point.value})"
 
 
 def _duplicates(kind: str, points: list[EntryPoint]) -> list[CatalogueEntry]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 
 from routelab.api import Column, Plugin, PluginError
 from routelab.registry.catalogue import CatalogueEntry, installed_catalogue
@@ -88,22 +88,18 @@ def core_columns() -> tuple[Column, ...]:
     columns: list[Column] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
-            columns += _point_columns(point)
+            declared = point.load()
+            if not isinstance(declared, tuple) or not all(isinstance(c, Column) for c in declared):
+                raise PluginError("it is not a tuple of Column")
+            if problems := [column.problem for column in declared if column.problem]:
+                raise PluginError("; ".join(problems))
+            columns += declared
         except (Exception, SystemExit) as error:
             logger.warning(
                 "%s: %s (%s) cannot be used: %s: %s; all other columns are there",
                 *(GROUP, point.name, point.value, type(error).__name__, error),
             )
     return tuple(columns)
-
-
-def _point_columns(point: EntryPoint) -> tuple[Column, ...]:
-    columns = point.load()
-    if not isinstance(columns, tuple) or not all(isinstance(column, Column) for column in columns):
-        raise PluginError("it is not a tuple of Column")
-    if problems := [column.problem for column in columns if column.problem]:
-        raise PluginError("; ".join(problems))
-    return columns
 
 
 def plugin_columns(plugins: Iterable[Plugin]) -> Iterator[Column]:

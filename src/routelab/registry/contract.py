@@ -71,6 +71,8 @@ def check_contract(plugin: Any, kind: str, key: str, label: str) -> type[Plugin]
 
 def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
     """Yield what is wrong with the attributes of a plugin class; `key`: its entry point's name."""
+    # 1. What all plugins have. An attribute without a default, such as the name, is missing in a
+    #    class that does not set it.
     if inspect.isabstract(plugin):
         abstract_methods = ", ".join(sorted(plugin.__abstractmethods__))
         yield f"expected every method of its kind, found none for {abstract_methods}"
@@ -83,14 +85,10 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
     elif summary.rstrip().endswith("."):
         yield f"expected a summary without a full stop, found {summary!r}"
     citations = plugin.citations
-    if not isinstance(citations, Sequence) or not all(
-        isinstance(citation, Citation) for citation in citations
-    ):
+    if not _is_sequence_of(Citation, citations):
         yield f"expected citations to be a sequence of Citation, found {citations!r}"
     columns = plugin.columns
-    if not isinstance(columns, Sequence) or not all(
-        isinstance(column, Column) for column in columns
-    ):
+    if not _is_sequence_of(Column, columns):
         place = source_line(plugin)
         yield f"expected columns to be a sequence of Column, found {columns!r}{place}"
     elif problems := [column.problem for column in columns if column.problem]:
@@ -100,6 +98,7 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
     if not isinstance(plugin.capabilities, Capabilities):
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
     yield from _declaration_problems(plugin)
+    # 2. What plugins of one kind have.
     if issubclass(plugin, ContextMetricPlugin) and not isinstance(plugin.by_default, bool):
         yield f"expected by_default to be True or False, found {plugin.by_default!r}"
     if issubclass(plugin, BenchmarkPlugin):
@@ -124,6 +123,11 @@ def _declaration_problems(plugin: type[Plugin]) -> Iterator[str]:
             "expected reads_variables to be a sequence of names of environment variables, found "
             f"{variables!r}"
         )
+
+
+def _is_sequence_of(kind: type, values: object) -> bool:
+    """Return whether a value is a sequence with items of one class only."""
+    return isinstance(values, Sequence) and all(isinstance(value, kind) for value in values)
 
 
 def _are_texts(values: object) -> bool:

@@ -104,18 +104,23 @@ def load_document(path: Path) -> Document:
 def _parse(path: Path, text: str) -> Document:
     """Return the document of a text; hundreds of jobs read the same cluster file."""
     try:
+        # 1. The nodes, whose sizes are checked before values are made of them: a node that is
+        #    repeated by its name is one, but its values are as many as its repetitions.
         loader = _Loader(text)
         root = loader.get_single_node() or yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
         _check_size(root, path)
+        # PyYAML takes the last of several equal keys, and says nothing.
         twice = list(_duplicate_keys(root))
         if twice:
             raise ConfigError(
                 [f"{path}:{line + 1}: the key {key!r} occurs twice" for line, key in twice]
             )
+        # 2. The values; an empty file has no node, and the one made above has no tag.
         data = loader.construct_document(root) if root.tag else None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         problem = f"is not valid YAML: {error.problem}"
+        # Two frequent mistakes are explained, because YAML's own words for them do not help.
         if "constructor for the tag" in str(error.problem):
             problem = f"{error.problem}; write plain values, without '!'"
         elif str(error.problem).startswith(("expected ','", "mapping values are not allowed")):

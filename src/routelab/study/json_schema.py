@@ -33,16 +33,21 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     schema : dict
         JSON values.
     """
+    # 1. The model of a study. Pydantic describes names of tables and figures by a pattern, and
+    #    allows other names beside it.
     schema: dict[str, Any] = drop_titles(Study.model_json_schema())
     definitions = schema["$defs"]
     for part in ("tables", "figures"):
         schema["properties"][part]["additionalProperties"] = False
+    # 2. Entries of lists, with the plugins of each kind and their parameters.
     named_schema = definitions.pop("Named")
     definitions["Value"] = named_schema["additionalProperties"]["additionalProperties"]
     for part, kind in ENTRIES.items():
         entries = _sound_entries(catalogue, kind, distribution)
         definitions[kind] = _entry_schema(named_schema, entries, catalogue)
         schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
+    # 3. Settings of engines and measurements. The model has them as plain mappings, because their
+    #    keys depend on the engine.
     settings: dict[str, dict[str, Any]] = {}
     for key, work in ENGINES.items():
         engines = engine_classes(work, catalogue, distribution)
@@ -55,6 +60,7 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
             "$ref": f"#/$defs/{key.title()}",
             "description": schema["properties"][key]["description"],
         }
+    # 4. Names of metrics, in that form of `metrics` which is a list.
     (names,) = (part for part in schema["properties"]["metrics"]["anyOf"] if "items" in part)
     names["items"]["examples"] = [
         entry.key for entry in _sound_entries(catalogue, "metric", distribution)

@@ -110,6 +110,7 @@ def _read(
     by_name: bool,
 ) -> tuple[dict[str, tuple[Made, ...]], list[str]]:
     """Read settings; `make` returns the settings of a point and a key for equal settings."""
+    # 1. Which values are swept, and which have one value for each name.
     content = document.data.get(within, {})
     if not isinstance(content, Mapping):
         return {DEFAULT: ()}, []  # the study's model reports it
@@ -129,6 +130,8 @@ def _read(
             mistakes.append(
                 f"{place}a mapping here must be {{sweep: [...]}}{by_form}, with at least one value"
             )
+    # 2. For all names without their own values, and for each name that has some: the product of all
+    #    sweeps. Values for a name replace those for all.
     settings: dict[str, tuple[Made, ...]] = {}
     for name in dict.fromkeys((DEFAULT, *(name for by in settings_by.values() for name in by))):
         named_values = {key: [by[name]] for key, by in settings_by.items() if name in by}
@@ -136,15 +139,17 @@ def _read(
         if len(points) > MAX_POINTS:
             place = document.place((within,))
             return {DEFAULT: ()}, [f"{place}stands for more than {MAX_POINTS} settings; sweep less"]
-        points_of: dict[str, Made] = {}
+        # Points with equal settings count once: one may write a default that another leaves out.
+        settings_by_key: dict[str, Made] = {}
         for point in points:
             try:
                 key, point_settings = make(point)
             except ConfigError as error:
                 mistakes += error.mistakes
             else:
-                points_of.setdefault(key, point_settings)
-        settings[name] = tuple(points_of.values())
+                settings_by_key.setdefault(key, point_settings)
+        settings[name] = tuple(settings_by_key.values())
+    # A value without a name is part of the points of all names, and its mistake is, too.
     mistakes = list(dict.fromkeys(mistakes))
     return ({DEFAULT: ()} if mistakes else settings), mistakes
 

@@ -104,17 +104,19 @@ def lay(
     >>> lay(build_grid("mesh", (3, 3), wrap=False), anywhere).num_edges
     24
     """
+    # Vertex s · states + k is switch s in state k. A transition of the automaton becomes an edge at
+    # each channel of its direction; packets begin in state 0.
     states = len(automaton.names)
     sources, targets, channels = [], [], []
     by_direction = [
         np.flatnonzero(topology.channel_direction == d) for d in range(len(topology.directions))
     ]
-    for state, direction, next_state, after in automaton.moves:
+    for state, direction, next_state, permitted_after in automaton.moves:
         hop = by_direction[direction]
-        if after >= 0:
+        if permitted_after >= 0:
             if permitted is None:
                 continue
-            hop = hop[permitted[hop, after]]
+            hop = hop[permitted[hop, permitted_after]]
         sources.append(topology.channel_source[hop].astype(np.int64) * states + state)
         targets.append(topology.channel_target[hop].astype(np.int64) * states + next_state)
         channels.append(hop)

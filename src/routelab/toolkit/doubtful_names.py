@@ -24,7 +24,9 @@ def doubtful_names(rows: Rows, switch_names: Iterable[str] = ()) -> list[str]:
     switch_names : iterable of str
         Names that only the list declares; none if there is a network.
     """
+    # 1. Lines that may be routes from a switch whose name begins with the mark of comments.
     left_out = [f"line {line} begins with # and is left out" for line in rows.comments]
+    # 2. Names that differ in case or Unicode form only.
     known = set(switch_names)
     groups: dict[str, list[str]] = {}
     for name in sorted(known):
@@ -35,6 +37,7 @@ def doubtful_names(rows: Rows, switch_names: Iterable[str] = ()) -> list[str]:
         for group in groups.values()
         if len(group) > 1
     ]
+    # 3. Names of another switch with a number behind it, which may be meant as virtual channels.
     numbered = []
     for name in sorted(known):
         for mark in (":", MARK):

@@ -219,6 +219,7 @@ def build_grid(
     >>> build_grid("torus", (4, 4), wrap=True, failed_switches=[5]).failed_switches
     ('1.1',)
     """
+    # 1. The whole grid.
     problem = _dims_problem(dims)
     if problem:
         raise InputError(f"{family}: {problem}")
@@ -227,6 +228,7 @@ def build_grid(
         whole = _WholeGrid(Grid(tuple(dims), rings, parse_twist(twist, dims)))
     except InputError as error:
         raise InputError(f"{family}: {error}") from None
+    # 2. Failures, named ones first, then random ones; all mistakes in them are reported together.
     damage = _Damage(whole, family)
     damage.strike(failed_switches, failed_links)
     damage.strike_at_random(fail_switches, fail_links, seed)
@@ -237,10 +239,12 @@ def build_grid(
     if not keep.any():
         raise InputError(f"{family}: no switch is left; fail fewer or allocate others")
 
-    count = len(dims)
+    # 3. The allocation, of what works.
     working = whole.present & ~damage.channels
     if allocate:
         keep = _allocate(whole, working, keep, allocate, shape, seed, family)
+    # 4. What is left. Switches get new numbers, and keep the names of the whole grid.
+    count = len(dims)
     alive = working & keep[:, None] & keep[whole.neighbour]
     source, direction = np.nonzero(alive)
     target = whole.neighbour[source, direction]

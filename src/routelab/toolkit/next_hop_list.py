@@ -193,7 +193,11 @@ def read_next_hops(
             f"{rows.texts[int(rows.source[second])]} for {rows.texts[int(rows.target[second])]}; "
             "list all next hops in one line"
         )
-    rows, switch, entry = _without_home(rows, switch != ends[destination], switch, entry)
+    # entries of switches for themselves are left out
+    is_away = switch != ends[destination]
+    if not is_away.any():
+        raise InputError(f"{rows.path} has no next hops for other switches")
+    rows, switch, entry = rows.select(is_away), switch[is_away], entry[is_away]
     empty = np.flatnonzero(rows.first == rows.end)
     if empty.size:
         line = int(empty[0])
@@ -284,15 +288,6 @@ def _reached_by(table: NextHops, pairs: Pairs, listed: Int64Array) -> BoolArray:
         topology.num_switches,
     )[0]
     return reached | (starts & has_line)
-
-
-def _without_home(
-    rows: Rows, away: np.ndarray, switch: Int32Array, entry: Int64Array
-) -> tuple[Rows, Int32Array, Int64Array]:
-    """Leave out the entries of switches for themselves."""
-    if not away.any():
-        raise InputError(f"{rows.path} has no next hops for other switches")
-    return rows.select(away), switch[away], entry[away]
 
 
 def _fault_text(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> str:

@@ -67,15 +67,18 @@ def table_from_lines(
         If a line is not a route between switches with terminals, or to a terminal, or weights do
         not add up.
     """
+    # 1. Rows and columns of pairs: switches with terminals, or terminals. The path of no hops, from
+    #    the target's own switch, is not listed.
     lines = list(lines)
     per_terminal = TO_TERMINALS in lines
     ends = topology.endpoints.tolist()
-    place = {switch: index for index, switch in enumerate(ends)}
+    endpoint = {switch: index for index, switch in enumerate(ends)}
     near = topology.terminal_endpoint.tolist() if per_terminal else list(range(len(ends)))
-    column = {terminal: terminal for terminal in range(len(near))} if per_terminal else place
+    column = {terminal: terminal for terminal in range(len(near))} if per_terminal else endpoint
     paths_of_pair: dict[int, list[tuple[float, list[int]]]] = {
         index * len(near) + target: [(1.0, [])] for target, index in enumerate(near)
     }
+    # 2. The lines. One that is not a route raises the same error, whatever is wrong with it.
     for line in lines:
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -83,7 +86,7 @@ def table_from_lines(
         try:
             at, target = read_integer(words[0]), read_integer(words[1])
             weight = read_number(words[2])
-            pair = place[at] * len(near) + column[target]
+            pair = endpoint[at] * len(near) + column[target]
             way: list[int] = []
             for word in words[3:]:
                 way.append(channel(at, word))
@@ -91,6 +94,7 @@ def table_from_lines(
         except (IndexError, KeyError, ValueError):
             raise InputError(f"{line.strip()!r} is not a route of this network") from None
         paths_of_pair.setdefault(pair, []).append((weight, way))
+    # 3. The table, whose own checks find wrong weights and routes that end elsewhere.
     paths = [path for pair in sorted(paths_of_pair) for path in paths_of_pair[pair]]
     counts = np.zeros(len(ends) * len(near), dtype=np.int64)
     counts[list(paths_of_pair)] = [len(of_pair) for of_pair in paths_of_pair.values()]

@@ -12,7 +12,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from io import BufferedReader
 from itertools import chain
 from typing import Literal
 
@@ -180,7 +179,13 @@ def _read_cells(
             description = describe_binary(stream.read(_HEAD))
             if description:
                 raise InputError(f"{path}: the file is {description}")
-            _require_line_end(path, stream)
+            # a file that was cut inside its last line may read as another route
+            stream.seek(max(stream.seek(0, os.SEEK_END) - 1, 0))
+            if stream.read(1) not in (b"\n", b"\r"):
+                raise InputError(
+                    f"{path}: the last line has no line end; the file may have been cut"
+                )
+            stream.seek(0)
             text = io.TextIOWrapper(stream, encoding="utf-8-sig")
             reader = CsvReader(str(path), iter(text))
             names = read_heading(reader)
@@ -194,15 +199,6 @@ def _read_cells(
         raise InputError(f"{path} is not UTF-8 text: {error.reason}") from error
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.concatenate(counts))))
     return _split_rows(reader, names, start, np.concatenate(cells), list(numbers.plain), noun)
-
-
-def _require_line_end(path: str | os.PathLike[str], stream: BufferedReader) -> None:
-    """Refuse a file that was cut inside its last line, which may read as another route."""
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(max(size - 1, 0))
-    if stream.read(1) not in (b"\n", b"\r"):
-        raise InputError(f"{path}: the last line has no line end; the file may have been cut")
-    stream.seek(0)
 
 
 def _column_names(reader: CsvReader) -> tuple[str, ...]:
@@ -253,6 +249,7 @@ def _split_rows(
     noun: str,
 ) -> Rows:
     """Find the hops of each row, and leave out empty lines."""
+    # Rows keep the numbers of their lines, also behind empty lines, because errors name them.
     path, first_line = reader.path, reader.line + 1
     lead = len(names) - 1
     end, short, hole = row_ends(start, cells, lead)
@@ -299,6 +296,8 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     require_comments(rows, rows.texts)
     if rows.form != "switches":
         raise InputError(f"{rows.path}: the hops are {rows.form}; name the network before the file")
+    # 1. Number the switches in the order of their first use. Those with a terminal come first, so
+    #    that the ends of routes, or the targets of next hops, are the first `terminals` ones.
     names: dict[str, int] = {}
     ends = (rows.target, rows.source) if rows.content == "next hops" else (rows.source, rows.target)
     switch = np.empty(len(rows.texts), np.int32)
@@ -308,6 +307,8 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
             switch[cell] = names.setdefault(rows.texts[cell], len(names))
         if not terminals or rows.content == "routes":
             terminals = len(names)
+    # 2. The switches that hops lead to. What is an end only must be readable as a hop, too: in B@x,
+    #    the number of a virtual channel may be misspelled.
     hop_names = {cell: _split_hop(rows, cell)[0] for cell in _hop_cells(rows).tolist()}
     hop = np.empty(len(rows.texts), np.int32)
     for cell, name in hop_names.items():
@@ -316,6 +317,7 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     for cell in np.unique(np.concatenate(ends)).tolist():
         if rows.texts[cell] not in switch_names:
             _split_hop(rows, cell)
+    # 3. A link, with a channel in each direction, between two switches that follow each other.
     first, end, row = rows.walks()
     joined = used_links(first, end, switch[rows.source[row]], hop, rows.cells)
     links = np.unique(np.sort(joined, axis=1), axis=0)
@@ -444,6 +446,8 @@ def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Arr
         if text in terminals:
             number = terminals[text]
             endpoint[cell] = topology.terminal_endpoint[number]
+            # A name of both is clear if it means the same: a switch and its only terminal. The only
+            # terminal of a switch needs no number, because −1 means all terminals of the switch.
             is_only_one = topology.demand[endpoint[cell]] == 1
             if text in switch_names and not (is_only_one and endpoints.get(text) == endpoint[cell]):
                 raise InputError(
@@ -521,12 +525,15 @@ def walk_hops(
     InputError
         If a hop may be one of several links, or has several readings.
     """
+    # 1. The number that each cell means, and its virtual channel.
     first, end, row = rows.walks()
     lookup = _lookup(rows, topology)
     number = np.full(len(rows.texts), UNKNOWN, np.int32)
     vc = np.zeros(len(rows.texts), np.int32)
     for cell, (name, level) in parse_hops(rows, topology).items():
         number[cell], vc[cell] = lookup.get(name, UNKNOWN), level
+    # 2. What a channel must have to be the hop: its target, label or own number, by the form. Names
+    #    of links are labels, as ports are: of the channels that leave a switch, usually one has it.
     any_number = np.full(len(rows.texts), -1, np.int32)
     by_form = [number if rows.form == form else any_number for form in FORMS]
     labels = topology.source_port
@@ -537,6 +544,7 @@ def walk_hops(
         by_form[FORMS.index("ports")] = np.where(
             is_name, number - topology.num_channels, -1
         ).astype(np.int32)
+    # 3. Follow the hops. A channel that is not the only one must be an error, not a choice.
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(end - first)))
     hop_channel, hop_vc = np.empty(start[-1], np.int32), np.empty(start[-1], np.int16)
     fault, place = follow_hops(

@@ -133,6 +133,8 @@ def read_route_list(
     InputError
         If a line is damaged, or lacks what the hops mean, or no row is of `senders`.
     """
+    # 1. The network, the ends of each row, and how many pairs of terminals each pair of ends stands
+    #    for: a switch stands for those of its terminals that have no rows of their own.
     network = network_of(rows, topology)
     require_size(rows, len(network.endpoints) ** 2)
     source = ends_of(rows, rows.source, network)
@@ -143,6 +145,7 @@ def read_route_list(
         all_pairs = network.num_terminals * (network.num_terminals - 1)
         num_pairs = int(pairs.sum() + (demand * (demand - 1)).sum())
     else:
+        # 2. Only the pairs that send packets count, and only the rows that they use.
         chosen = select_pairs(
             senders,
             network,
@@ -155,10 +158,12 @@ def read_route_list(
             raise InputError(f"{rows.path} has no route of a pair in {senders.path}")
         rows, pair = rows.select(is_used), pair[is_used]
         source, target = ((e[is_used], t[is_used]) for e, t in (source, target))
+    # 3. Follow the hops of each row.
     served = _shares(rows, _read_weights(rows), pair) * pairs[pair]
     vcs = MAX_VC + 1 if vcs is None else vcs
     switches = network.endpoints[source[0]], network.endpoints[target[0]]
     fault, place, hops = walk_hops(rows, network, *switches, vcs)
+    # 4. With a fault in any row there is no table; count the pairs with each kind of fault.
     faulty = np.flatnonzero(fault != WHOLE)
     if faulty.size:
         row = int(faulty[0])
@@ -313,7 +318,7 @@ def _table(
     pairs = np.concatenate((pair[listed], home))
     order = np.argsort(pairs, kind="stable")
     routes = np.bincount(pairs, minlength=count * count)
-    share = np.concatenate((_even_if_none(served, pair)[listed], np.ones(count)))
+    share = np.concatenate((_switch_shares(served, pair)[listed], np.ones(count)))
     start, hop_channel, hop_vc = hops
     length = np.concatenate((np.diff(start)[listed], np.zeros(count, np.int64)))[order]
     first = np.concatenate((start[listed], np.zeros(count, np.int64)))[order]
@@ -337,7 +342,7 @@ def _table(
     return table, path
 
 
-def _even_if_none(served: Float64Array, pair: Int64Array) -> Float64Array:
+def _switch_shares(served: Float64Array, pair: Int64Array) -> Float64Array:
     """Return the share of each route in its pair of switches.
 
     Routes of a pair whose terminals all have routes of their own serve none, and have equal shares.
@@ -432,7 +437,8 @@ def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[st
     near = table.destination_endpoint
     source, destination = np.divmod(table.path_pair, table.num_destinations)
     at_switch = [csv_cell(topology.switch_names[switch]) for switch in topology.endpoints.tolist()]
-    if _names_terminals(table):
+    terminal_names = set(topology.terminal_names) - {""} - set(topology.switch_names)
+    if table.per_terminal and len(terminal_names) == topology.num_terminals:
         target, pair, share = destination, table.path_pair, table.path_weight
         targets = [csv_cell(name) for name in topology.terminal_names]
     else:
@@ -440,7 +446,7 @@ def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[st
         pair = source * len(at_switch) + target
         share = table.path_weight / np.bincount(near, minlength=len(at_switch))[target]
         targets = at_switch
-    weighted = _has_uneven_shares(pair, share)
+    weighted = bool((np.abs(share * np.bincount(pair)[pair] - 1) > 1e-9).any())
     yield f"source,target,{'weight,' * weighted}{form}\n"
     for path in np.flatnonzero(source != near[destination]).tolist():
         hops = slice(table.path_start[path], table.path_start[path + 1])
@@ -449,14 +455,3 @@ def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[st
             cells.append(repr(float(share[path])))
         cells += hop_cells(names, table.hop_channel[hops], table.hop_vc[hops])
         yield ",".join(cells) + "\n"
-
-
-def _names_terminals(table: RouteTable) -> bool:
-    """Return whether the terminals of a table per terminal have names that no switch has."""
-    topology = table.topology
-    names = set(topology.terminal_names) - {""} - set(topology.switch_names)
-    return table.per_terminal and len(names) == topology.num_terminals
-
-
-def _has_uneven_shares(pair: Int64Array, share: Float64Array) -> bool:
-    return bool((np.abs(share * np.bincount(pair)[pair] - 1) > 1e-9).any())

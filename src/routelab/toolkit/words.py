@@ -244,6 +244,9 @@ class WordSearch:
 
     def _reorder(self, heat: float) -> None:
         """Suit the words to the routes: few descending turns, weighted by their routes."""
+        # 1. The turns that routes use, by weight. Those that a word must contain count more than
+        #    the others. Where virtual channels share a word, a turn has that of its second channel,
+        #    too.
         channels, vcs = self._topology.num_channels, self._vcs
         layers = vcs if self._layers == 1 and vcs > 1 else 1
         width = self._degree * layers
@@ -258,6 +261,7 @@ class WordSearch:
             turns[(first * self._degree + self._slot[second % channels]) * layers + vc] += HARD * (
                 1 + turns.max(initial=0)
             )
+        # 2. Both elements of each turn, and its weight, changed at random while the words are hot.
         index = np.flatnonzero(turns)
         weight = turns[index] * np.exp(heat * self._random.standard_normal(len(index)))
         first, slot, vc = index // width, index % width // layers, index % layers
@@ -265,12 +269,18 @@ class WordSearch:
         second = following + channels * (vc if layers > 1 else first // channels)
         by_element = _turns_by_element(len(self._place), first, second, weight)
 
+        # 3. Move each element to its best gap. Moves divide gaps, so a pass ends with whole
+        #    numbers.
         for _ in range(2):
             order = self._random.permutation(len(self._place))
             move_elements(
                 self._place, order, by_element, self._random.random((len(self._place), 2))
             )
             self._number_places()
+        # 4. Repair turns that still descend, the heaviest first. A block follows all turns at
+        #    first, which a cycle prevents, then those of some weight only. Turns that a word must
+        #    contain form no cycle, so before that, blocks follow only what weighs about as much as
+        #    they do.
         shares = (1e-9, 0.3) if self._hard is None else (0.5, 1e-9, 0.3)
         for share in shares:
             descending = np.flatnonzero(self._place[first] >= self._place[second])

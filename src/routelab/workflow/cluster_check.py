@@ -89,6 +89,7 @@ def check_cluster(
     InputError
         If the file or a name is wrong.
     """
+    # 1. The site, for the network of the job, or for those whose hosts the file lists.
     file = load_cluster(require_cluster(name, word="cluster"))
     cluster = file.cluster
     plugins = {text: _benchmark(text) for text in benchmarks}
@@ -97,6 +98,8 @@ def check_cluster(
     own_network = [cluster.topology] if cluster.topology and cluster.hosts else []
     networks = [topology] if topology is not None else [*own_network, *cluster.node_sets]
     checks, nodes = _check_site(file, networks)
+    # 2. Programs of the benchmarks, for as many nodes as the job has: some have an executable for
+    #    each number of processes.
     ranks_per_node = cluster.ranks_per_node
     size = nodes.get(topology or cluster.topology or "") or cluster.nodes or len(cluster.all_hosts)
     if SMOKE not in {plugin.name for plugin in plugins.values()}:
@@ -105,6 +108,8 @@ def check_cluster(
         checks += _check_programs(
             file, f"benchmark {text}", plugin, [(max(size, 1), ranks_per_node)]
         )
+    # 3. Programs that the file alone names. A plugin knows which executables it needs only with its
+    #    parameters, so a folder of them cannot be judged.
     benchmark_names = [entry.key for entry in installed_catalogue().entries("benchmark")]
     for key, setting in cluster.benchmarks.items() if not benchmarks else ():
         if key == SMOKE:
@@ -256,6 +261,7 @@ def _check_site(
 
     `jobs` are the comparisons of the study that is checked, if any.
     """
+    # 1. Hosts of each network.
     cluster = file.cluster
     checks = [ClusterCheck("file", "ok", str(file.path))]
     if not cluster.hosts and not cluster.node_sets:
@@ -271,11 +277,13 @@ def _check_site(
             return f"{compress(hosts)} as {text}"
 
         checks += _attempt(f"hosts of {text}", file, hosts_of)
+    # 2. What starts the processes. Networks may share hosts, and Slurm is asked once for each.
     checks += _attempt(f"launcher {cluster.launcher}", file, lambda: find_program(cluster))
     if _uses_slurm(cluster):
         max_nodes = max([*nodes.values(), cluster.nodes or 1])
         checks += _check_slurm(file, max_nodes, list(dict.fromkeys(all_hosts)), jobs)
 
+    # 3. What applies the routings. It is necessary where one job compares several of them.
     def fabric() -> str:
         require_fabric(file, max((len(job.comparison.routings) for job in jobs), default=1))
         if cluster.fabric is None:
@@ -328,12 +336,15 @@ def _check_slurm(
     file: ClusterFile, nodes: int, hosts: Sequence[str], jobs: Sequence[ComparisonJob]
 ) -> Iterable[ClusterCheck]:
     """Check Slurm's commands, partitions, nodes and interface of MPI; ask for no allocation."""
+    # 1. The package with which a workflow submits steps; a single measurement does without it.
     cluster = file.cluster
     fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
     has_executor = importlib.util.find_spec(EXECUTOR.replace("-", "_")) is not None
     if jobs and cluster.launcher == "srun" and not has_executor:
         finding = "not installed in this Python; profiles/slurm and profiles/desmos need it"
         yield ClusterCheck(EXECUTOR, "missing", finding, "install '.[cluster]' from the clone")
+    # 2. The partitions. A machine where sinfo does not answer is no host of the cluster, so nothing
+    #    else is checked.
     if shutil.which("sinfo") is None:
         yield ClusterCheck("Slurm", "missing", "sinfo was not found here", fix)
         return
@@ -350,6 +361,8 @@ def _check_slurm(
     yield from _check_partitions(
         cluster, partitions, nodes, max((job.minutes for job in jobs), default=0)
     )
+    # 3. What only srun needs: an allocation, unless this is one; names of hosts as Slurm has them;
+    #    an interface of MPI.
     if cluster.launcher != "srun":
         return
     commands = [] if allocation() else ["salloc"]

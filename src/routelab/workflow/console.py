@@ -106,6 +106,8 @@ class ShortFormatter(logging.Formatter):
 
     def _short(self, facts: Mapping[str, Any]) -> str | None:
         """Return a short text for a record of Snakemake; "" to be silent, None to keep its text."""
+        # Only JOB_INFO names the rule of a job, its wildcards and its output; later records of the
+        # job have its number.
         event = getattr(facts.get("event"), "name", "")
         if event == "JOB_INFO":
             rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
@@ -124,6 +126,7 @@ class ShortFormatter(logging.Formatter):
             page = self._pages.get(facts["job_id"])
             if page is not None:
                 return "\n".join([f"{page} is written", *_broken_parts(page)])
+            # A batch of jobs finishes also if some of them fail.
             return "\n".join(problem_lines(self._jobs.get(facts["job_id"], ())))
         if event == "RUN_INFO":
             return "\n".join([f"{facts['stats']['total']} steps to do.", *self._submission()])

@@ -27,7 +27,13 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan | None, di
         See `routelab.workflow.snakefile.begin_run`.
     """
     steps = read_steps() if workflow.remote_exec else None
-    _keep_slurm_conf()
+    # The executor removes all variables of Slurm from the process in which a rule runs. One of them
+    # has the path of Slurm's configuration, if that is not in its usual location: jobs get a copy.
+    variable, copy = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
+    if variable in os.environ:
+        os.environ[copy] = os.environ[variable]
+    elif copy in os.environ:
+        os.environ[variable] = os.environ[copy]
     # jobs find `routelab` also where the environment of this interpreter is not activated
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
     if workflow.remote_exec or workflow.is_main_process:
@@ -37,16 +43,3 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan | None, di
     from routelab.workflow import snakefile  # what jobs on nodes do not import
 
     return snakefile.begin_run(workflow, config)
-
-
-def _keep_slurm_conf() -> None:
-    """Let jobs of Slurm find the configuration of their Slurm.
-
-    The executor removes all variables of Slurm from the process in which a rule runs. One of them
-    has the path of Slurm's configuration, if it is not in its usual location.
-    """
-    variable, copy = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
-    if variable in os.environ:
-        os.environ[copy] = os.environ[variable]
-    elif copy in os.environ:
-        os.environ[variable] = os.environ[copy]

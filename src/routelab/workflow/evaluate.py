@@ -130,6 +130,7 @@ def _row(
     metrics: Sequence[ContextMetricPlugin],
 ) -> tuple[dict[str, Any], RouteTable | None]:
     """Return the row of a routing, and its table if it has one."""
+    # 1. Routes, metrics and bounds. Whatever fails here becomes the status of this row.
     row = {
         "topology": name,
         "routing": routing.name,
@@ -157,9 +158,11 @@ def _row(
     report_phase(routing.name, row["status"], ended=True)
     if row["status"] != "ok":
         return row, None
+    # 2. A metric that failed gives its status to the row, and leaves the numbers of the others.
     if measured.problem is not None:
         row |= {"status": measured.problem.status, "reason": measured.problem.reason}
         row |= {WRONG_INPUT: True} if measured.wrong_input else {}
+    # 3. A certificate that was requested and cannot be written ends the command; there is one row.
     if certificate is not None:
         if not routed.verdict.proven:
             raise InputError(f"no certificate for {routing.name}: {routed.verdict.reason}")

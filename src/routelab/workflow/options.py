@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -98,10 +98,13 @@ def _study_file(name: str, files: Mapping[str, Path]) -> Path:
     if Path(name).suffix in (".yaml", ".yml"):
         paths = [Path(name)] if Path(name).is_file() else []
     else:
-        paths = [files[name]] if name in files else _studies_named(name, files)
+        # a name without its folder may stand for studies in several folders
+        in_any_folder = [path for path in files.values() if path.stem == name]
+        paths = [files[name]] if name in files else in_any_folder
     if not paths:
         path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
-        raise InputError(f"study {name!r} not found: no file {path}{_unknown_study(name, files)}")
+        hint = did_you_mean(Path(name).stem, {known.rpartition("/")[2] for known in files})
+        raise InputError(f"study {name!r} not found: no file {path}{hint}")
     if len(paths) > 1:
         raise InputError(f"there are several studies {name!r}: {', '.join(map(str, paths))}")
     return paths[0]
@@ -109,13 +112,3 @@ def _study_file(name: str, files: Mapping[str, Path]) -> Path:
 
 def _study_files() -> list[Path]:
     return sorted(path for path in STUDIES.rglob("*.yaml") if path.is_file())
-
-
-def _unknown_study(name: str, names: Iterable[str]) -> str:
-    stem = Path(name).stem
-    return did_you_mean(stem, {study_name.rpartition("/")[2] for study_name in names})
-
-
-def _studies_named(name: str, files: Mapping[str, Path]) -> list[Path]:
-    """Return the studies of that name in any folder."""
-    return [path for path in files.values() if path.stem == name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -97,16 +97,11 @@ def write_report_index(results: Path) -> None:
     write_index(results / "report")
 
 
-def _metrics_to_name(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Return the metrics if any of them runs only if named, or with unusual parameters."""
-    names = tuple(metrics)
-    return () if set(names) <= set(default_metrics()) else names
-
-
 def _records(study_plan: StudyPlan) -> list[RouteRecord]:
     """Return a record of each table of a study, with the folders of its results."""
     parts, results = study_plan.parts, study_plan.parts.results
-    metrics = _metrics_to_name(parts.metrics)
+    # the metrics are named only if one of them does not run by default, or has other parameters
+    metrics = () if set(parts.metrics) <= set(default_metrics()) else tuple(parts.metrics)
     rules = rules_ids(parts)
 
     def bound_of(topology: str, rules: str) -> Path:

@@ -95,6 +95,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
         see `apply_routing_option`. ``fresh``: see `fresh_stages`. ``submit``: see
         `submits_parts`. ``job_hours``: see `longest_minutes`.
     """
+    # 1. Options and studies. Each process of Snakemake reads them, those of single jobs, too.
     try:
         if workflow.modifier.is_main_snakefile():  # another repository passes all it has
             unknown = unknown_keys(config)
@@ -114,6 +115,8 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
             check_fabrics(plan)
     except InputError as error:
         sys.exit(str(error))
+    # 2. The lists of work, and what a run would do. Finished comparisons are left out before,
+    #    because that decides which lists are written.
     problem = ""
     if workflow.is_main_process:
         use_short_lines(workflow, plan, submits_parts(config))
@@ -122,6 +125,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
         print_repetitions(plan)
         print_equal_tables(plan)
         problem = _write_lists(plan, fresh)
+    # 3. The steps: their inputs are the lists that could be written.
     steps = make_steps(plan, longest)
     if workflow.is_main_process:
         _runs.append(_Run(plan, fresh, steps, problem))

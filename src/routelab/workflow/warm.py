@@ -84,6 +84,7 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     InputError
         If a list of jobs cannot be written.
     """
+    # 1. What is not in the cache. A job comes once, also if it lacks several kernels.
     to_compile = cold(plan.rehearsals().values())
     if not to_compile:
         return lambda finished: None
@@ -91,9 +92,11 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     log.parent.mkdir(parents=True, exist_ok=True)
     jobs = list({job.folder: job for _, job in to_compile.values()}.values())
     print("Compiling kernels; this is needed once per version of the code.", file=sys.stderr)
+    # 2. Take the lock before anything else begins: batches wait for their kernels while it is held.
     lock = os.open(plan.results / PLAN / LOCK, os.O_RDWR | os.O_CREAT)
     with suppress(OSError):  # without locks batches do not wait
         fcntl.flock(lock, fcntl.LOCK_EX)
+    # 3. Compile in other processes, and follow them in a thread: the run goes on meanwhile.
     stream = log.open("w")
     processes, lines = _start_processes(plan, _shares(jobs) if cores > 1 else [jobs], stream)
     total = len(unique_rehearsals(jobs))
@@ -116,6 +119,7 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     follower = threading.Thread(target=follow, daemon=True)
     follower.start()
 
+    # 4. A run that ends early terminates the processes, and then their exit codes are no news.
     def finish(finished: bool) -> None:
         if not finished:
             ended.set()

@@ -46,12 +46,14 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
 
     A network with missing parts needs the attributes ``dims`` and ``wrap`` of the whole one.
     """
+    # 1. The grid, and the place of each switch in it.
     labels = torus_directions(topology)
     grid = full_grid(topology) or _declared_grid(topology)
     if grid is None or labels.reason is not None or topology.coordinates is None:
         return None
     count, coordinates = len(grid.dims), topology.coordinates.astype(np.int64)
     place = np.ravel_multi_index(tuple(coordinates.T), grid.dims)
+    # 2. Each channel must lead one step in its direction, over the end of a line only in a ring.
     sign, dimension = labels.sign, labels.dimension
     direction = topology.channel_direction
     there = coordinates[topology.channel_source]
@@ -65,6 +67,7 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
         and np.array_equal(there, coordinates[topology.channel_target])
     ):
         return None
+    # 3. What is missing, and how far packets get. After a whole ring, they are where they began.
     switch_at = np.full(prod(grid.dims), -1)
     switch_at[place] = np.arange(topology.num_switches)
     reach = np.zeros((topology.num_switches, 2 * count))

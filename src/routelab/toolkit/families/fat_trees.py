@@ -101,8 +101,14 @@ def read_fat_tree(topology: Topology) -> FatTree:
         )
     height = len(down)
     level, index = coordinates.astype(np.int64).T
-    # no switch has more ports
+    # The channels by switch and port. No switch of the tree has more ports than `columns`; a switch
+    # of the network that has more is found to be inconsistent.
     columns = max(np.multiply(down, parallel)[1:]) + max(np.multiply(up, parallel)[1:])
+    ports = topology.source_port
+    width = max(int(columns), int(ports.max(initial=0)) + 1)
+    out_channel = np.full((topology.num_switches, width), -1, np.int32)
+    numbered = np.flatnonzero(ports >= 0)
+    out_channel[topology.channel_source[numbered], ports[numbered]] = numbered
     tree = FatTree(
         down=down,
         up=up,
@@ -112,7 +118,7 @@ def read_fat_tree(topology: Topology) -> FatTree:
         terminals=terminals,
         level=level,
         index=index,
-        out_channel=_out_channels(topology, int(columns)),
+        out_channel=out_channel,
     )
     if not _is_consistent(topology, tree):
         raise UnsupportedError(
@@ -128,16 +134,6 @@ def _levels(topology: Topology, name: str) -> Levels:
     if not isinstance(values, list | tuple):
         return ()
     return tuple(value for value in values if isinstance(value, int) and value >= 1)
-
-
-def _out_channels(topology: Topology, columns: int) -> Int32Array:
-    """Return the channels by switch and port, with at least so many columns."""
-    ports = topology.source_port
-    width = max(columns, int(ports.max(initial=0)) + 1)
-    out = np.full((topology.num_switches, width), -1, np.int32)
-    numbered = np.flatnonzero(ports >= 0)
-    out[topology.channel_source[numbered], ports[numbered]] = numbered
-    return out
 
 
 def _is_consistent(topology: Topology, tree: FatTree) -> bool:

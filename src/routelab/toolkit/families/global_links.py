@@ -121,7 +121,11 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
     """
     rounds, remainder = divmod(ports, groups - 1)
     unused = remainder % 2 if groups % 2 else 0
-    nearest = _nearest(groups, remainder - unused)
+    # The last round reaches the nearest groups on both sides and, if their number is odd, the
+    # opposite one: distances from 1 to G − 1, ascending.
+    beside = np.arange(1, (remainder - unused) // 2 + 1)
+    opposite_group = [groups // 2] if (remainder - unused) % 2 else []
+    nearest = np.concatenate((beside, opposite_group, groups - beside[::-1])).astype(np.int64)
     parts = []
     for i in range(rounds):
         opposite = rounds - 1 - i if arrangement == "palmtree" else i
@@ -135,13 +139,6 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
     if arrangement == "random":
         port = random_orders(seed, 0, groups, ports)[group, port]
     return GlobalLinks(group, port, rounds, rounds + (len(nearest) > 0), unused)
-
-
-def _nearest(groups: int, count: int) -> Int64Array:
-    """Return the distances of the `count` groups of a last round, ascending, from 1 to G − 1."""
-    beside = np.arange(1, count // 2 + 1)
-    opposite = [groups // 2] if count % 2 else []
-    return np.concatenate((beside, opposite, groups - beside[::-1])).astype(np.int64)
 
 
 def _round(

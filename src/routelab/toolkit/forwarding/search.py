@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import Topology
-from routelab.api.topology import Float64Array, Int32Array, Int64Array
+from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.forwarding.balance import balance_trees
 from routelab.kernels.forwarding.growth import grow_trees
 from routelab.kernels.forwarding.trees import Fabric, Legality, channel_loads, reaching_switches
@@ -120,23 +120,31 @@ class TreeSearch:
         peak : float
             Largest load relative to its channel's capacity.
         """
+        # 1. The trees so far. A sweep changes trees and loads, so the best trees are copies.
         rng = np.random.default_rng(self.seed)
         load, _ = self.loads(legality, trees)
         best_trees, best_peak = trees, self.peak(load)
         trees = trees.copy()
         widths = np.unique(self.topology.channel_capacity)
-        keep = np.ceil(floor * widths - 1e-9).astype(np.int64)
+        floor_load = np.ceil(floor * widths - 1e-9).astype(np.int64)
         budget, idle = self.moves, 0
         for power in POWERS * rounds:
             if budget <= 0 or best_peak <= floor or idle == 6 * len(POWERS):
                 break
+            # 2. The cost of a channel, by its capacity and its packets: a power of its relative
+            #    load. No move may exceed the largest load.
+            peak = self.peak(load)
+            packets = np.arange(int(peak * widths.max(initial=1.0) + 1e-9) + 1)
+            relative = packets / (widths[:, None] * peak if peak else 1.0)
+            cost = np.where(relative > 1 + 1e-9, np.inf, relative**power)
+            # 3. One sweep in random order. The budget also pays for reading each tree once.
             tried = balance_trees(
                 self.fabric,
                 legality,
                 trees,
                 load,
-                _costs(widths, self.peak(load), power),
-                keep,
+                cost,
+                floor_load,
                 rng.permutation(len(trees)),
                 rng.permutation(trees.shape[1]),
                 0.1 * 0.9**power if power >= STEEP else 0.0,
@@ -148,10 +156,3 @@ class TreeSearch:
             if self.peak(load) < best_peak - 1e-9:
                 best_trees, best_peak, idle = trees.copy(), self.peak(load), 0
         return best_trees, best_peak
-
-
-def _costs(widths: Float64Array, peak: float, power: int) -> Float64Array:
-    """Return the cost of channels by capacity and packets; infinite above the largest load."""
-    packets = np.arange(int(peak * widths.max(initial=1.0) + 1e-9) + 1)
-    relative = packets / (widths[:, None] * peak if peak else 1.0)
-    return np.where(relative > 1 + 1e-9, np.inf, relative**power)

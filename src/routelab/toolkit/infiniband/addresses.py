@@ -63,12 +63,14 @@ def addresses_of(topology: Topology) -> Addresses:
         If some GUIDs are unknown or no GUIDs, a channel has no way back, or there are too many
         ports or LIDs.
     """
+    # 1. A cable is two channels.
     one_way = np.flatnonzero(topology.links[:, 1] < 0)
     if one_way.size:
         name = topology.channel_name(int(topology.links[one_way[0], 0]))
         raise UnsupportedError(
             f"channel {name} has no opposite channel, but InfiniBand cables lead both ways"
         )
+    # 2. GUIDs: all are those of the network, or, for a simulation, all are invented.
     invented = not (topology.switch_guids or topology.terminal_guids)
     if invented:
         switch_guids = tuple(guid_text(FIRST_SWITCH_GUID + s) for s in range(topology.num_switches))
@@ -79,6 +81,7 @@ def addresses_of(topology: Topology) -> Addresses:
         switch_guids = _guids("switch", topology.switch_guids, topology.switch_names)
         names = [topology.terminal_name(t) for t in range(topology.num_terminals)]
         terminal_guids = _guids("terminal", topology.terminal_guids, names)
+    # 3. LIDs of terminals and switches, whose numbers are from one range, and ports.
     lids = _lids(terminal_guids + switch_guids, topology.attributes.get("lids"))
     channel_port, terminal_port = _ports(topology)
     return Addresses(

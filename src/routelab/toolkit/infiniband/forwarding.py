@@ -102,6 +102,8 @@ def read_forwarding_tables(path: Path) -> ForwardingTables:
 
 def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     """Read forwarding tables from lines; see `read_forwarding_tables`."""
+    # 1. A second table of a switch. All lines are searched for it before any other error, which
+    #    would not name the reason.
     tables: dict[str, dict[int, int]] = {}
     guid_of_lid: dict[int, str] = {}
     started: dict[str, int] = {}
@@ -115,6 +117,7 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
                 f"a switch has several forwarding tables ({line}), and the file "
                 "does not say which of them a packet uses",
             )
+    # 2. The head of a switch, its entries and, in two of the forms, an end with their number.
     for number, line in enumerate(lines, 1):
         if fields := _ENTRY.fullmatch(line):
             if not current:
@@ -141,6 +144,7 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
             raise text.stray(number, "a line of a forwarding table")
     if not tables:
         raise InputError(f"{text.name}: has no table of a switch")
+    # 3. A table that was cut lacks the end that others have, or ends at an earlier LID.
     cut = [guid for guid in tables if guid not in ended]
     if ended and cut:
         raise text.error(
@@ -150,6 +154,7 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
         )
     if not ended:
         _check_end(text, tables)
+    # 4. One array for all switches.
     size = max((max(table, default=0) for table in tables.values()), default=0) + 1
     ports = np.full((len(tables), size), -1, dtype=np.int16)
     for row, table in enumerate(tables.values()):

@@ -106,6 +106,8 @@ class _Pending:
 
 def _read_records(text: TextFile, builder: FabricBuilder) -> None:
     """Add the nodes and ports of ibnetdiscover's output, or of a file of ibsim, to a fabric."""
+    # Lines with GUIDs stand above the record of their node, those of ports below; an empty line
+    # ends it. A setting of ibsim changes what the lines behind it mean, so they are read in order.
     above = _Pending()
     simulation = Simulation(text)
     node: NodeRecord | None = None
@@ -184,6 +186,8 @@ def _port(
         raise text.error(
             number, f"{shorten(line)} is not a port with a cable; the file may be damaged"
         )
+    # 1. The comment behind the cable, in which ibnetdiscover names LIDs and the rate. In a file of
+    #    ibsim, where a node is known by its name, it may be any text.
     tail = cable[7] or ""
     lid = peer_lid = 0
     rate = ""
@@ -196,6 +200,7 @@ def _port(
         raise text.error(number, f"{shorten(tail)} is not the other end of a cable")
     if node.kind == "switch" and lid:
         raise text.error(number, "a port of a switch has no LID; only its port 0 has")
+    # 2. The GUID. ibsim numbers those of an adapter's ports from that of the adapter on.
     port, guid = int(cable[1]), int(cable[2] or "0", 16)
     if isinstance(node.key, str) and node.kind != "switch" and node.guid:
         guid = guid or node.guid + port

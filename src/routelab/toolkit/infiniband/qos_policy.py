@@ -121,6 +121,7 @@ def write_policy(
     sources, destinations : sequence of sequence of str
         GUIDs of the ports of each source and destination.
     """
+    # 1. Groups of ports. Rules with equal sets share a group.
     names: dict[tuple[str, ...], str] = {}
 
     def group(members: frozenset[int] | None, guids: Sequence[Sequence[str]]) -> str | None:
@@ -140,6 +141,7 @@ def write_policy(
                 yield f"        port-guid: {', '.join(ports[first : first + GUIDS_PER_LINE])}"
             yield "    end-port-group"
         yield "end-port-groups"
+    # 2. Levels. OpenSM requires the one called DEFAULT.
     yield "qos-levels"
     levels = {f"sl{rule.level}": rule.level for rule in rules}
     for name, level in [("DEFAULT", default), *sorted(levels.items())]:
@@ -148,6 +150,7 @@ def write_policy(
     yield "end-qos-levels"
     if not rules:
         return
+    # 3. Rules, of which OpenSM takes the first that matches. One without a source matches all.
     yield "qos-match-rules"
     for rule, (source, destination) in zip(rules, ends, strict=True):
         yield "    qos-match-rule"
@@ -292,7 +295,7 @@ def parse_policy(text: TextFile) -> Policy:
             # of several groups with one name, OpenSM takes the first
             groups.setdefault(name, _group(text, values))
         else:
-            levels.setdefault(name, _sl(text, values, number))
+            levels.setdefault(name, _service_level(text, values, number))
     if "default" not in levels:
         raise text.error(len(text.lines), "the policy has no level DEFAULT; it may be truncated")
     numbered_rules = []
@@ -387,7 +390,7 @@ def _name(text: TextFile, values: _Values, key: str, end: int) -> str:
     return names[0].casefold()
 
 
-def _sl(text: TextFile, values: _Values, end: int) -> int:
+def _service_level(text: TextFile, values: _Values, end: int) -> int:
     number, level = values.get("sl", [(end, "")])[0]
     if not _LEVEL.fullmatch(level):
         name = values["name"][0][1]

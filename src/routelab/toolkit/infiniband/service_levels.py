@@ -59,6 +59,7 @@ def read_service_levels(path: Path) -> ServiceLevels:
 
 def parse_service_levels(text: TextFile) -> ServiceLevels:
     """Read service levels from lines; see `read_service_levels`."""
+    # 1. A line of ibdmchk names its source; in a dump of OpenSM, a head above the lines does.
     ports: dict[str, dict[int, int]] = {}
     current = ""
     for number, line in enumerate(text.lines, 1):
@@ -83,6 +84,7 @@ def parse_service_levels(text: TextFile) -> ServiceLevels:
             raise text.error(number, f"the path from {guid} to LID {lid} already has another SL")
     if not ports:
         raise InputError(f"{text.name}: has no service level of a path")
+    # 2. One array for all sources.
     levels = np.full((len(ports), max(map(max, ports.values())) + 1), -1, dtype=np.int8)
     for row, of_source in enumerate(ports.values()):
         levels[row, list(of_source)] = list(of_source.values())
@@ -116,6 +118,8 @@ def read_lane_tables(path: Path) -> LaneTables:
 
 def parse_lane_tables(text: TextFile) -> LaneTables:
     """Read SL2VL tables from lines; see `read_lane_tables`."""
+    # 1. A line of ibdmchk names its switch, and has a hexadecimal digit for each SL; in a dump of
+    #    OpenSM, a head above the lines names the switch, and numbers are decimal.
     lanes_of_ports: dict[str, dict[tuple[int, int], list[int]]] = {}
     current = ""
     for number, line in enumerate(text.lines, 1):
@@ -145,6 +149,7 @@ def parse_lane_tables(text: TextFile) -> LaneTables:
         lanes_of_ports[guid][ports] = lanes
     if not lanes_of_ports:
         raise InputError(f"{text.name}: has no SL2VL table")
+    # 2. One array for each switch, because their numbers of ports differ.
     tables = {}
     for guid, by_ports in lanes_of_ports.items():
         size = max(max(ports) for ports in by_ports) + 1

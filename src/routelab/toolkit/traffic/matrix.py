@@ -182,6 +182,7 @@ def _from_list(
 
     `rows`: line number and cells, the header first. Wrong lines are added to `problems`.
     """
+    # 1. The columns, by their header. A column that occurs twice is as good as none.
     (place, names), *body = rows
     header = [name.lower() for name in names]
     rates = {
@@ -194,6 +195,7 @@ def _from_list(
             f"got {','.join(names)!r}"
         )
         return np.zeros((0, 0)), None
+    # 2. The lines; all mistakes in them are collected.
     counted = header.index(MESSAGES) if MESSAGES in header else None
     entries = []
     for line, cells in body:
@@ -210,6 +212,7 @@ def _from_list(
         problems.append("no line below the header")
     if problems:
         return np.zeros((0, 0)), None
+    # 3. The matrix, up to the highest rank. Lines of one pair add up.
     ranks = 1 + max(max(source, target) for source, target, *_ in entries)
     matrix = np.zeros((ranks, ranks))
     messages = None if counted is None else np.zeros((ranks, ranks))

@@ -62,7 +62,13 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     try:
         written = from_mapping(kind, choice.name, choice.values or {})
     except QuarantinedError as error:
-        text = _as_given(kind, choice)
+        # only the parts of a composition could tell to which of them the values belong
+        values = {key: as_text(value) for key, value in (choice.values or {}).items()}
+        added = tuple((key, value_text(value, value)) for key, value in values.items())
+        first, *others = (
+            parse_routing(choice.name) if kind == "routing" else [parse_name(choice.name)]
+        )
+        text = compose((Name(first.key, (*first.parameters, *added)), *others))
         return Instance(text, text, (), (), quarantine=str(error))
     plugins = _plugins(kind, written)
     text = _seen_from_here(written, plugins, folder)
@@ -99,14 +105,6 @@ def class_name(kind: str, key: str) -> tuple[str, ...]:
     except InputError:
         return ()
     return (f"{plugin_class.__module__}:{plugin_class.__qualname__}",)
-
-
-def _as_given(kind: str, choice: Choice) -> str:
-    values = {key: as_text(value) for key, value in (choice.values or {}).items()}
-    added = tuple((key, value_text(value, value)) for key, value in values.items())
-    names = parse_routing(choice.name) if kind == "routing" else (parse_name(choice.name),)
-    # only the parts of a composition could tell to which of them the values belong
-    return compose((Name(names[0].key, (*names[0].parameters, *added)), *names[1:]))
 
 
 def _plugins(kind: str, text: str) -> tuple[Plugin, ...]:

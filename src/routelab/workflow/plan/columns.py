@@ -134,7 +134,7 @@ class _AvailableColumns:
             for column in columns_of(plugin):
                 for of in column.of:
                     earlier, owner = declared.setdefault((of, column.name), (column, plugin.name))
-                    if _sort(earlier) != _sort(column):
+                    if _meaning(earlier) != _meaning(column):
                         mistakes[
                             f"{self._study.place(key)}{plugin.kind} '{plugin.name}' declares the "
                             f"column {column.name!r} otherwise than {owner!r} (unit, better or "
@@ -184,6 +184,8 @@ class _AvailableColumns:
 
     def _absent(self, name: str, rows: Sequence[str], view: Table | Figure) -> str:
         """Return why none of the `rows` of a view has a column, with the nearest way to get one."""
+        # The nearest way comes first: another view of the same results, a plugin that is installed,
+        # a setting of the view; at last, the name may be misspelled.
         other_rows = [row for row in self._columns.rows_of(name) if row not in rows]
         if other_rows:
             nearest = min(other_rows, key=_WHOLE.index)
@@ -210,6 +212,7 @@ class _AvailableColumns:
             names |= self._columns.of(row).keys()
         nearest_name = closest(name, names)
         if nearest_name is None:
+            # The column may be that of a plugin whose columns nobody can read.
             broken = [f"{e.kind} {e.key}" for e in installed_catalogue().entries() if not e.plugin]
             hint = f" (broken plugins: {', '.join(broken)})" if broken else ""
             return f"no column {name!r}; `routelab plugins columns` lists the columns{hint}"
@@ -258,7 +261,12 @@ def _missing_setting(name: str, of: str, engines: Iterable[EnginePlugin]) -> str
     needed = None
     for engine in engines:
         for column in engine.columns:
-            if column.name == name and _belongs(column, of, engine):
+            if column.name != name:
+                continue
+            # rows of tables also have the facts of their run, if none of their columns has the name
+            own_names = {c.name for c in engine.columns if of in c.of}
+            is_fact = FACTS[engine.work] in column.of and name not in own_names
+            if of in column.of or is_fact:
                 if not column.needs or getattr(engine.parameters, column.needs):
                     return None
                 text = setting_text(type(engine), column.needs)
@@ -266,13 +274,7 @@ def _missing_setting(name: str, of: str, engines: Iterable[EnginePlugin]) -> str
     return needed
 
 
-def _belongs(column: Column, of: str, engine: EnginePlugin) -> bool:
-    """Return whether rows have a column; rows of tables also have the facts of their run."""
-    names = [engine_column.name for engine_column in engine.columns if of in engine_column.of]
-    return of in column.of or (FACTS[engine.work] in column.of and column.name not in names)
-
-
-def _sort(column: Column) -> tuple[str, str, str]:
+def _meaning(column: Column) -> tuple[str, str, str]:
     """Return what must agree if two producers declare one column."""
     return column.unit, column.better, column.seeds
 

@@ -188,6 +188,8 @@ class _Expansion:
         for position, entry in enumerate(getattr(study, part)):
             instances: dict[str, Instance] = {}
             entries.append(instances)
+            # What follows from a mistake is no second one. The study's reader has reported this
+            # entry, and nothing that refers to a list is checked if a name in it is unknown.
             if entry == UNREADABLE:
                 self._unknown.add(part)
                 continue
@@ -203,6 +205,7 @@ class _Expansion:
                     self.mistakes.append(f"{place}{error}")
                     self._unknown.add(part)
                     continue
+                # A plugin that cannot be used fails in its jobs only, so the study goes on.
                 if instance.quarantine:
                     self.quarantined[instance.quarantine] = None
                 id_ = choice.alias or instance.text

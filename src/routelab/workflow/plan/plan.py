@@ -233,6 +233,7 @@ def cut_batches(
     most : mapping of str to int
         Largest number of batches of one kind, by study.
     """
+    # 1. Jobs of one kind that may share a process: all of a study, but each comparison for itself.
     groups: dict[tuple[str, str], list[BaseJob]] = {}
     largest: dict[tuple[str, str], int] = {}
     for name, by_kind in studies.items():
@@ -240,6 +241,7 @@ def cut_batches(
             for job in jobs:
                 groups.setdefault((job.kind, job.group(name)), []).append(job)
                 largest[job.kind, job.group(name)] = most[name]
+    # 2. Cut each group into parts whose sizes differ by one at most.
     batches: dict[tuple[str, str], Batch] = {}
     makers: dict[str, tuple[str, str]] = {}
     for (kind, group), together in groups.items():
@@ -257,6 +259,8 @@ def cut_batches(
             key = kind, f"{group}-{number}"
             batches[key] = Batch(*key, members)
             makers |= {job.folder: key for job in members}
+    # 3. What a batch waits for is known only now that each job has its batch. The first study gets
+    #    its results first.
     first_jobs = chain.from_iterable(next(iter(studies.values()), {}).values())
     return _start_early(
         {

@@ -53,6 +53,7 @@ def make_steps(plan: Plan, longest: int) -> dict[str, Step]:
 
 
 def _step(plan: Plan, batch: Batch, longest: int) -> Step:
+    """Return the step of a batch; that of a comparison asks for what its study says."""
     before: dict[str, tuple[str, ...]] = {}
     for key in batch.after:
         before[key[0]] = (*before.get(key[0], ()), str(plan.manifest(plan.batches[key])))
@@ -66,6 +67,8 @@ def _step(plan: Plan, batch: Batch, longest: int) -> Step:
         memory_mb=memory_mb(batch),
         minutes=minutes(batch, longest),
     )
+    # A comparison has whole nodes for the minutes that its study sets, and must not run again only
+    # because of an input that is new: that would cost node-hours.
     job = batch.jobs[0]
     if not isinstance(job, ComparisonJob):
         return step

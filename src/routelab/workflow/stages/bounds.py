@@ -61,6 +61,7 @@ class BoundJob(NetworkJob):
     @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the bounds of a study: every network without rules, and with all rules."""
+        # 1. The limits of a job are for safety, so they exceed the time of its search.
         bound = parts.study.bound
         if not bound:
             return
@@ -68,9 +69,11 @@ class BoundJob(NetworkJob):
             bound = Bound()
         study_limits = parts.study.limits
         search = study_limits.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
+        # 2. The rules of all tables; a bound of all routes has none.
         rules = {id_: plugin for r in parts.tables.values() for id_, plugin in [_rules_of(r)]}
         rules = dict.fromkeys(ALL_ROUTES) | rules
         digests = {id_: _digest(plugin) for id_, plugin in rules.items()}
+        # 3. One job for each network and rules, because routings with the same rules share a bound.
         pairs = dict.fromkeys(
             (t, id_)
             for (t, _), rules_id in rules_ids(parts).items()

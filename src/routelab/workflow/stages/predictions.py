@@ -56,6 +56,8 @@ def predictions(parts: Parts) -> list[Prediction]:
     if not parts.benchmarks:
         return []
     study = parts.study
+    # 1. The model of each benchmark, for each size of a network and each setting. Several of them
+    #    may have one workload and one engine; these are made once.
     settings, _ = settings_and_hosts(parts)
     study_predictions: list[Prediction] = []
     mistakes: list[str] = []
@@ -75,9 +77,11 @@ def predictions(parts: Parts) -> list[Prediction]:
             continue
         work_id, work, flow = modelled
         key = settings_id(flow)
+        # The id has the cluster's name as the study writes it, the engine the path of its file.
         if key not in engines:
             settings_here = flow.parameters.model_copy(update={"machine": bench.resolved.cluster})
             engines[key] = type(flow)(settings_here)
+        # 2. One prediction for each routing that is measured there.
         study_predictions += [
             Prediction((t, r, id_, bench.id), (t, r, work_id, key), work, engines[key])
             for t, r in parts.runs

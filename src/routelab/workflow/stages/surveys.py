@@ -137,6 +137,7 @@ class SurveyJob(BaseJob):
 
         Networks are distributed over the jobs in turn, so that none gets all the large ones.
         """
+        # 1. The work on each network: runs, and before them the bounds that they are compared with.
         study = parts.study
         rows = survey_rows(parts)
         by_network: dict[str, list[SurveyItem]] = {}
@@ -145,6 +146,7 @@ class SurveyJob(BaseJob):
         bound = study.bound if isinstance(study.bound, Bound) else Bound()
         if study.bound:
             _add_bounds(parts, by_network, bound)
+        # 2. Whole networks go to a job, so that each is built once; hence jobs are at most as many.
         runs_per_job = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
         count = min(len(by_network), -(-len(rows) // runs_per_job))
         groups = list(by_network.values())
@@ -155,6 +157,8 @@ class SurveyJob(BaseJob):
             for instance in instances.values()
             for name in instance.inputs
         }
+        # 3. A job's digest is that of its rows. If one of them changes, the job runs again, and
+        #    computes the rows that are missing.
         for number in range(count):
             items = tuple(item for group in groups[number::count] for item in group)
             ids = (f"{study.name}-{number + 1}",)
@@ -350,6 +354,7 @@ def _rules(instance: Instance) -> RulesPlugin | None:
 
 def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
     """Return the job's runs with the bounds of their networks."""
+    # 1. Rows by their work. Each must be there, because failures have rows, too.
     row_of = rows_of.rows({item.fingerprint for item in job.items})
     without_row = [item for item in job.items if item.fingerprint not in row_of]
     if without_row:
@@ -361,6 +366,8 @@ def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
         for item in job.items
         if not item.routing
     }
+    # 2. Runs, with metrics as columns. Only here they meet the bounds of their networks, so that a
+    #    new bound does not make runs old.
     rows, metrics = [], {}
     for item in job.runs:
         row = row_of[item.fingerprint]

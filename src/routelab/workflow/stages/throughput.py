@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from typing_extensions import override
 
 from routelab._runtime.progress import report_phase
-from routelab.api import EnginePlugin, Topology, TrafficPlugin
+from routelab.api import Topology, TrafficPlugin
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.metrics.bounds.throughput import ThroughputBound
@@ -71,7 +71,10 @@ class ThroughputJob(NetworkJob):
         works = traffic_engines(parts.study, parts.traffic)
         for t in dict.fromkeys(t for t, _ in parts.pairs):
             for id_, (traffic, engines) in works.items():
-                seeds = _seeds(engines.values())
+                # what the engines of this traffic simulate, and the full load in any case
+                settings = [engine.parameters for engine in engines.values()]
+                loads = {FULL, *(float(x) for s in settings for x in getattr(s, "loads", ()))}
+                seeds = sorted({seed for s in settings for seed in traffic_seeds(s)}) or [0]
                 search = study_limits.model_copy(
                     update={"seconds": 2 * bound.seconds * len(seeds) + MARGIN}
                 )
@@ -82,8 +85,8 @@ class ThroughputJob(NetworkJob):
                     digest=code_digest(traffic),
                     inputs=traffic.inputs,
                     limits=study_limits.with_most_of(search),
-                    loads=_loads(engines.values()),
-                    seeds=seeds,
+                    loads=tuple(sorted(loads)),
+                    seeds=tuple(seeds),
                     seconds=bound.seconds,
                     **cls.on(network_jobs(parts)[t]),
                 )
@@ -139,15 +142,3 @@ class ThroughputJob(NetworkJob):
             },
             lambda folder, _: write_throughput(bounds, network, folder),
         )
-
-
-def _loads(engines: Iterable[EnginePlugin]) -> tuple[float, ...]:
-    """Return the offered loads of engines, and `FULL`."""
-    load_lists = [getattr(engine.parameters, "loads", ()) for engine in engines]
-    return tuple(sorted({FULL, *(float(load) for loads in load_lists for load in loads)}))
-
-
-def _seeds(engines: Iterable[EnginePlugin]) -> tuple[int, ...]:
-    """Return the seeds of the traffic of engines."""
-    seeds = {seed for engine in engines for seed in traffic_seeds(engine.parameters)}
-    return tuple(sorted(seeds)) or (0,)
