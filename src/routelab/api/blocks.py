@@ -119,10 +119,10 @@ def _matches(
         raise PluginError("block: " + _describe_mismatch(rank, kind, peer, tag))
     differ = np.flatnonzero(amount[sends] != amount[receives])
     if len(differ):
-        one = sends[differ[0]], receives[differ[0]]
+        send, receive = sends[differ[0]], receives[differ[0]]
         raise PluginError(
-            f"block: rank {rank[one[0]]} sends {amount[one[0]]:g} bytes to rank {peer[one[0]]}, "
-            f"which receives {amount[one[1]]:g}"
+            f"block: rank {rank[send]} sends {amount[send]:g} bytes to rank {peer[send]}, "
+            f"which receives {amount[receive]:g}"
         )
     match = np.full(len(kind), -1, dtype=np.int64)
     match[sends] = receives
@@ -132,11 +132,12 @@ def _matches(
 def _describe_mismatch(rank: Int32Array, kind: Int8Array, peer: Int32Array, tag: Int32Array) -> str:
     """Describe the first pair of ranks whose sends and receives differ in number."""
     balance: dict[tuple[int, int, int], int] = {}
-    for r, k, p, t in zip(rank.tolist(), kind.tolist(), peer.tolist(), tag.tolist(), strict=True):
-        if k in (SEND, ISEND):
-            balance[r, p, t] = balance.get((r, p, t), 0) + 1
-        elif k in (RECV, IRECV):
-            balance[p, r, t] = balance.get((p, r, t), 0) - 1
+    calls = zip(rank.tolist(), peer.tolist(), tag.tolist(), kind.tolist(), strict=True)
+    for caller, other, mark, call in calls:
+        if call in (SEND, ISEND):
+            balance[caller, other, mark] = balance.get((caller, other, mark), 0) + 1
+        elif call in (RECV, IRECV):
+            balance[other, caller, mark] = balance.get((other, caller, mark), 0) - 1
     source, target, mark = min(key for key, count in balance.items() if count)
     count = balance[source, target, mark]
     more, fewer = ("sends", "receives") if count > 0 else ("receives", "sends")
@@ -154,15 +155,16 @@ def _check_requests(start: Int64Array, kind: Int8Array, peer: Int32Array) -> Non
     for rank in range(len(start) - 1):
         part = slice(start[rank], start[rank + 1])
         open_ = 0
-        for one, which in zip(kind[part].tolist(), peer[part].tolist(), strict=True):
-            if one in (ISEND, IRECV):
+        # `peer` of a wait is the number of the request
+        for call, request in zip(kind[part].tolist(), peer[part].tolist(), strict=True):
+            if call in (ISEND, IRECV):
                 open_ += 1
-            elif one == WAIT and which == ALL:
+            elif call == WAIT and request == ALL:
                 open_ = 0
-            elif one == WAIT:
-                if not 0 <= which < open_:
+            elif call == WAIT:
+                if not 0 <= request < open_:
                     raise PluginError(
-                        f"block: rank {rank} waits for request {which} of {open_} open ones"
+                        f"block: rank {rank} waits for request {request} of {open_} open ones"
                     )
                 open_ -= 1
         if open_:

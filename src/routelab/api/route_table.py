@@ -459,27 +459,27 @@ def _check_counters(counters: Mapping[str, float]) -> Mapping[str, float]:
 
 def _adopt(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
     """Return a read-only array of one dimension; see `adopt_array`."""
-    given = _numbers(name, values, dtype)
-    if given.ndim != 1:
-        raise PluginError(f"route table: {name} has shape {given.shape}, expected one dimension")
-    return adopt_array(given, dtype)
+    numbers = _numbers(name, values, dtype)
+    if numbers.ndim != 1:
+        raise PluginError(f"route table: {name} has shape {numbers.shape}, expected one dimension")
+    return adopt_array(numbers, dtype)
 
 
 def _numbers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
     """Return `values` as an array of that type; refuse entries that the type cannot hold."""
     try:
-        given = np.asarray(values)
+        numbers = np.asarray(values)
     except ValueError:
         raise PluginError(f"route table: {name} is a list of lists of unequal length") from None
-    if given.size and given.dtype.kind not in "biuf":
-        raise PluginError(f"route table: {name} holds {given.dtype}, expected numbers")
-    if given.dtype == dtype:
-        return given
+    if numbers.size and numbers.dtype.kind not in "biuf":
+        raise PluginError(f"route table: {name} holds {numbers.dtype}, expected numbers")
+    if numbers.dtype == dtype:
+        return numbers
     with np.errstate(invalid="ignore"):
-        cast = given.astype(dtype)
-    bent = np.flatnonzero(cast != given)
-    if bent.size:
-        wrong = given.reshape(-1)[bent[0]]
+        cast = numbers.astype(dtype)
+    changed = np.flatnonzero(cast != numbers)
+    if changed.size:
+        wrong = numbers.reshape(-1)[changed[0]]
         raise PluginError(
             f"route table: {name} has {wrong}, which is not a valid {np.dtype(dtype).name}"
         )

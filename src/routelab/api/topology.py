@@ -556,8 +556,8 @@ class Topology(Contents):
 
 def _unless_empty(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the texts; an empty tuple if all of them are empty."""
-    given = tuple(map(str, texts))
-    return given if any(given) else ()
+    texts = tuple(map(str, texts))
+    return texts if any(texts) else ()
 
 
 def _select_texts(texts: tuple[str, ...], keep: BoolArray) -> tuple[str, ...]:
@@ -566,10 +566,10 @@ def _select_texts(texts: tuple[str, ...], keep: BoolArray) -> tuple[str, ...]:
 
 def _find_duplicate(texts: Sequence[str]) -> str:
     """Return the first text that occurs twice, except empty ones; "" if none does."""
-    given = [text for text in texts if text]
-    if len(set(given)) == len(given):
+    known = [text for text in texts if text]
+    if len(set(known)) == len(known):
         return ""
-    return next(text for text, count in Counter(given).items() if count > 1)
+    return next(text for text, count in Counter(known).items() if count > 1)
 
 
 def _mark(kind: str, indices: Sequence[int], size: int) -> BoolArray:

@@ -126,20 +126,23 @@ class Demand:
         total = np.bincount(source, self.part_share, minlength=len(self.rate))
         wrong = (self.rate > 0) & (np.abs(total - 1) > 1e-9)
         if wrong.any():
-            one = int(np.flatnonzero(wrong)[0])
-            raise PluginError(f"demand: the shares of terminal {one} add up to {total[one]:g}")
+            terminal = int(np.flatnonzero(wrong)[0])
+            raise PluginError(
+                f"demand: the shares of terminal {terminal} add up to {total[terminal]:g}"
+            )
         if (self.part_share < 0).any():
             raise PluginError("demand: part_share holds negative shares")
         size = np.diff(self.set_start)[self.part_set]
-        used = (self.part_share > 0) & (self.rate[source] > 0)
-        only = np.zeros(len(size), dtype=np.bool_)
+        is_used = (self.part_share > 0) & (self.rate[source] > 0)
+        is_only_itself = np.zeros(len(size), dtype=np.bool_)
         if not self.to_self:
             single = np.flatnonzero(size == 1)
-            only[single] = self.members[self.set_start[self.part_set[single]]] == source[single]
-        bad = used & ((size == 0) | only)
-        if bad.any():
-            one = int(source[np.flatnonzero(bad)[0]])
-            raise PluginError(f"demand: terminal {one} has no destination")
+            member = self.members[self.set_start[self.part_set[single]]]
+            is_only_itself[single] = member == source[single]
+        is_lost = is_used & ((size == 0) | is_only_itself)
+        if is_lost.any():
+            terminal = int(source[np.flatnonzero(is_lost)[0]])
+            raise PluginError(f"demand: terminal {terminal} has no destination")
 
     @classmethod
     def uniform(cls, topology: Topology, convention: str, *, to_self: bool = False) -> Demand:

@@ -189,14 +189,14 @@ class Program:
 
     def calls(self) -> tuple[Calls, ...]:
         """Return the number of collective calls by name, bytes and size of group."""
-        found: dict[tuple[str, int, int], int] = {}
+        counts: dict[tuple[str, int, int], int] = {}
         for step, times in self.walk():
             if isinstance(step, Collective):
                 total = step.bytes if step.matrix is None else int(step.matrix.sum())
                 for size in {len(group) for group in step.members(self.ranks)}:
                     key = step.name, total, size
-                    found[key] = found.get(key, 0) + times
-        return tuple(Calls(*key, count) for key, count in sorted(found.items()) if count)
+                    counts[key] = counts.get(key, 0) + times
+        return tuple(Calls(*key, count) for key, count in sorted(counts.items()) if count)
 
 
 def _walk(steps: Iterable[Step], times: int) -> Iterator[tuple[Block | Collective, int]]:

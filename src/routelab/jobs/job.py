@@ -41,13 +41,13 @@ def folder_name(id_: str) -> str:
     return f"{encoded[: MAX_ID - DIGEST - 1].decode(errors='ignore')}-{digest}"
 
 
-class Rehearsal(NamedTuple):
+class Compilation(NamedTuple):
     """A tiny piece of work that compiles and loads the kernels of many jobs.
 
     Attributes
     ----------
     key : tuple of str
-        Equal for rehearsals that load the same kernels.
+        Equal for compilations that load the same kernels.
     name : str
         Name in messages.
     work : callable
@@ -241,8 +241,8 @@ class BaseJob(ABC):
 
     # --- execution -----------------------------------------------------------------------------
 
-    def rehearsals(self) -> Sequence[Rehearsal]:
-        """Return the rehearsals that load everything that the job needs; none by default."""
+    def compilations(self) -> Sequence[Compilation]:
+        """Return the compilations that load everything that the job needs; none by default."""
         return ()
 
     @abstractmethod

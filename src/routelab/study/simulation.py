@@ -1,4 +1,14 @@
-"""Settings of the simulations and measurements of a study, with sweeps."""
+"""Settings of the simulations and measurements of a study, with sweeps.
+
+A key of a study has a value, several of them, or one for each name::
+
+    flow:
+      ranks_per_node: {sweep: [1, 2]}
+      iterations: {by: {LU: 6, MG: 4}}
+
+A *point* has one value for each key. These are two points for LU, two for MG, and two for all other
+names (`DEFAULT`), without iterations.
+"""
 
 from __future__ import annotations
 

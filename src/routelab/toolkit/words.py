@@ -45,7 +45,7 @@ NOISE = 0.2
 EMPHASIS = 1.05
 """Factor by which the most loaded channels get dearer in each legal round."""
 
-HARD = 1e3
+REQUIRED_WEIGHT = 1e3
 """Weight of turns that words must contain, relative to the greatest of the others."""
 
 LARGE = 200_000
@@ -108,7 +108,7 @@ class WordSearch:
         self._place: Float64Array = np.empty(vcs * channels)
         for vc, order in enumerate(orders):
             self._place[vc * channels + order] = vc * channels + np.arange(channels)
-        self._hard: Int64Array | None = None
+        self._required_turns: Int64Array | None = None
 
         # 3. Memory of the sweeps.
         square = self._layers, switches, switches
@@ -160,8 +160,8 @@ class WordSearch:
         self._number = number + 1
         if number == 2:
             self._mean_load = max(_mean(self._load), 1.0)
-        if broken.any() and self._hard is None and (legal or self._per == "pair"):
-            self._hard = self._tree_turns()
+        if broken.any() and self._required_turns is None and (legal or self._per == "pair"):
+            self._required_turns = self._tree_turns()
         if progress > 0.6:
             # Routes that stay broken count more and more in the words.
             self._turn_weight *= 0.98
@@ -255,11 +255,11 @@ class WordSearch:
             *(self._routes, self._length, self._turn_weight, self._slot),
             *(channels, self._degree, layers, turns),
         )
-        if self._hard is not None:
-            first, second = self._hard
+        if self._required_turns is not None:
+            first, second = self._required_turns
             vc = second // channels if layers > 1 else 0
-            turns[(first * self._degree + self._slot[second % channels]) * layers + vc] += HARD * (
-                1 + turns.max(initial=0)
+            turns[(first * self._degree + self._slot[second % channels]) * layers + vc] += (
+                REQUIRED_WEIGHT * (1 + turns.max(initial=0))
             )
         # 2. Both elements of each turn, and its weight, changed at random while the words are hot.
         index = np.flatnonzero(turns)
@@ -281,11 +281,11 @@ class WordSearch:
         #    first, which a cycle prevents, then those of some weight only. Turns that a word must
         #    contain form no cycle, so before that, blocks follow only what weighs about as much as
         #    they do.
-        shares = (1e-9, 0.3) if self._hard is None else (0.5, 1e-9, 0.3)
+        shares = (1e-9, 0.3) if self._required_turns is None else (0.5, 1e-9, 0.3)
         for share in shares:
             descending = np.flatnonzero(self._place[first] >= self._place[second])
             descending = descending[np.argsort(-weight[descending], kind="stable")]
-            if self._hard is None:
+            if self._required_turns is None:
                 descending = descending[:3000]
             lift_blocks(
                 *(self._place, first[descending], second[descending], weight[descending]),
@@ -318,9 +318,9 @@ class WordSearch:
 
         All routes inside the tree are legal there.
         """
-        if self._hard is None:
+        if self._required_turns is None:
             return np.empty(0, dtype=np.int64)
-        return np.unique(self._hard) % max(self._topology.num_channels, 1)
+        return np.unique(self._required_turns) % max(self._topology.num_channels, 1)
 
     def ranks(self) -> Int32Array:
         """Return the place of each channel in the word of each virtual channel; (vcs, C).

@@ -123,7 +123,7 @@ def check_cluster(
             checks.append(ClusterCheck(subject, "cannot tell", f"folder {setting}", note))
         else:
             checks += _attempt(subject, file, partial(cluster.executable, key, ()))
-    return _merged(checks)
+    return _merge_equal(checks)
 
 
 def check_study_on_cluster(name: str, study: Path, results: Path) -> tuple[list[ClusterCheck], str]:
@@ -251,7 +251,7 @@ def _check_comparisons(
     ]
     for part in dict.fromkeys(part for job in jobs for part in job.comparison.benchmarks):
         checks += _check_programs(file, f"benchmark {part.id}", _benchmark(part.text), sizes)
-    return _merged(checks)
+    return _merge_equal(checks)
 
 
 def _check_site(
@@ -349,7 +349,7 @@ def _check_slurm(
         yield ClusterCheck("Slurm", "missing", "sinfo was not found here", fix)
         return
     try:
-        sinfo = _ask("sinfo", "--all", "--noheader", "--format=%R|%a|%D|%l")
+        sinfo = _run_slurm_command("sinfo", "--all", "--noheader", "--format=%R|%a|%D|%l")
     except subprocess.TimeoutExpired:
         yield ClusterCheck("Slurm", "missing", f"no answer in {SECONDS:g} s", fix)
         return
@@ -374,7 +374,7 @@ def _check_slurm(
     yield from _check_mpi(cluster)
 
 
-def _ask(*words: str) -> subprocess.CompletedProcess[str]:
+def _run_slurm_command(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         words,
         env={**os.environ, "LC_ALL": "C"},
@@ -438,7 +438,7 @@ def _check_nodes(file: ClusterFile, hosts: Sequence[str]) -> Iterable[ClusterChe
 def _check_mpi(cluster: Cluster) -> Iterable[ClusterCheck]:
     """Check whether srun knows the interface of MPI, if it lists those that it knows."""
     try:
-        answer = _ask(find_program(cluster), "--mpi=list")
+        answer = _run_slurm_command(find_program(cluster), "--mpi=list")
     except (OSError, subprocess.SubprocessError, InputError):
         return
     # a line for each; some versions print them as an error, and versions of PMIx in one line
@@ -483,7 +483,7 @@ def _program(file: ClusterFile, plugin: BenchmarkPlugin, ranks: int) -> Path:
     return path
 
 
-def _merged(checks: Iterable[ClusterCheck]) -> list[ClusterCheck]:
+def _merge_equal(checks: Iterable[ClusterCheck]) -> list[ClusterCheck]:
     """Return one row for all subjects that lack the same, for example one folder."""
     rows: dict[tuple[str, str, str], list[ClusterCheck]] = {}
     for check in checks:

@@ -162,7 +162,7 @@ def start_run(workflow: Any) -> None:
     cores = workflow.resource_settings.cores or 1
     try:
         with explain_write_errors(run.plan.results, run.plan.results / "x"):
-            _make_ready(run)
+            _prepare_results(run)
             if workflow.non_local_exec:
                 _pass_on_steps(workflow, run)
         run.finish_compiling = start_compiling(run.plan, cores)
@@ -197,7 +197,8 @@ def end_run(workflow: Any, finished: bool) -> None:
         print(f"The report is {index}: open it in a browser.", file=sys.stderr)
 
 
-def _make_ready(run: _Run) -> None:
+def _prepare_results(run: _Run) -> None:
+    """Lock the folder, wait until jobs of an earlier run have ended, and forget fresh stages."""
     plan = run.plan
     if run.problem:  # what has to run was decided without the lists
         raise InputError(run.problem)

@@ -1,4 +1,12 @@
-"""Compile kernels once, so that the jobs of a run find them in Numba's cache."""
+"""Compile kernels once, so that the jobs of a run find them in Numba's cache.
+
+    compilation  a tiny piece of work that calls, and so compiles, the kernels of many jobs
+    marker       file that says that the kernels of a compilation, from these sources, are compiled
+    cold         without a marker
+    lock         file that a run locks while it compiles; batches wait for their kernels as long
+
+Jobs compile themselves what is missing if a compilation fails.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +24,7 @@ from typing import TextIO
 
 from routelab._runtime.numba_cache import kernels_digest, marker
 from routelab.jobs.batches import read_jobs, results_of, write_jobs
-from routelab.jobs.job import BaseJob, Rehearsal
+from routelab.jobs.job import BaseJob, Compilation
 from routelab.jobs.limits import Failure
 from routelab.jobs.worker import Item, run_items
 from routelab.study import Limits
@@ -30,12 +38,14 @@ PREPARE_SECONDS = 300.0
 """CPU time for routing or simulating a tiny network, with compilation."""
 
 
-def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Rehearsal, BaseJob]]:
-    """Return the rehearsals without a marker for the present sources of kernels.
+def cold(
+    compilations: Iterable[tuple[Compilation, BaseJob]],
+) -> dict[Path, tuple[Compilation, BaseJob]]:
+    """Return the compilations without a marker for the present sources of kernels.
 
     Parameters
     ----------
-    rehearsals : iterable of (Rehearsal, BaseJob)
+    compilations : iterable of (Compilation, BaseJob)
         Each with a job that has it.
 
     Returns
@@ -43,18 +53,18 @@ def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Re
     cold : dict
         By the marker file to write when finished.
     """
-    by_marker = {_marker(*pair): pair for pair in rehearsals}
+    by_marker = {_marker(*pair): pair for pair in compilations}
     return {path: pair for path, pair in by_marker.items() if not path.exists()}
 
 
-def _marker(rehearsal: Rehearsal, job: BaseJob) -> Path:
-    """Return the file that marks a rehearsal of a job as done.
+def _marker(compilation: Compilation, job: BaseJob) -> Path:
+    """Return the file that marks a compilation of a job as done.
 
-    Its name has the digest of the kernels that the job and the rehearsal's plugins may call. So
-    editing or installing a plugin requires the rehearsals of that plugin only.
+    Its name has the digest of the kernels that the job and the compilation's plugins may call. So
+    editing or installing a plugin requires the compilations of that plugin only.
     """
-    modules = {type(job).__module__, *(name.partition(":")[0] for name in rehearsal.classes)}
-    facts = [*rehearsal.key, kernels_digest(modules)]
+    modules = {type(job).__module__, *(name.partition(":")[0] for name in compilation.classes)}
+    facts = [*compilation.key, kernels_digest(modules)]
     return marker(hashlib.sha256(repr(facts).encode()).hexdigest()[:32])
 
 
@@ -85,7 +95,7 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
         If a list of jobs cannot be written.
     """
     # 1. What is not in the cache. A job comes once, also if it lacks several kernels.
-    to_compile = cold(plan.rehearsals().values())
+    to_compile = cold(plan.compilations().values())
     if not to_compile:
         return lambda finished: None
     log = plan.results / "logs" / "warm.log"
@@ -99,7 +109,7 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     # 3. Compile in other processes, and follow them in a thread: the run goes on meanwhile.
     stream = log.open("w")
     processes, lines = _start_processes(plan, _shares(jobs) if cores > 1 else [jobs], stream)
-    total = len(unique_rehearsals(jobs))
+    total = len(unique_compilations(jobs))
 
     def follow() -> None:
         """Wait for the processes; then mark their kernels as compiled and release all batches."""
@@ -150,7 +160,7 @@ def _start_processes(
 
 
 def _show_progress(lines: Iterable[str], log: TextIO, total: int) -> None:
-    """Write lines into the log, and those that begin a rehearsal on the terminal."""
+    """Write lines into the log, and those that begin a compilation on the terminal."""
     number = 0
     for line in lines:
         log.write(line)
@@ -181,7 +191,7 @@ def wait_for_kernels(spec: Path) -> None:
     except FileNotFoundError:
         return
     jobs = [job for job in read_jobs(spec) if not job.is_done()] if _is_held(lock) else []
-    missing = list(cold((rehearsal, job) for job in jobs for rehearsal in job.rehearsals()))
+    missing = list(cold((compilation, job) for job in jobs for compilation in job.compilations()))
     while not all(file.exists() for file in missing) and _is_held(lock):
         time.sleep(0.1)
     os.close(lock)
@@ -207,19 +217,19 @@ def _shares(jobs: Sequence[BaseJob]) -> list[list[BaseJob]]:
 
 
 def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str]:
-    """Run the rehearsals of some jobs on tiny networks.
+    """Run the compilations of some jobs on tiny networks.
 
     Parameters
     ----------
     spec : Path
         List of jobs, see `routelab.jobs.batches.write_jobs`.
     note : callable
-        Gets a line when each rehearsal begins, in the process of the rehearsal.
+        Gets a line when each compilation begins, in the process of the compilation.
 
     Returns
     -------
     skipped : list of str
-        Rehearsals that failed; the jobs compile what they need.
+        Compilations that failed; the jobs compile what they need.
 
     Raises
     ------
@@ -230,34 +240,36 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
     memory_gb = max((job.limits.memory_gb for job in jobs), default=4.0)
     limits = Limits(seconds=PREPARE_SECONDS, memory_gb=memory_gb)
     markers = {
-        rehearsal.key: _marker(rehearsal, job) for job in jobs for rehearsal in job.rehearsals()
+        compilation.key: _marker(compilation, job)
+        for job in jobs
+        for compilation in job.compilations()
     }
     skipped: list[str] = []
 
-    def item(rehearsal: Rehearsal) -> Item:
+    def item(compilation: Compilation) -> Item:
         def run() -> None:
-            note(f"compiling {rehearsal.name}")
+            note(f"compiling {compilation.name}")
             try:
-                rehearsal.work()
+                compilation.work()
             except MemoryError:
                 raise
             except (Exception, SystemExit) as error:  # the plugin's job reports it in its outcome
-                print(f"{rehearsal.name}: {type(error).__name__}: {error}", flush=True)
+                print(f"{compilation.name}: {type(error).__name__}: {error}", flush=True)
             else:
                 with suppress(OSError):  # the run marks all at its end
-                    markers[rehearsal.key].touch()
+                    markers[compilation.key].touch()
 
         def record(failure: Failure) -> None:
-            skipped.append(f"{rehearsal.name}: {failure.reason}")
+            skipped.append(f"{compilation.name}: {failure.reason}")
 
-        return Item(rehearsal.name, limits, run, record)
+        return Item(compilation.name, limits, run, record)
 
     # one worker, because Numba compiles functions of NumPy again in every process
-    run_items([item(rehearsal) for rehearsal in unique_rehearsals(jobs)])
+    run_items([item(compilation) for compilation in unique_compilations(jobs)])
     return skipped
 
 
-def unique_rehearsals(jobs: Iterable[BaseJob]) -> list[Rehearsal]:
-    """Return the rehearsals of some jobs, without duplicates."""
-    rehearsals = (rehearsal for job in jobs for rehearsal in job.rehearsals())
-    return list({rehearsal.key: rehearsal for rehearsal in rehearsals}.values())
+def unique_compilations(jobs: Iterable[BaseJob]) -> list[Compilation]:
+    """Return the compilations of some jobs, without duplicates."""
+    compilations = (compilation for job in jobs for compilation in job.compilations())
+    return list({compilation.key: compilation for compilation in compilations}.values())

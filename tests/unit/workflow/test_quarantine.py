@@ -84,7 +84,7 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
     assert list(plan.of("topologies")) == [("torus~dims=4",), ("moon~craters=3",)]
     routings = ["dor", "bad~depth=1+2", "first@odd", "other"]
     assert [routing for topology, routing in plan.of("routes") if "torus" in topology] == routings
-    assert [one.name for one, _ in plan.rehearsals().values()] == ["networks", "dor", "metrics"]
+    assert [one.name for one, _ in plan.compilations().values()] == ["networks", "dor", "metrics"]
     assert [cause.split(" cannot")[0] for cause in plan.quarantined] == [
         "topology 'moon'",
         "routing 'bad'",
@@ -165,7 +165,7 @@ def test_a_plugin_that_kills_or_holds_up_its_process_costs_its_own_jobs(plugins,
     do(plan)
     network = "results/study/topologies/torus~dims=4"
     jobs = [mode(deed, network) for deed in ("die", "hang")]
-    assert all(job.rehearsals() for job in jobs)
+    assert all(job.compilations() for job in jobs)
     for first in (jobs, jobs[::-1]):
         write_jobs(first, tmp_path / "spec.json")
         assert run_batch(tmp_path / "spec.json", tmp_path / "manifest.json") == 2

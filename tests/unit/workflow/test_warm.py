@@ -10,7 +10,7 @@ import pytest
 
 from routelab._runtime import sources
 from routelab.jobs.batches import write_jobs
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import Compilation
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.plan.plan import PLAN
 from routelab.workflow.stages.routes import RouteJob
@@ -19,7 +19,7 @@ from routelab.workflow.warm import LOCK, cold, compile_kernels, wait_for_kernels
 KERNEL = "import numba\n\n@numba.njit(cache=True)\ndef f(): return 1\n"
 
 
-def test_an_edited_plugin_is_rehearsed_again_and_no_other(
+def test_an_edited_plugin_is_compiled_again_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -32,11 +32,11 @@ def test_an_edited_plugin_is_rehearsed_again_and_no_other(
     job = RouteJob(folder="results/x", topology="y", text="one", classes=("one:One",))
 
     def left(*names: str) -> list[str]:
-        rehearsals = [Rehearsal(("routes", n), n, print, (f"{n}:Plugin",)) for n in names]
-        found = cold([(one, job) for one in rehearsals])
+        compilations = [Compilation(("routes", n), n, print, (f"{n}:Plugin",)) for n in names]
+        found = cold([(one, job) for one in compilations])
         for marker in found:
             marker.touch()
-        return [rehearsal.name for rehearsal, _ in found.values()]
+        return [compilation.name for compilation, _ in found.values()]
 
     assert left("one") == ["one"]
     assert left("one", "two") == ["two"]  # as if it had been installed
@@ -101,7 +101,7 @@ def test_the_first_study_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert studies == sorted(studies, key=names.index)
         for batch in batches:
             assert all(plan.batches[key].priority > batch.priority for key in batch.after)
-        jobs = [job for _, job in plan.rehearsals().values()]
+        jobs = [job for _, job in plan.compilations().values()]
         kernels = [job.folder.split("/")[1] for job in jobs]
         assert set(kernels) == {*names}
         assert kernels == sorted(kernels, key=names.index)

@@ -1,4 +1,12 @@
-"""Layers of a table's routes by first fit."""
+"""Layers of a table's routes by first fit.
+
+    layer        a virtual channel, whose routes must have no cycle of dependencies
+    first fit    routes, one after the other, each on the first layer in which it closes no cycle
+    rounds       first fit again, the routes of the last layer first: never more layers
+    transitions  a route changes to higher layers on its way
+
+No layer can hold a route that crosses a channel twice.
+"""
 
 from __future__ import annotations
 

@@ -95,23 +95,23 @@ def addresses_of(topology: Topology) -> Addresses:
     )
 
 
-def _guids(what: str, given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+def _guids(kind: str, texts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return GUIDs in the form of `guid_text`."""
     guids = []
-    for name, text in zip(names, given or [""] * len(names), strict=True):
+    for name, text in zip(names, texts or [""] * len(names), strict=True):
         if not re.fullmatch(r"(?:0[xX])?[0-9a-fA-F]{1,16}", text):
             raise UnsupportedError(
-                f"{what} {name!r} has the GUID {text!r}, expected 16 hexadecimal digits"
+                f"{kind} {name!r} has the GUID {text!r}, expected 16 hexadecimal digits"
                 if text
-                else f"{what} {name!r} has no GUID"
+                else f"{kind} {name!r} has no GUID"
             )
         guid = int(text, 16)
         if not 0 < guid <= MAX_GUID:
-            raise UnsupportedError(f"{what} {name!r} has GUID 0")
+            raise UnsupportedError(f"{kind} {name!r} has GUID 0")
         guids.append(guid_text(guid))
     if len(set(guids)) < len(guids):
         twice = next(guid for guid in guids if guids.count(guid) > 1)
-        raise UnsupportedError(f"GUID {twice} belongs to two {what}s")
+        raise UnsupportedError(f"GUID {twice} belongs to two {kind}s")
     return tuple(guids)
 
 

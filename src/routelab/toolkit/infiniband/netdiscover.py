@@ -141,11 +141,11 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
 
 
 def _node(
-    text: TextFile, number: int, found: re.Match[str], above: _Pending, simulation: Simulation
+    text: TextFile, number: int, record: re.Match[str], above: _Pending, simulation: Simulation
 ) -> NodeRecord:
     """Return the node of a record's first line; `above` has the GUID in the lines before it."""
-    kind, ports, tail = _KINDS[found[1]], int(found[2]), found[4] or ""
-    key = _key(found[3], simulation)
+    kind, ports, tail = _KINDS[record[1]], int(record[2]), record[4] or ""
+    key = _key(record[3], simulation)
     guid = simulation.next_guid(kind, ports)
     name, lid = "" if isinstance(key, int) else key, 0
     if kind == "switch" and (switch := _SWITCH_TAIL.fullmatch(tail)):
@@ -158,10 +158,10 @@ def _node(
     elif tail.strip():
         raise text.error(number, f"{shorten(tail)} is not a description; the file may be damaged")
     if isinstance(key, int):
-        if found[3][0] != _LETTERS[kind]:
+        if record[3][0] != _LETTERS[kind]:
             raise text.error(
                 number,
-                f"a {found[1]} has the id {found[3][0]}-..., expected {_LETTERS[kind]}-...",
+                f"a {record[1]} has the id {record[3][0]}-..., expected {_LETTERS[kind]}-...",
             )
         if above.guid and above.guid != key:
             raise text.error(

@@ -50,6 +50,7 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
     InputError
         If the network has no consistent form, or all end ports are left out; names the file.
     """
+    # 1. Switches, and the end ports of hosts, in natural order of their names.
     nodes = fabric.nodes
     switches = sorted(fabric.switches, key=lambda i: (_natural(nodes[i].name), nodes[i].guid, i))
     number = {node: s for s, node in enumerate(switches)}
@@ -65,23 +66,24 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
         hosts,
         key=lambda end: (_natural(_end_name(fabric, end)), nodes[end[0]].ports[end[1]].guid, end),
     )
+    # 2. Two channels for each cable: source, target and the ports at both. Without any known rate,
+    #    all cables are equal.
     cables, loops = _cables(fabric, switches)
-    rates = np.array([fabric.nodes[i].ports[p].bytes_per_second for i, p, _, _ in cables])
+    rates = np.array([nodes[node].ports[port].bytes_per_second for node, port, _, _ in cables])
     unit = float(rates.max(initial=0))
-    # without any known rate, all cables between switches are equal
     relative = np.where(rates > 0, rates, unit) / unit if unit else np.ones(len(rates))
     capacity = np.repeat(relative, 2)
-    columns = np.array(
-        [
-            way
-            for i, p, j, q in cables
-            for way in ((number[i], number[j], p, q), (number[j], number[i], q, p))
-        ],
-        dtype=np.int64,
-    ).reshape(-1, 4)
-    places = [fabric.nodes[i].ports[p].peer for i, p in ends]
-    terminal_guids = [fabric.nodes[i].ports[p].guid for i, p in ends]
-    switch_guids = [fabric.nodes[i].guid for i in switches]
+    channels = []
+    for node, port, peer, peer_port in cables:
+        channels.append((number[node], number[peer], port, peer_port))
+        channels.append((number[peer], number[node], peer_port, port))
+    columns = np.array(channels, dtype=np.int64).reshape(-1, 4)
+    # 3. Terminals, and what the hardware calls everything.
+    places = [nodes[node].ports[port].peer for node, port in ends]
+    terminal_guids = [nodes[node].ports[port].guid for node, port in ends]
+    switch_guids = [nodes[node].guid for node in switches]
+    adapter_guids = [nodes[node].guid for node, _ in ends]
+    guid_pairs = zip(terminal_guids, adapter_guids, strict=True)
     parts = _count_parts(len(switches), columns)
     attributes: dict[str, Any] = {
         "file": Path(fabric.file).name,
@@ -90,7 +92,11 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
         "free_ports": fabric.free_ports,
         "loopback_cables": loops,
         "lids": _lids(fabric, ends, switches),
-        "node_guids": _node_guids(fabric, ends),
+        "node_guids": {
+            guid_text(port): guid_text(node)
+            for port, node in guid_pairs
+            if port and node and port != node
+        },
     }
     if len(hosts) < len(fabric.end_ports):
         attributes["left_out"] = len(fabric.end_ports) - len(hosts)
@@ -107,7 +113,7 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
             channel_capacity=capacity,
             terminal_switch=[number[node] for node, _ in places],
             terminal_port=[port for _, port in places],
-            switch_names=_unique([fabric.nodes[i].name for i in switches], switch_guids),
+            switch_names=_unique([nodes[node].name for node in switches], switch_guids),
             switch_guids=list(map(_known_guid, switch_guids)),
             terminal_names=_unique([_end_name(fabric, end) for end in ends], terminal_guids),
             terminal_guids=list(map(_known_guid, terminal_guids)),
@@ -190,11 +196,3 @@ def _lids(
     ports = [fabric.nodes[i].ports[p] for i, p in ends]
     pairs += [(port.guid, port.lid) for port in ports]
     return {guid_text(guid): lid for guid, lid in pairs if guid and lid}
-
-
-def _node_guids(fabric: Fabric, ends: Sequence[tuple[int, int]]) -> dict[str, str]:
-    """Return the GUIDs of adapters by those of their ports, where they are known and differ."""
-    pairs = [(fabric.nodes[i].ports[p].guid, fabric.nodes[i].guid) for i, p in ends]
-    return {
-        guid_text(port): guid_text(node) for port, node in pairs if port and node and port != node
-    }

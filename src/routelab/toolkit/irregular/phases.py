@@ -1,4 +1,12 @@
-"""Rules whose routes pass through phases, and turns that a network allows them in addition."""
+"""Rules whose routes pass through phases, and turns that a network allows them in addition.
+
+    phase      number of a link in one direction; routes never return to a lower one
+    turn       (a, b, c): two links that follow each other, from switch a by switch b to switch c
+    backwards  turns into a link of an earlier phase; without them, no cycle of links can form
+    released   backwards turns that close no cycle in this network, so that they are legal, too
+
+Each turn that remains prohibited would close a cycle.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Expansion of studies into jobs, with their names and inputs."""
+"""Expansion of studies into jobs, with their names and inputs.
+
+    entry      item of a list of a study, such as `topologies`; values in it may be swept
+    choice     a plugin with one value of each parameter, of an entry
+    instance   the plugin that a choice names, with its canonical name and its files
+    id         name of an instance in the study and in folders: its alias, or its canonical name
+    parts      the instances of a study, and which routings run on which networks
+    job        what the stages make of the parts
+
+Mistakes are collected and reported together, with the line of each.
+"""
 
 from __future__ import annotations
 

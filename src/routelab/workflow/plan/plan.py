@@ -1,4 +1,13 @@
-"""The jobs of some studies, and their state in the results folder."""
+"""The jobs of some studies, and their state in the results folder.
+
+    job        one piece of work with one outcome, in a folder of its own
+    batch      jobs of one kind that one process runs, as one job of Snakemake
+    list       file of the jobs of a batch, its input: it changes when the batch has to run
+    manifest   file that a batch writes when all its jobs have an outcome, its output
+    postponed  batches that this run leaves out, with their lists and manifests
+
+Snakemake decides by lists and manifests which batches run, and a batch by outcomes which jobs do.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +19,7 @@ from math import ceil
 from pathlib import Path
 
 from routelab.jobs.batches import Batch, replaced_manifest, write_jobs
-from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
+from routelab.jobs.job import TRY_AGAIN, BaseJob, Compilation
 from routelab.results.missing_results import NOT_RUN, JobStatus
 from routelab.study import Study
 from routelab.workflow.parts.study_plugins import Parts
@@ -204,17 +213,17 @@ class Plan:
             for status, reason in job.statuses()
         ]
 
-    def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, BaseJob]]:
-        """Return the rehearsals of all jobs by key, each with a job that has it.
+    def compilations(self) -> dict[tuple[str, ...], tuple[Compilation, BaseJob]]:
+        """Return the compilations of all jobs by key, each with a job that has it.
 
         Those of the first study come first.
         """
-        rehearsals: dict[tuple[str, ...], tuple[Rehearsal, BaseJob]] = {}
+        compilations: dict[tuple[str, ...], tuple[Compilation, BaseJob]] = {}
         for study_plan in self.studies.values():
             for job in chain.from_iterable(study_plan.jobs.values()):
-                for rehearsal in job.rehearsals():
-                    rehearsals.setdefault(rehearsal.key, (rehearsal, job))
-        return rehearsals
+                for compilation in job.compilations():
+                    compilations.setdefault(compilation.key, (compilation, job))
+        return compilations
 
 
 def cut_batches(
@@ -262,20 +271,15 @@ def cut_batches(
     # 3. What a batch waits for is known only now that each job has its batch. The first study gets
     #    its results first.
     first_jobs = chain.from_iterable(next(iter(studies.values()), {}).values())
-    return _start_early(
-        {
-            key: Batch(batch.kind, batch.id, batch.jobs, _before(batch, makers))
-            for key, batch in batches.items()
-        },
-        {makers[job.folder] for job in first_jobs},
-    )
+    needed = {
+        key: dict.fromkeys(makers[folder] for job in batch.jobs for folder in job.needs)
+        for key, batch in batches.items()
+    }
+    batches = {key: replace(batch, after=tuple(needed[key])) for key, batch in batches.items()}
+    return _set_priorities(batches, {makers[job.folder] for job in first_jobs})
 
 
-def _before(batch: Batch, makers: Mapping[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple(dict.fromkeys(makers[folder] for job in batch.jobs for folder in job.needs))
-
-
-def _start_early(
+def _set_priorities(
     batches: Mapping[tuple[str, str], Batch], first: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Batch]:
     """Give batches a higher priority than those that wait for them, and the `first` the highest."""

@@ -13,7 +13,7 @@ from typing_extensions import override
 from routelab._runtime.progress import report_phase
 from routelab.api import RulesPlugin, Topology
 from routelab.jobs.folder_job import Computation, Result, Task
-from routelab.jobs.job import MAX_ID, Rehearsal
+from routelab.jobs.job import MAX_ID, Compilation
 from routelab.metrics.bounds import bound_numbers
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
@@ -105,13 +105,13 @@ class BoundJob(NetworkJob):
         return (*super().content(), str(float(self.seconds)), str(self.exact))
 
     @override
-    def rehearsals(self) -> Sequence[Rehearsal]:
+    def compilations(self) -> Sequence[Compilation]:
         """Load no kernels of rules: the jobs do."""
 
-        def rehearse() -> None:
+        def compile_kernels() -> None:
             bound_load(build_grid("torus", (3, 2), wrap=True), None)
 
-        return (Rehearsal(("bounds",), "bounds", rehearse),)
+        return (Compilation(("bounds",), "bounds", compile_kernels),)
 
     @override
     def load(self) -> tuple[Task, Computation]:

@@ -14,7 +14,7 @@ from typing_extensions import override
 from routelab._runtime.progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.jobs.folder_job import Computation, Result, Task
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import Compilation
 from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors
@@ -97,8 +97,8 @@ class MetricJob(TableJob):
         return super().statuses() if ending_in(self.routes)["status"] == "ok" else []
 
     @override
-    def rehearsals(self) -> Sequence[Rehearsal]:
-        def rehearse() -> None:
+    def compilations(self) -> Sequence[Compilation]:
+        def compile_kernels() -> None:
             routing, *metrics = self._plugins()
             network = build_grid("torus", (3, 2), wrap=True)
             routed = routing.routes(network)
@@ -108,7 +108,7 @@ class MetricJob(TableJob):
 
         if not self.classes:
             return ()
-        return (Rehearsal((self.kind, *self.metrics), "metrics", rehearse, self.classes),)
+        return (Compilation((self.kind, *self.metrics), "metrics", compile_kernels, self.classes),)
 
     def _plugins(self) -> list[Any]:
         return collect_errors(

@@ -14,7 +14,7 @@ from typing_extensions import override
 from routelab._runtime.progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.jobs.folder_job import Computation, Result, Task
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import Compilation
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors
 from routelab.results.outcome import OUTCOME, Outcome, digest_in, read_outcome
@@ -80,8 +80,8 @@ class RouteJob(NetworkJob):
         return " on ".join(reversed(self.ids)) or f"{self.text} on {self.topology}"
 
     @override
-    def rehearsals(self) -> Sequence[Rehearsal]:
-        return route_rehearsals(self.text, self.classes, self.metrics)
+    def compilations(self) -> Sequence[Compilation]:
+        return route_compilations(self.text, self.classes, self.metrics)
 
     @override
     def load(self) -> tuple[Task, Computation]:
@@ -176,10 +176,10 @@ class TableJob(NetworkJob):
         return load_routes(Path(self.routes, ROUTES), network)
 
 
-def route_rehearsals(
+def route_compilations(
     routing: str, classes: Sequence[str], metrics: Sequence[str]
-) -> tuple[Rehearsal, ...]:
-    """Return rehearsals that run the chain on a tiny network, unless the routing is unusable.
+) -> tuple[Compilation, ...]:
+    """Return compilations that run the chain on a tiny network, unless the routing is unusable.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def route_rehearsals(
     if not classes:
         return ()
 
-    def rehearse() -> None:
+    def compile_kernels() -> None:
         """Route a tiny network, measure it and write the results."""
         algorithm = Routing.from_name(routing)
         network = build_grid("torus", (3, 2), wrap=True)
@@ -206,4 +206,4 @@ def route_rehearsals(
             write_routes(routed, measured, Path(folder), provenance)
 
     # the key has no metrics: their kernels are few, and jobs compile missing ones
-    return (Rehearsal(("routes", *classes), routing, rehearse, tuple(classes)),)
+    return (Compilation(("routes", *classes), routing, compile_kernels, tuple(classes)),)

@@ -14,7 +14,7 @@ from typing_extensions import override
 from routelab.api import EnginePlugin, InputError, RouteTable, Topology
 from routelab.api.engine import Work
 from routelab.jobs.folder_job import Computation, Result, Task
-from routelab.jobs.job import TRY_AGAIN, Rehearsal
+from routelab.jobs.job import TRY_AGAIN, Compilation
 from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
@@ -130,12 +130,12 @@ class EngineJob(TableJob):
         )
 
     @override
-    def rehearsals(self) -> Sequence[Rehearsal]:
+    def compilations(self) -> Sequence[Compilation]:
         if not self.classes:
             return ()
         key = self.engine.partition("~")[0]
 
-        def rehearse() -> None:
+        def compile_kernels() -> None:
             """Simulate a tiny network briefly and write the result."""
             network = build_grid("torus", (4, 3), wrap=True)
             full_engine = load("engine", self.engine)
@@ -148,7 +148,7 @@ class EngineJob(TableJob):
 
         names = self.kind, key, *self.classes
         classes = (*self.classes, *class_name("engine", key))
-        return (Rehearsal(names, f"{self.text} ({key})", rehearse, classes),)
+        return (Compilation(names, f"{self.text} ({key})", compile_kernels, classes),)
 
     @override
     def load(self) -> tuple[Task, Computation]:

@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from routelab.api import RulesPlugin
 from routelab.api.errors import RoutelabError
-from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
+from routelab.jobs.job import TRY_AGAIN, BaseJob, Compilation
 from routelab.jobs.limits import Failure
 from routelab.jobs.worker import Item
 from routelab.registry.instances import name_of
@@ -31,7 +31,7 @@ from routelab.results.survey_table import SurveyTable, write_survey_table
 from routelab.routing.routing import Routing
 from routelab.study import Bound, Survey
 from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest
-from routelab.workflow.stages.routes import route_rehearsals
+from routelab.workflow.stages.routes import route_compilations
 from routelab.workflow.stages.topologies import network_jobs
 from routelab.workflow.survey.bounds import bound_row, run_bound_facts
 from routelab.workflow.survey.rows import Row, SurveyNetwork, failure_row
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 BOUND = "bound"
 """First word of the text of rows with bounds, which no run has."""
 
-REHEARSAL = "torus~dims=3x2"
+TINY_NETWORK = "torus~dims=3x2"
 """Network for loading kernels of bounds."""
 
 logger = logging.getLogger(__name__)
@@ -239,24 +239,28 @@ class SurveyJob(BaseJob):
         ]
 
     @override
-    def rehearsals(self) -> Sequence[Rehearsal]:
+    def compilations(self) -> Sequence[Compilation]:
         needed = {item.routing for item in self.items}
-        rehearsals = [
-            rehearsal
+        compilations = [
+            compilation
             for text, classes in self.routings
             if text in needed
-            for rehearsal in route_rehearsals(text, classes, self.metrics)
+            for compilation in route_compilations(text, classes, self.metrics)
         ]
 
         for rules in dict.fromkeys(item.rules for item in self.items if not item.routing):
             work = partial(
-                bound_row, SurveyNetwork(REHEARSAL), rules, self.bound_seconds, self.bound_exact
+                bound_row,
+                SurveyNetwork(TINY_NETWORK),
+                rules,
+                self.bound_seconds,
+                self.bound_exact,
             )
             classes = class_name("rules", rules.partition("~")[0]) if rules else ()
-            rehearsals.append(
-                Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes)
+            compilations.append(
+                Compilation(("bounds", rules), f"bounds {rules}".strip(), work, classes)
             )
-        return rehearsals
+        return compilations
 
     @override
     def work_items(self) -> list[Item]:
@@ -275,10 +279,10 @@ class SurveyJob(BaseJob):
         limits = self.limits.model_copy(update={"seconds": self.limits.seconds + spare})
 
         def run() -> None:
-            self._note(item, self._row(item, network(item.topology)), writer)
+            self._append_row(item, self._row(item, network(item.topology)), writer)
 
         def record(failure: Failure) -> None:
-            self._note(item, failure_row(failure), writer)
+            self._append_row(item, failure_row(failure), writer)
 
         return Item(item.title, limits, run, record)
 
@@ -287,7 +291,7 @@ class SurveyJob(BaseJob):
             return route_row(network, item.routing, self.metrics)
         return bound_row(network, item.rules, self.bound_seconds, self.bound_exact)
 
-    def _note(self, item: SurveyItem, row: Mapping[str, Any], writer: RowWriter) -> None:
+    def _append_row(self, item: SurveyItem, row: Mapping[str, Any], writer: RowWriter) -> None:
         """Add a row to the store, and log what the next run tries again."""
         status, reason = row["status"], row["reason"]
         if status in TRY_AGAIN:
@@ -313,7 +317,7 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
     networks = {t: code_digest(parts.topologies[t]) for t in network_jobs(parts)}
     return {
         (t, r): SurveyItem(
-            _both(networks[t], code[r]),
+            _row_fingerprint(networks[t], code[r]),
             parts.topologies[t].text,
             parts.routings[r].text,
             "" if (rules_plugin := rules[r]) is None else name_of(rules_plugin),
@@ -336,7 +340,7 @@ def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound:
         digest = code_digest(instance)
         items[:0] = [
             SurveyItem(
-                _both(digest, code[rules] + (" exact" if bound.exact and rules else "")),
+                _row_fingerprint(digest, code[rules] + (" exact" if bound.exact and rules else "")),
                 instance.text,
                 rules=rules,
             )
@@ -344,7 +348,7 @@ def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound:
         ]
 
 
-def _both(network: str, part: str) -> str:
+def _row_fingerprint(network: str, part: str) -> str:
     return hashlib.sha256(f"{network} {part}".encode()).hexdigest()
 
 

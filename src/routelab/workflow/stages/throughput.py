@@ -12,7 +12,7 @@ from typing_extensions import override
 from routelab._runtime.progress import report_phase
 from routelab.api import Topology, TrafficPlugin
 from routelab.jobs.folder_job import Computation, Result, Task
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import Compilation
 from routelab.metrics.bounds.throughput import ThroughputBound
 from routelab.metrics.bounds.throughput.facts import (
     throughput_facts,
@@ -103,13 +103,15 @@ class ThroughputJob(NetworkJob):
         return (*super().content(), str(self.loads), str(self.seeds), str(float(self.seconds)))
 
     @override
-    def rehearsals(self) -> Sequence[Rehearsal]:
-        def rehearse() -> None:
+    def compilations(self) -> Sequence[Compilation]:
+        def compile_kernels() -> None:
             traffic = load("traffic", self.text)
             bound_traffic(build_grid("mesh", (3, 2), wrap=False), traffic, self.loads)
 
         key = self.text.partition("~")[0]
-        return (Rehearsal((self.kind, key), self.text, rehearse, class_name("traffic", key)),)
+        return (
+            Compilation((self.kind, key), self.text, compile_kernels, class_name("traffic", key)),
+        )
 
     @override
     def load(self) -> tuple[Task, Computation]:

@@ -14,7 +14,7 @@ from routelab._runtime.progress import report_phase
 from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
 from routelab.jobs.folder_job import Computation, FolderJob, Result, Task
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import Compilation
 from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import load, name_of
 from routelab.results.outcome import digest_in
@@ -69,11 +69,11 @@ class TopologyJob(FolderJob):
         return self.ids[0] if self.ids else self.text
 
     @override
-    def rehearsals(self) -> Sequence[Rehearsal]:
-        def rehearse() -> None:
+    def compilations(self) -> Sequence[Compilation]:
+        def compile_kernels() -> None:
             network_facts(build_grid("torus", (3, 2), wrap=True))
 
-        return (Rehearsal(("topologies",), "networks", rehearse),)
+        return (Compilation(("topologies",), "networks", compile_kernels),)
 
     @override
     def load(self) -> tuple[Task, Computation]:

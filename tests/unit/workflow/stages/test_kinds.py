@@ -123,7 +123,7 @@ def test_only_a_kind_of_job_is_read(jobs, tmp_path):
     path = tmp_path / "spec.json"
     write_jobs([jobs["topologies"]], path)
     content = read_json(path, "batch/2")
-    for name in ("os:system", "routelab.jobs.job:Rehearsal", "nowhere:Job", "no-name"):
+    for name in ("os:system", "routelab.jobs.job:Compilation", "nowhere:Job", "no-name"):
         content["jobs"][0]["class"] = name
         write_json(path, content)
         with pytest.raises(InputError, match="is not a list of jobs as this version of routelab"):
