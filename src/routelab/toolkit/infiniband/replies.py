@@ -80,6 +80,8 @@ def _few_lanes(
     """
     one_lane = frozen_array(np.zeros(len(hop_channel)), np.int16)
     start, target = dependency_graph(path_start, hop_channel, one_lane, num_channels, 1)
+    # First fit again and again, with the groups of the last lane first, as `fewer_layers` does with
+    # paths: groups of one lane stay together, so that no round needs more lanes.
     order = np.arange(len(group_start) - 1)
     fewest, idle = len(order) + 1, 0
     while idle < IDLE_ROUNDS:
