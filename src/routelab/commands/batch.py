@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from routelab.commands._shared.arguments import named_path
+from routelab.commands._shared.arguments import FILE
 
 
 def add_parser(subparsers: Any) -> None:
@@ -15,14 +15,9 @@ def add_parser(subparsers: Any) -> None:
         description="Run the jobs in FILE that have no result yet. The workflow writes the list "
         "and calls this command.",
     )
-    parser.add_argument("jobs", metavar="FILE", type=named_path, help="list of jobs")
+    parser.add_argument("jobs", **FILE, help="list of jobs")
     parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=named_path,
-        required=True,
-        help="file to write when all jobs have an outcome",
+        "-o", "--output", **FILE, required=True, help="file to write when all jobs have an outcome"
     )
     parser.set_defaults(run=run)
 

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from routelab.commands._shared.arguments import add_output_options, integer, positive
+from routelab.commands._shared.arguments import FLAG, NETWORK, add_output_options, integer, positive
 from routelab.commands._shared.output import (
     cell_text,
     check_result_folder,
@@ -34,9 +34,7 @@ def add_parser(subparsers: Any) -> None:
             "routelab bound slim-fly~q=5 --traffic uniform --load 0.8,1",
         ),
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
-    )
+    parser.add_argument("topology", **NETWORK)
     parser.add_argument(
         "rules",
         metavar="RULES",
@@ -45,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--any-length",
-        action="store_true",
+        **FLAG,
         help="bound the tables of all routes of the network, whatever their length",
     )
     parser.add_argument(
@@ -75,7 +73,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--exact",
-        action="store_true",
+        **FLAG,
         help="search for the least maximum load of tables with one path per pair, if there are few "
         "routes; the solver's result is not a proof",
     )

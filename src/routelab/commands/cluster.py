@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.arguments import add_format_option, named_path, study_file
+from routelab.commands._shared.arguments import (
+    FILE,
+    FOLDER,
+    add_format_option,
+    named_path,
+    study_file,
+)
 from routelab.commands._shared.output import print_rows
 
 EXAMPLES = (
@@ -54,8 +60,7 @@ def add_parser(subparsers: Any) -> None:
     )
     check.add_argument(
         "--results",
-        metavar="FOLDER",
-        type=named_path,
+        **FOLDER,
         default=Path("results"),
         help="folder of the study's results (default: results)",
     )
@@ -84,9 +89,7 @@ def add_parser(subparsers: Any) -> None:
         examples=EXAMPLES[4:],
         help="write the JSON schema with which editors complete cluster files",
     )
-    schema.add_argument(
-        "-o", "--output", metavar="FILE", type=named_path, help="output file (default: print)"
-    )
+    schema.add_argument("-o", "--output", **FILE, help="output file (default: print)")
     schema.set_defaults(run=run_schema)
 
 

@@ -8,7 +8,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from routelab.commands._shared.arguments import add_format_option, metric_names, named_path, number
+from routelab.commands._shared.arguments import (
+    FILE,
+    FLAG,
+    NETWORK,
+    add_format_option,
+    metric_names,
+    number,
+)
 from routelab.commands._shared.output import cell_text, print_table
 
 FIRST = ("status", "deadlock", "max_load", "min_load", "mean_hops", "max_hops")
@@ -28,13 +35,11 @@ def add_parser(subparsers: Any) -> None:
             "routelab evaluate torus~dims=4x2x2x2 angara-sssp --bound",
         ),
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
-    )
+    parser.add_argument("topology", **NETWORK)
     parser.add_argument("routings", metavar="ROUTING", nargs="+", help="routing: instance name")
     parser.add_argument(
         "--bound",
-        action="store_true",
+        **FLAG,
         help="add lower bounds of the maximum load: under the rules of each routing, and for "
         "all minimal routes",
     )
@@ -46,21 +51,15 @@ def add_parser(subparsers: Any) -> None:
         help="with --bound: approximate time limit of each bound, in seconds (default: 60)",
     )
     parser.add_argument(
-        "--metrics",
-        metavar="A+B",
-        help="additional metrics, separated by '+' (default: none)",
+        "--metrics", metavar="A+B", help="additional metrics, separated by '+' (default: none)"
     )
     add_format_option(parser)
     parser.add_argument(
-        "--certificate",
-        metavar="FILE",
-        type=named_path,
-        help="file for the deadlock proof; with one routing only",
+        "--certificate", **FILE, help="file for the deadlock proof; with one routing only"
     )
     parser.add_argument(
         "--plot",
-        metavar="FILE",
-        type=named_path,
+        **FILE,
         help="picture of the loads of all channels, the busiest first (.svg, .png, .pdf; .csv for "
         "the numbers)",
     )

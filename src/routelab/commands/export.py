@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from routelab.commands._shared.arguments import named_path
+from routelab.commands._shared.arguments import FOLDER
 
 
 def add_parser(subparsers: Any) -> None:
@@ -30,17 +30,10 @@ def add_parser(subparsers: Any) -> None:
         "and an instance name",
     )
     place = parser.add_mutually_exclusive_group()
-    place.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        type=named_path,
-        help="folder for the files (default: print)",
-    )
+    place.add_argument("-o", "--output", **FOLDER, help="folder for the files (default: print)")
     place.add_argument(
         "--verify",
-        metavar="FOLDER",
-        type=named_path,
+        **FOLDER,
         help="read the files in this folder instead, and verify that they hold these routes (if "
         "not, exit with code 1 and print the first pair that differs)",
     )

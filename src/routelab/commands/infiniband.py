@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import add_format_option, named_path, positive
+from routelab.commands._shared.arguments import FILE, FLAG, add_format_option, named_path, positive
 
 if TYPE_CHECKING:
     from routelab.api.verdicts import Status
@@ -42,7 +42,14 @@ def add_parser(subparsers: Any) -> None:
         "credit loops; 3: not enough input, if the verdict depends on service levels, SL2VL tables "
         "or LIDs that the files lack; 5: cycle (a credit loop); 6: broken (any other fault).",
     )
-    _add_files(check)
+    check.add_argument("fabric", metavar="FABRIC", type=named_path, help="output of ibnetdiscover")
+    check.add_argument(
+        "--lfts",
+        **FILE,
+        required=True,
+        help="forwarding tables: opensm-lfts.dump, opensm.fdbs, ibdiagnet2.fdbs, or output of "
+        "dump_lfts or ibroute",
+    )
     check.add_argument(
         "--sls",
         metavar="FILE",
@@ -52,8 +59,7 @@ def add_parser(subparsers: Any) -> None:
     )
     check.add_argument(
         "--sl2vl",
-        metavar="FILE",
-        type=named_path,
+        **FILE,
         help="SL2VL tables, as ibdmchk -d reads them; without them, the verdict under VL = SL is "
         "given as an assumption",
     )
@@ -66,7 +72,7 @@ def add_parser(subparsers: Any) -> None:
     )
     check.add_argument(
         "--routers",
-        action="store_true",
+        **FLAG,
         help="take ports of routers to other fabrics for hosts; without it, their routes are "
         "checked, but they are left out of loads and lost pairs",
     )
@@ -81,31 +87,16 @@ def add_parser(subparsers: Any) -> None:
     check.set_defaults(run=run_check)
 
 
-def _level(text: str) -> int:
-    """Parse a service level."""
-    from routelab.toolkit.infiniband.service_levels import NUM_LEVELS
-
-    if not (text.isascii() and text.isdecimal() and int(text) < NUM_LEVELS):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a service level (0 to {NUM_LEVELS - 1})")
-    return int(text)
-
-
 def _levels(text: str) -> Path | int:
     """Parse the name of a file, or a service level."""
-    return _level(text) if text.isdecimal() else named_path(text)
+    if not text.isdecimal():
+        return named_path(text)
+    from routelab.toolkit.infiniband.service_levels import NUM_LEVELS
 
-
-def _add_files(parser: argparse.ArgumentParser) -> None:
-    """Add the options of input files to the parser."""
-    parser.add_argument("fabric", metavar="FABRIC", type=named_path, help="output of ibnetdiscover")
-    parser.add_argument(
-        "--lfts",
-        metavar="FILE",
-        type=named_path,
-        required=True,
-        help="forwarding tables: opensm-lfts.dump, opensm.fdbs, ibdiagnet2.fdbs, or output of "
-        "dump_lfts or ibroute",
-    )
+    # other scripts have decimal digits, too
+    if not text.isascii() or int(text) >= NUM_LEVELS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a service level (0 to {NUM_LEVELS - 1})")
+    return int(text)
 
 
 def run_check(arguments: argparse.Namespace) -> int:

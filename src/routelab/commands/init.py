@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.arguments import named_path
+from routelab.commands._shared.arguments import FLAG, FOLDER
 
 
 def add_parser(subparsers: Any) -> None:
@@ -18,10 +18,8 @@ def add_parser(subparsers: Any) -> None:
         description="Make a working directory: Snakefile, workflow, profile, configuration, "
         "example studies and a README with the next steps.",
     )
-    parser.add_argument("folder", metavar="FOLDER", type=named_path, help="new or empty folder")
-    parser.add_argument(
-        "--notebook", action="store_true", help="add the tutorial notebook, tutorial.ipynb"
-    )
+    parser.add_argument("folder", **FOLDER, help="new or empty folder")
+    parser.add_argument("--notebook", **FLAG, help="add the tutorial notebook, tutorial.ipynb")
     parser.set_defaults(run=run)
 
 

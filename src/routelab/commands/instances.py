@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import add_format_option, named_path
+from routelab.commands._shared.arguments import FOLDER, add_format_option
 from routelab.commands._shared.output import print_rows
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def add_parser(subparsers: Any) -> None:
         "be read, or claims something false; 3: not enough input; 4: nothing is proven; 5: cycle; "
         "6: broken; 7: outside the instance.",
     )
-    check.add_argument(
-        "entry", metavar="FOLDER", type=named_path, help="folder with about.json and routes.csv.gz"
-    )
+    check.add_argument("entry", **FOLDER, help="folder with about.json and routes.csv.gz")
     check.set_defaults(run=run_check)
 
     table = actions.add_parser(
@@ -84,8 +82,7 @@ def add_parser(subparsers: Any) -> None:
     for action in (listing, show, run, check, table):
         action.add_argument(
             "--instances",
-            metavar="FOLDER",
-            type=named_path,
+            **FOLDER,
             default=Path("instances"),
             help="folder of the instances (default: instances)",
         )

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import integer, named_path
+from routelab.commands._shared.arguments import FILE, integer, named_path
 
 if TYPE_CHECKING:
     from routelab.api.verdicts import Status
@@ -75,16 +75,12 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--pairs",
-        metavar="FILE",
-        type=named_path,
+        **FILE,
         help="CSV file 'source,target' of the pairs that send packets (default: all); only their "
         "routes count, or the next hops that their packets come to, also for --repair",
     )
     parser.add_argument(
-        "--certificate",
-        metavar="FILE",
-        type=named_path,
-        help="file for the proof, which instances/check.py verifies",
+        "--certificate", **FILE, help="file for the proof, which instances/check.py verifies"
     )
     parser.add_argument(
         "--repair",
@@ -94,23 +90,13 @@ def add_parser(subparsers: Any) -> None:
         "with -o",
     )
     parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=named_path,
-        help="file for the repaired routes, a list like ROUTES",
+        "-o", "--output", **FILE, help="file for the repaired routes, a list like ROUTES"
     )
     parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        type=named_path,
-        help="picture of the cycle (.svg, .png, .pdf), if there is one",
+        "--plot", **FILE, help="picture of the cycle (.svg, .png, .pdf), if there is one"
     )
     parser.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="output format (default: text)",
+        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
     )
     parser.set_defaults(run=run)
 

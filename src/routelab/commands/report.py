@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.arguments import named_path
+from routelab.commands._shared.arguments import FLAG, FOLDER, named_path
 
 
 def add_parser(subparsers: Any) -> None:
@@ -25,20 +25,15 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "study", metavar="STUDY.yaml", nargs="?", type=named_path, help="study file"
     )
-    parser.add_argument("--index", action="store_true", help="write the list of all reports")
+    parser.add_argument("--index", **FLAG, help="write the list of all reports")
     parser.add_argument(
         "--results",
-        metavar="FOLDER",
-        type=named_path,
+        **FOLDER,
         default=Path("results"),
         help="folder of the results (default: results)",
     )
     parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        type=named_path,
-        help="folder for the report (default: RESULTS/report/STUDY)",
+        "-o", "--output", **FOLDER, help="folder for the report (default: RESULTS/report/STUDY)"
     )
     parser.add_argument(
         "--also",
@@ -54,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--keep-going",
-        action="store_true",
+        **FLAG,
         help="write the page without tables and figures that do not fit the results; it says why",
     )
     parser.set_defaults(run=run)

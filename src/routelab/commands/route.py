@@ -11,9 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from routelab.commands._shared.arguments import (
+    FILE,
+    NETWORK,
     add_result_options,
     metric_names,
-    named_path,
     positive,
 )
 from routelab.commands._shared.output import (
@@ -42,9 +43,7 @@ def add_parser(subparsers: Any) -> None:
         description="Route a network, prove the table free of deadlock and measure it. Writes a "
         "folder, or prints: facts and metrics as a table or JSON, the routes as CSV.",
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
-    )
+    parser.add_argument("topology", **NETWORK)
     parser.add_argument("routing", metavar="ROUTING", help="routing: instance name")
     add_result_options(parser)
     parser.add_argument(
@@ -52,9 +51,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="A+B",
         help="metrics, separated by '+' (default: all except those that run only if named)",
     )
-    parser.add_argument(
-        "--certificate", metavar="FILE", type=named_path, help="file for the deadlock proof"
-    )
+    parser.add_argument("--certificate", **FILE, help="file for the deadlock proof")
     parser.add_argument(
         "--seconds",
         type=positive,

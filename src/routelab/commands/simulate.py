@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import add_format_option, named_path
+from routelab.commands._shared.arguments import FILE, FOLDER, NETWORK, add_format_option
 from routelab.commands._shared.output import (
     cell_text,
     check_result_folder,
@@ -27,9 +27,9 @@ from routelab.commands._shared.settings import (
 )
 
 if TYPE_CHECKING:
-    from routelab.api import EnginePlugin, Topology
+    from routelab.api import EnginePlugin
     from routelab.api.errors import RoutelabError
-    from routelab.routing.routing import Routing
+    from routelab.workflow.stages.simulations import EngineJob
 
 ENGINE = "packet"
 """Default engine."""
@@ -55,9 +55,7 @@ def add_parser(subparsers: Any) -> None:
             "routelab simulate torus~dims=4x2x2x2 angara-sssp npb-ft~class=A --engine flow",
         ),
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
-    )
+    parser.add_argument("topology", **NETWORK)
     parser.add_argument(
         "routings",
         metavar="ROUTING",
@@ -72,14 +70,12 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        metavar="FOLDER",
-        type=named_path,
+        **FOLDER,
         help="folder for the result files; with several routings, it has a folder for each",
     )
     parser.add_argument(
         "--plot",
-        metavar="FILE",
-        type=named_path,
+        **FILE,
         help="plot of latency against load, or of the time of a workload, for each routing (.svg, "
         ".png, .pdf; .csv for the numbers)",
     )
@@ -153,8 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_others(vars(arguments), models, f"--engine {engine.name}")
     try:
         check_plot(arguments.plot)
-        simulate = _simulate if arguments.output is None else _simulate_into_folders
-        runs = run_in_child(partial(simulate, arguments, engine))
+        runs = run_in_child(partial(_simulate, arguments, engine))
     except RoutelabError as error:
         error.args = (_message(error, engine),)
         raise
@@ -182,16 +177,35 @@ def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
 
 def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list[Run]:
     """Run all simulations; the error of one of several does not end the others."""
+    from routelab.api.engine import TABLES
     from routelab.api.errors import InputError, RoutelabError, UnsupportedError
     from routelab.commands._shared.logging import show_progress
+    from routelab.jobs.folder_job import run_job
     from routelab.jobs.plugin_errors import one_message
+    from routelab.results.tables import read_rows
+    from routelab.simulation.case import look_up
     from routelab.simulation.run import run_simulation
 
-    topology, network, algorithms, work, runner = _look_up(arguments, engine)
+    # 1. What the arguments name; all mistakes are reported together.
+    topology, network, algorithms, work, runner = look_up(
+        *(arguments.topology, arguments.routings, arguments.work, engine),
+        lambda: settings_from_options(engine.Parameters, vars(arguments)),
+    )
+    jobs = {} if arguments.output is None else _jobs(arguments, [*algorithms], work, runner)
     runs = []
     with show_progress(arguments):
         for routing, algorithm in algorithms.items():
             names = {"topology": topology, "routing": routing}
+            # 2. With -o a job, which writes a folder; an error becomes its outcome.
+            if jobs:
+                outcome = run_job(jobs[routing])
+                reason = None if outcome.status == "ok" else RoutelabError(outcome.reason)
+                file = Path(jobs[routing].folder, TABLES[engine.work].get("loads", ""))
+                curve = read_rows(file, ["load"]) if file.is_file() else []
+                runs.append(Run(names, outcome.facts, curve, status=outcome.status, error=reason))
+                continue
+            # 3. Else in memory: MPI programs have no job, and outcomes no notes and no output. The
+            #    error of a single routing is the command's, with its exit code.
             try:
                 with one_message():
                     result = run_simulation(network, algorithm, work, runner)
@@ -203,67 +217,49 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
                 runs.append(Run(names, {}, status=status, error=error))
                 continue
             loads = result.tables.get("loads", {})
-            curve = [
-                dict(zip(loads, row, strict=True)) for row in zip(*loads.values(), strict=True)
-            ]
+            rows = zip(*loads.values(), strict=True)
+            curve = [dict(zip(loads, row, strict=True)) for row in rows]
             runs.append(Run(names, result.facts, curve, result.notes, result.output))
     return runs
 
 
-def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list[Run]:
-    """Run all simulations as jobs that write folders."""
-    from routelab.api.engine import TABLES
-    from routelab.api.errors import InputError, RoutelabError
-    from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.folder_job import run_job
+def _jobs(
+    arguments: argparse.Namespace, routings: Sequence[str], work: Any, engine: EnginePlugin
+) -> dict[str, EngineJob]:
+    """Return the job of each routing; check their folders before any of them runs.
+
+    Raises
+    ------
+    InputError
+        If the results cannot be written into folders.
+    """
+    from routelab.api.errors import InputError
     from routelab.registry.instances import name_of
-    from routelab.results.tables import read_rows
     from routelab.workflow.stages.simulations import FlowJob, SimulationJob
 
-    _, _, algorithms, work, runner = _look_up(arguments, engine)
     if isinstance(work, Path):
         raise InputError("-o cannot write the results of an MPI program; omit -o")
     folders = [arguments.output]
-    if len(algorithms) > 1:
+    if len(routings) > 1:
         tables = [text for text in arguments.routings if Path(text).suffix == ".npz"]
         if tables:
             raise InputError(
                 f"-o makes a folder named after each routing, and {tables[0]} is a file; simulate "
                 "it alone"
             )
-        folders = [arguments.output / routing for routing in algorithms]
-    for folder in folders:
-        check_result_folder(folder)
+        folders = [arguments.output / routing for routing in routings]
     kind = SimulationJob if engine.work == "traffic" else FlowJob
-    runs = []
-    with show_progress(arguments):
-        for folder, text in zip(folders, arguments.routings, strict=True):
-            job = kind(
-                folder=str(folder),
-                topology=arguments.topology,
-                text=text,
-                work=arguments.work,
-                engine=name_of(runner),
-            )
-            outcome = run_job(job)
-            names = {"topology": outcome.topology, "routing": outcome.routing}
-            error = None if outcome.status == "ok" else RoutelabError(outcome.reason)
-            file = folder / TABLES[engine.work].get("loads", "")
-            curve = read_rows(file, ["load"]) if file.is_file() else []
-            runs.append(Run(names, outcome.facts, curve, status=outcome.status, error=error))
-    return runs
-
-
-def _look_up(
-    arguments: argparse.Namespace, engine: type[EnginePlugin]
-) -> tuple[str, Topology, dict[str, Routing], Any, EnginePlugin]:
-    """Look up what the arguments name; all mistakes are reported together."""
-    from routelab.simulation.case import look_up
-
-    names = arguments.topology, arguments.routings, arguments.work
-    return look_up(
-        *names, engine, lambda: settings_from_options(engine.Parameters, vars(arguments))
-    )
+    jobs: dict[str, EngineJob] = {}
+    for folder, routing, text in zip(folders, routings, arguments.routings, strict=True):
+        check_result_folder(folder)
+        jobs[routing] = kind(
+            folder=str(folder),
+            topology=arguments.topology,
+            text=text,
+            work=arguments.work,
+            engine=name_of(engine),
+        )
+    return jobs
 
 
 def _print(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequence[Run]) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.arguments import named_path, study_file
+from routelab.commands._shared.arguments import FILE, FLAG, named_path, study_file
 
 EXAMPLES = (
     "routelab study check config/studies/angara-table2.yaml",
@@ -22,7 +22,7 @@ def add_parser(subparsers: Any) -> None:
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
-    check_parser = actions.add_parser(
+    check = actions.add_parser(
         "check",
         examples=EXAMPLES[:1],
         help="report all mistakes in study files",
@@ -30,8 +30,14 @@ def add_parser(subparsers: Any) -> None:
         "Exit code 2 if there are any. For studies that measure on a cluster, also print what the "
         "cluster lacks, as far as this machine can check it; that does not change the exit code.",
     )
-    _add_files(check_parser)
-    check_parser.set_defaults(run=run_check)
+    check.add_argument(
+        "files",
+        metavar="STUDY",
+        nargs="+",
+        type=named_path,
+        help="study: name in config/studies, or a file",
+    )
+    check.set_defaults(run=run_check)
 
     schema = actions.add_parser(
         "schema",
@@ -40,21 +46,9 @@ def add_parser(subparsers: Any) -> None:
         description="Print or write the JSON schema of study files, with the plugins that are "
         "installed.",
     )
-    schema.add_argument("--built-in", action="store_true", help="offer routelab's own plugins only")
-    schema.add_argument(
-        "-o", "--output", metavar="FILE", type=named_path, help="output file (default: print)"
-    )
+    schema.add_argument("--built-in", **FLAG, help="offer routelab's own plugins only")
+    schema.add_argument("-o", "--output", **FILE, help="output file (default: print)")
     schema.set_defaults(run=run_schema)
-
-
-def _add_files(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files",
-        metavar="STUDY",
-        nargs="+",
-        type=named_path,
-        help="study: name in config/studies, or a file",
-    )
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -78,9 +72,9 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_schema(arguments: argparse.Namespace) -> int:
     """Print or write the schema."""
-    from routelab.workflow.plan import preview as study
+    from routelab.workflow.plan.preview import study_schema_text
 
-    text = study.study_schema_text(built_in=arguments.built_in)
+    text = study_schema_text(built_in=arguments.built_in)
     if arguments.output is None:
         sys.stdout.write(text)
     else:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from routelab.commands._shared.arguments import add_result_options
+from routelab.commands._shared.arguments import NETWORK, add_result_options
 from routelab.commands._shared.output import check_result_folder, print_facts, warn
 
 MAX_ENTRIES = 8
@@ -27,9 +27,7 @@ def add_parser(subparsers: Any) -> None:
         description="Build a network. Writes a folder, or prints: its sizes as a table or JSON, "
         "its channels as CSV.",
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
-    )
+    parser.add_argument("topology", **NETWORK)
     add_result_options(parser)
     parser.set_defaults(run=run)
 

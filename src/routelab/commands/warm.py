@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from routelab.commands._shared.arguments import named_path
+from routelab.commands._shared.arguments import FILE
 
 
 def add_parser(subparsers: Any) -> None:
@@ -15,7 +15,7 @@ def add_parser(subparsers: Any) -> None:
         description="Run the jobs in FILE on a tiny network, so that compiled kernels are in the "
         "cache before many jobs start. The workflow writes the list and calls this command.",
     )
-    parser.add_argument("jobs", metavar="FILE", type=named_path, help="list of jobs")
+    parser.add_argument("jobs", **FILE, help="list of jobs")
     parser.set_defaults(run=run)
 
 

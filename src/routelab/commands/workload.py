@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import add_format_option, integer, named_path
+from routelab.commands._shared.arguments import FLAG, FOLDER, add_format_option, integer
 from routelab.commands._shared.output import print_rows
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--collectives",
-        action="store_true",
+        **FLAG,
         help="show collective calls: bytes (as given to the call; for alltoallv all bytes of one "
         "call), ranks of each group, and calls of each rank",
     )
@@ -57,8 +57,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        metavar="FOLDER",
-        type=named_path,
+        **FOLDER,
         help="file for the whole program as a time-independent trace for SimGrid's smpirun "
         "-replay (default: print a table)",
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from routelab.commands._shared.output import FORMATS
 
@@ -97,14 +99,20 @@ def named_path(text: str) -> Path:
     return Path(text)
 
 
+FILE: Mapping[str, Any] = {"metavar": "FILE", "type": named_path}
+FOLDER: Mapping[str, Any] = {"metavar": "FOLDER", "type": named_path}
+FLAG: Mapping[str, Any] = {"action": "store_true"}
+NETWORK: Mapping[str, Any] = {
+    "metavar": "TOPOLOGY",
+    "help": "network: instance name, folder or npz file",
+}
+"""Settings of ``add_argument`` that many arguments share; the text of help follows them."""
+
+
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Add the folder for results, and the format in which they are printed without it."""
     parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        type=named_path,
-        help="folder for the result files (default: print)",
+        "-o", "--output", **FOLDER, help="folder for the result files (default: print)"
     )
     add_format_option(parser)
 
@@ -120,6 +128,6 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
     add_output_options(parser)
     parser.add_argument(
         "--keep-going",
-        action="store_true",
+        **FLAG,
         help="with -o: exit with code 0 for every outcome; outcome.json records it",
     )

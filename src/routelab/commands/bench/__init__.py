@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.arguments import add_format_option, named_path
+from routelab.commands._shared.arguments import FILE, FLAG, FOLDER, add_format_option
 from routelab.commands.bench.parse import add_parser as add_parse
 
 
@@ -53,29 +53,24 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     measurement.add_argument(
         "--comparison",
-        metavar="FILE",
-        type=named_path,
+        **FILE,
         help="a comparison planned by the workflow, instead of these options",
     )
     execution = parser.add_argument_group("execution")
+    execution.add_argument("--apply-routing", **FLAG, help="allow switching the fabric's routing")
     execution.add_argument(
-        "--apply-routing", action="store_true", help="allow switching the fabric's routing"
-    )
-    execution.add_argument(
-        "--dry-run", action="store_true", help="print every command, but run and change nothing"
+        "--dry-run", **FLAG, help="print every command, but run and change nothing"
     )
     execution.add_argument(
         "--results",
-        metavar="FOLDER",
-        type=named_path,
+        **FOLDER,
         default=Path("results"),
         help="folder that stores raw runs in bench/runs (default: results)",
     )
     execution.add_argument(
         "-o",
         "--output",
-        metavar="FOLDER",
-        type=named_path,
+        **FOLDER,
         help="folder for outcome, runs and figures; with --comparison: the file to write when "
         "finished",
     )

@@ -6,7 +6,7 @@ import argparse
 import logging
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import add_format_option, named_path
+from routelab.commands._shared.arguments import FILE, add_format_option
 from routelab.commands._shared.output import print_rows
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def add_parser(actions: Any) -> None:
         examples=("routelab bench parse npb lu.C.128.out --format table",),
     )
     parser.add_argument("name", metavar="BENCHMARK", help="name of a benchmark plugin")
-    parser.add_argument("file", metavar="FILE", type=named_path, help="output of the benchmark")
+    parser.add_argument("file", **FILE, help="output of the benchmark")
     add_format_option(parser, "json")
     parser.set_defaults(run=run)
 

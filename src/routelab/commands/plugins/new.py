@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from routelab.commands._shared.arguments import named_path
+from routelab.commands._shared.arguments import FLAG, named_path
 
 
 def add_new(actions: Any) -> None:
@@ -22,9 +22,7 @@ def add_new(actions: Any) -> None:
         ),
     )
     parser.add_argument(
-        "kind",
-        metavar="KIND",
-        help="topology, rules, selection, routing, metric or traffic",
+        "kind", metavar="KIND", help="topology, rules, selection, routing, metric or traffic"
     )
     parser.add_argument("name", metavar="NAME", help="key of the plugin, as users write it")
     parser.add_argument(
@@ -36,7 +34,7 @@ def add_new(actions: Any) -> None:
     parser.add_argument("--author", metavar="TEXT", default="", help="'Name' or 'Name <address>'")
     parser.add_argument(
         "--hop-by-hop",
-        action="store_true",
+        **FLAG,
         help="make a hop-by-hop routing: for simulations, without a route table",
     )
     parser.set_defaults(run=run_new)
