@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from routelab.commands._shared.arguments import FLAG, NETWORK, add_output_options, integer, positive
 from routelab.commands._shared.output import (
@@ -15,6 +16,9 @@ from routelab.commands._shared.output import (
     print_table,
     warn,
 )
+
+Rows: TypeAlias = Callable[[], list[Sequence[object]]]
+"""Lists the weights that prove a bound, below the names of their columns."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -82,16 +86,13 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute the bound, then write or print it."""
+    from routelab.jobs.child import run_in_child
+
     _check_options(arguments)
     if arguments.output is not None:
         check_result_folder(arguments.output)
-    from routelab.jobs.child import run_in_child
-
-    if arguments.output is not None:
         return run_in_child(lambda: _write(arguments))
-    return run_in_child(
-        lambda: _print(arguments) if not arguments.traffic else _print_any(arguments)
-    )
+    return run_in_child(lambda: _print(arguments))
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
@@ -104,35 +105,24 @@ def _check_options(arguments: argparse.Namespace) -> None:
     """
     from routelab.api.errors import InputError
 
-    problems = []
-    if arguments.traffic is None:
-        problems = [
-            f"--{name} needs --traffic; add it, or leave this option out"
-            for name in ("load", "seed")
-            if getattr(arguments, name) is not None
-        ]
-    else:
-        if arguments.rules is not None:
-            problems.append(
-                f"rules '{arguments.rules}': bounds of traffic hold for any routing; leave out "
-                "the rules or --traffic"
-            )
-        for name in ("exact", "any_length"):
-            if getattr(arguments, name):
-                option = f"--{name.replace('_', '-')}"
-                problems.append(
-                    f"{option} cannot be combined with --traffic; leave one of them out"
-                )
+    rules, traffic = arguments.rules is not None, arguments.traffic is not None
+    if traffic:
         _offered(arguments)
-    if arguments.any_length and arguments.rules is not None and arguments.traffic is None:
-        problems.append(
-            f"rules '{arguments.rules}': --any-length bounds all routes, legal or not; leave out "
-            "the rules or the option"
-        )
-    if arguments.any_length and arguments.exact:
-        problems.append("--exact cannot be combined with --any-length; leave one of them out")
-    if problems:
-        raise InputError("\n".join(problems))
+    needs_traffic = "needs --traffic; add it, or leave this option out"
+    clash = "cannot be combined with {}; leave one of them out"
+    problems = {
+        f"--load {needs_traffic}": arguments.load is not None and not traffic,
+        f"--seed {needs_traffic}": arguments.seed is not None and not traffic,
+        f"rules '{arguments.rules}': bounds of traffic hold for any routing; leave out the rules "
+        "or --traffic": rules and traffic,
+        f"--exact {clash.format('--traffic')}": arguments.exact and traffic,
+        f"--any-length {clash.format('--traffic')}": arguments.any_length and traffic,
+        f"rules '{arguments.rules}': --any-length bounds all routes, legal or not; leave out the "
+        "rules or the option": arguments.any_length and rules and not traffic,
+        f"--exact {clash.format('--any-length')}": arguments.any_length and arguments.exact,
+    }
+    if any(problems.values()):
+        raise InputError("\n".join(text for text, applies in problems.items() if applies))
 
 
 def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
@@ -173,6 +163,7 @@ def _write(arguments: argparse.Namespace) -> int:
             seconds=arguments.seconds,
         )
     else:
+        # without rules, the text of the job says which routes are bounded
         job = BoundJob(
             folder=str(arguments.output),
             topology=arguments.topology,
@@ -187,11 +178,41 @@ def _write(arguments: argparse.Namespace) -> int:
     return 0 if outcome.status == "ok" else 1
 
 
+def _seed(arguments: argparse.Namespace) -> int:
+    return 0 if arguments.seed is None else int(arguments.seed)
+
+
 def _print(arguments: argparse.Namespace) -> int:
-    """Print the bounds of channel load; return the exit code."""
+    """Print the bounds; return the exit code."""
+    from routelab.metrics.bounds.columns import COLUMNS
+    from routelab.metrics.bounds.throughput.columns import COLUMNS as THROUGHPUT
+
+    bound = _bound_throughput if arguments.traffic else _bound_load
+    facts, weights = bound(arguments)
+    if arguments.format == "csv":
+        from routelab.toolkit.csv_cells import write_csv_rows
+
+        write_csv_rows(sys.stdout, weights())
+        return 0
+    if arguments.format == "json":
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        return 0
+    # bounds of the accepted load have a row for each offered load
+    accepted = facts.pop("accepted", None)
+    declared = COLUMNS if accepted is None else THROUGHPUT
+    print_facts({key: cell_text(value) for key, value in facts.items()}, declared)
+    if accepted is not None:
+        print()
+        columns = ("load", "accepted_bound", "accepted_attained")
+        cells = [[cell_text(row[column]) for column in columns] for row in accepted]
+        print_table(columns, cells, declared=declared)
+    return 0
+
+
+def _bound_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], Rows]:
+    """Bound the maximum channel load; return facts, and how to list the weights."""
     from routelab.commands._shared.logging import show_progress
     from routelab.metrics.bounds import bound_numbers
-    from routelab.metrics.bounds.columns import COLUMNS
     from routelab.registry.instances import load
     from routelab.registry.requirements import collect_errors
     from routelab.routing.bound import WEIGHT_COLUMNS, bound_load, weight_rows
@@ -210,25 +231,12 @@ def _print(arguments: argparse.Namespace) -> int:
             any_length=arguments.any_length,
         )
     facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}
-    if arguments.format == "csv":
-        from routelab.toolkit.csv_cells import write_csv_rows
-
-        write_csv_rows(sys.stdout, [WEIGHT_COLUMNS, *weight_rows(bound, network)])
-    elif arguments.format == "json":
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
-    else:
-        print_facts({key: cell_text(value) for key, value in facts.items()}, COLUMNS)
-    return 0
+    return facts, lambda: [WEIGHT_COLUMNS, *weight_rows(bound, network)]
 
 
-def _seed(arguments: argparse.Namespace) -> int:
-    return 0 if arguments.seed is None else int(arguments.seed)
-
-
-def _print_any(arguments: argparse.Namespace) -> int:
-    """Print the bounds of traffic under any routing; return the exit code."""
+def _bound_throughput(arguments: argparse.Namespace) -> tuple[dict[str, Any], Rows]:
+    """Bound the throughput of any routing; return facts, and how to list the weights."""
     from routelab.commands._shared.logging import show_progress
-    from routelab.metrics.bounds.throughput.columns import COLUMNS
     from routelab.metrics.bounds.throughput.facts import throughput_numbers
     from routelab.registry.instances import load, name_of
     from routelab.registry.requirements import collect_errors
@@ -244,17 +252,4 @@ def _print_any(arguments: argparse.Namespace) -> int:
             network, traffic, _offered(arguments), seed=seed, seconds=arguments.seconds
         )
     facts = {"topology": name, "traffic": name_of(traffic), **throughput_numbers(bound)}
-    if arguments.format == "csv":
-        from routelab.toolkit.csv_cells import write_csv_rows
-
-        write_csv_rows(sys.stdout, [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)])
-    elif arguments.format == "json":
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
-    else:
-        rows = facts.pop("accepted")
-        print_facts({key: cell_text(value) for key, value in facts.items()}, COLUMNS)
-        print()
-        columns = ("load", "accepted_bound", "accepted_attained")
-        cells = [[cell_text(row[column]) for column in columns] for row in rows]
-        print_table(columns, cells, declared=COLUMNS)
-    return 0
+    return facts, lambda: [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)]

@@ -74,21 +74,17 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.routing.facts import BOUND_FIELDS, FIELDS
     from routelab.workflow.evaluate import WRONG_INPUT, evaluate_routings, metric_columns
 
+    # A metric may compute columns that all rows have, such as the maximum load.
     metrics = [] if arguments.metrics is None else metric_names(arguments.metrics)
-    more = BOUND_FIELDS if arguments.bound else ()
-    more = (*more, *(name for name in metric_columns(metrics) if name not in FIELDS))
+    more = [*(BOUND_FIELDS if arguments.bound else ())]
+    more += [name for name in metric_columns(metrics) if name not in FIELDS]
 
     def work() -> list[dict[str, Any]]:
         """Evaluate all routings, with a progress display."""
+        bound_seconds = arguments.bound_seconds if arguments.bound else None
+        options = arguments.certificate, bound_seconds, metrics, arguments.plot
         with show_progress(arguments):
-            return evaluate_routings(
-                arguments.topology,
-                arguments.routings,
-                arguments.certificate,
-                arguments.bound_seconds if arguments.bound else None,
-                metrics,
-                arguments.plot,
-            )
+            return evaluate_routings(arguments.topology, arguments.routings, *options)
 
     rows = run_in_child(work)
     if arguments.format == "json":

@@ -53,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.routing.export import check_destination, export_routes, verify, write_export
 
+    # the number of values that argparse calls "+" has no upper limit
     if len(arguments.routes) > 2:
         raise InputError(
             f"ROUTES is one folder or file, or a network and a routing; "

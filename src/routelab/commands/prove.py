@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from routelab.deadlock import Switching
     from routelab.routing.prove import Proof
 
+ANSWERS: dict[Status, str] = {
+    "proven": "these routes cannot deadlock",
+    "cycle": "these routes may deadlock",
+    "broken": "these routes do not work",
+    "not enough input": "nothing is proven",
+    "unproven": "nothing is proven",
+}
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
@@ -122,6 +130,7 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     from routelab.routing.repair import remedies, repair_routes
     from routelab.toolkit.route_cells import MAX_VC
 
+    # 1. Wrong options are refused before the work.
     if (arguments.repair is None) != (arguments.output is None):
         raise InputError("--repair N and -o FILE go together")
     if arguments.repair is not None and not 1 <= arguments.repair <= MAX_VC:
@@ -130,6 +139,7 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     switching: Switching = (
         "wormhole" if arguments.switching == "wormhole" else "virtual-cut-through"
     )
+    # 2. The proof. Only what can be proven has a certificate, and only a cycle a picture.
     with show_progress(arguments):
         proof = prove_files(
             arguments.routes,
@@ -144,6 +154,7 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
         write_proof(proof, arguments.certificate)
     if arguments.plot is not None and proof.cycle:
         plot_cycle(f"Cycle of the routes in {arguments.routes.name}", proof.cycle, arguments.plot)
+    # 3. The answer, with the repaired routes, or with what would help.
     lines = [*_lines(proof, certificate=arguments.certificate is not None)]
     answer = _as_json(proof)
     if arguments.repair is None:
@@ -151,11 +162,7 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
         lines += [f"What would help: {remedy}." for remedy in answer["remedies"]]
     else:
         answer["repair"] = repair_routes(
-            proof,
-            arguments.repair,
-            arguments.output,
-            waits=arguments.waits,
-            switching=switching,
+            *(proof, arguments.repair, arguments.output), waits=arguments.waits, switching=switching
         )
         lines.append(answer["repair"])
     if arguments.format == "json":
@@ -179,14 +186,7 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
     yield _read_line(proof)
     for note in proof.read["notes"]:
         yield f"note: {note}"
-    answers = {
-        "proven": "these routes cannot deadlock",
-        "cycle": "these routes may deadlock",
-        "broken": "these routes do not work",
-        "not enough input": "nothing is proven",
-        "unproven": "nothing is proven",
-    }
-    yield f"{proof.status}: {answers[proof.status]}: {proof.reason}"
+    yield f"{proof.status}: {ANSWERS[proof.status]}: {proof.reason}"
     for held, wanted, route in proof.cycle:
         yield f"    {held} waits for {wanted} ({route})"
     if proof.cycle:
@@ -198,6 +198,7 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
     facts = proof.facts
     for fault, number in facts.get("faulty_pairs", {}).items():
         yield f"pairs whose route has {fault}: {number}"
+    # broken routes have neither lengths nor loads
     if "pairs" not in facts:
         return
     yield ""
@@ -209,10 +210,9 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
         if facts["load_is_relative"]:
             unit += ", in units of the fastest channel"
         yield f"maximum load         {facts['max_load']:.10g} {unit}"
-    numbers = facts["vc_numbers"]
-    needed = facts["virtual_channels"]
-    in_use = f" ({len(numbers)} in use)" if len(numbers) < needed else ""
-    yield f"virtual channels     {needed}{in_use}"
+    # the highest number decides how many a switch needs, whatever is below it
+    in_use, needed = len(facts["vc_numbers"]), facts["virtual_channels"]
+    yield f"virtual channels     {needed}" + (f" ({in_use} in use)" if in_use < needed else "")
 
 
 def _read_line(proof: Proof) -> str:

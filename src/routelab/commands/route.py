@@ -27,7 +27,6 @@ from routelab.commands._shared.output import (
 if TYPE_CHECKING:
     from routelab.api import RouteTable
     from routelab.results.outcome import Outcome
-    from routelab.study import Limits
     from routelab.workflow.stages.routes import RouteJob
 
 
@@ -87,12 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
     return _write(arguments)
 
 
-def _limits(arguments: argparse.Namespace) -> Limits:
-    from routelab.study import Limits
-
-    return Limits(seconds=arguments.seconds or math.inf, memory_gb=arguments.memory_gb or math.inf)
-
-
 def _job(arguments: argparse.Namespace) -> RouteJob:
     from routelab.workflow.stages.routes import RouteJob
 
@@ -118,14 +111,19 @@ def _write(arguments: argparse.Namespace) -> int:
     from routelab.jobs.child import run_in_child
     from routelab.jobs.folder_job import run_job, write_failure
     from routelab.jobs.plugin_errors import StoppedError
+    from routelab.study import Limits
     from routelab.workflow.stages.routes import MISSING_METRICS
+
+    limits = Limits(
+        seconds=arguments.seconds or math.inf, memory_gb=arguments.memory_gb or math.inf
+    )
 
     def work() -> Outcome:
         with show_progress(arguments):
             return run_job(_job(arguments))
 
     try:
-        outcome = run_in_child(work, _limits(arguments))
+        outcome = run_in_child(work, limits)
     except StoppedError as error:
         write_failure(_job(arguments), error.failure)
     else:
@@ -149,6 +147,7 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.routing.routing import Routing
     from routelab.routing.topology import load_network
 
+    # 1. All mistakes are reported before the routing, which may take long.
     if arguments.certificate is not None:
         check_file_writable(arguments.certificate)
     routing, (name, network), *metrics = collect_errors(
@@ -156,12 +155,14 @@ def _print(arguments: argparse.Namespace) -> int:
         lambda: load_network(arguments.topology),
         *(partial(load, "metric", name) for name in _metrics(arguments)),
     )
+    # 2. The table, its proof and its metrics.
     with show_progress(arguments):
         routed, facts, measured = route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as draft:
             write_certificate(routed.verdict, routed.table, draft)
+    # 3. The answer, without metrics that do not apply to the network.
     values = {m.metric: m.value for m, _ in measured.rows}
     facts = to_plain({"topology": name, "routing": routing.name, **values, **facts})
     if arguments.format == "csv":

@@ -257,6 +257,7 @@ def _jobs(
             topology=arguments.topology,
             text=text,
             work=arguments.work,
+            # an instance name, which holds the settings
             engine=name_of(engine),
         )
     return jobs
@@ -392,11 +393,13 @@ def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Seque
     if not finished:
         logging.getLogger(__name__).warning("%s: there is no result to draw", arguments.plot)
         return
+    # 1. Curves, if packets were offered at any load above 0.
     title = f"{finished[0].facts[engine.work]} on {finished[0].names['topology']}"
     curves = {run.names["routing"]: run.curve for run in finished}
     if any(row.get("load") and LATENCY in row for curve in curves.values() for row in curve):
         plot_latency(title, curves, arguments.plot)
         return
+    # 2. Else a bar for each routing: the first printed column in which one can be better.
     printed = _table_columns(engine, FACTS[engine.work])
     merits = [
         column

@@ -93,7 +93,10 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         write_folder(write_trace(program), arguments.output, "this trace")
         return 0
-    pairs, calls = _pairs(program), _calls(program)
+    sums = program.point_to_point()
+    arrays = sums.source, sums.target, sums.messages, sums.bytes
+    pairs = list(zip(*(array.tolist() for array in arrays), strict=True))
+    calls = [(call.name, call.bytes, call.ranks, call.calls) for call in program.calls()]
     if arguments.format == "json":
         _print_json(name_of(plugin), program, pairs, calls)
         return 0
@@ -102,16 +105,6 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.format == "table":
         _print_sums(program, pairs, calls)
     return 0
-
-
-def _pairs(program: Program) -> list[tuple[int, ...]]:
-    sums = program.point_to_point()
-    columns = (sums.source, sums.target, sums.messages, sums.bytes)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def _calls(program: Program) -> list[tuple[str, int, int, int]]:
-    return [(call.name, call.bytes, call.ranks, call.calls) for call in program.calls()]
 
 
 def _print_json(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from routelab.instances.collection import Collection, Entry, Instance
+from routelab.instances.collection import Collection, Instance
 from routelab.instances.entries import gap
 from routelab.results.atomic import atomic_file
 from routelab.results.tables import write_csv
@@ -126,16 +126,12 @@ def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
     return table, page, picture
 
 
-def routing_of(entry: Entry) -> str:
-    """Return the name of an entry without parameters; a stranger's is kept."""
-    return re.sub(r"~[^@]*", "", entry.folder.name)
-
-
 def best_loads(instance: Instance) -> dict[str, Fraction]:
-    """Return the least load of each routing, the best first."""
+    """Return the least load of each routing with any parameters, the best first."""
     loads: dict[str, Fraction] = {}
     for entry in instance.entries():
-        loads.setdefault(routing_of(entry), entry.value)
+        routing = re.sub(r"~[^@]*", "", entry.folder.name)
+        loads.setdefault(routing, entry.value)
     return loads
 
 
@@ -172,6 +168,7 @@ def draw_gaps(instances: list[Instance], file: Path) -> None:
         for instance in instances
         for routing, load in best_loads(instance).items()
     ]
+    # the legend begins with the routings that are nearest to the bounds
     data = pd.DataFrame(cells, columns=["instance", "routing", "gap"])
     near = data.groupby("routing")["gap"].median().sort_values().index
     with house_style():
@@ -190,6 +187,7 @@ def draw_gaps(instances: list[Instance], file: Path) -> None:
             alpha=0.8,
             ax=axis,
         )
+        # closed instances are at 0, where a logarithm has no place
         axis.set_xscale("symlog", linthresh=10)
         axis.set_xlim(-1, None)
         axis.xaxis.set_major_formatter("{x:g}")

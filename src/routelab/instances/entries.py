@@ -90,9 +90,11 @@ def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
         If the routing does not apply to the network, or its routes break a rule of the instance.
     """
     checker = instance.collection.checker
+    # 1. The routes, as the text of an entry.
     algorithm = Routing.from_name(routing)
     table = algorithm.table(instance.network)
     content = "".join(route_list_lines(table)).encode()
+    # 2. The checker reads that text, as it does for entries of other programs.
     report_phase(algorithm.name, "check")
     try:
         limits = instance.rules, instance.capacity, instance.demand
@@ -103,6 +105,7 @@ def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
         raise UnsupportedError(f"{checker.WORDS[code]}: {text}") from error
     value: Fraction = checker.largest_load(routes, instance.capacity, instance.demand)
     report_phase(algorithm.name, "ok", ended=True)
+    # 3. What the entry claims. JSON has no fractions, so a load such as 7/2 becomes a text.
     about = {
         "format": "routing-entry/1",
         "instance": instance.name,

@@ -41,6 +41,8 @@ def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
     table, verdict = routed.table, routed.verdict
     loads = channel_loads(table)
     diversity = None if routed.graph is None else route_diversity(routed.graph)
+    lines = verdict.describe_cycle(table.topology) if verdict.cycle else []
+    cycle = {"deadlock_cycle": "\n".join(lines)} if lines else {}
     facts = {
         "reachable_pairs": reachable_pairs(table),
         **_load_facts(table, loads),
@@ -51,7 +53,7 @@ def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
         "destination_based": table.destination_based,
         "deadlock": verdict.status,
         "deadlock_reason": verdict.reason,
-        **({"deadlock_cycle": _cycle(routed)} if verdict.cycle else {}),
+        **cycle,
         "flow_control": verdict.flow_control,
         "virtual_channels": table.virtual_channels,
         "routing_seconds": routed.seconds,
@@ -71,11 +73,6 @@ def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
         names |= extra.keys()
         facts |= extra
     return facts
-
-
-def _cycle(routed: RoutedNetwork) -> str:
-    """Return the dependencies of the cycle, one per line."""
-    return "\n".join(routed.verdict.describe_cycle(routed.table.topology))
 
 
 def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:

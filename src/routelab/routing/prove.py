@@ -133,6 +133,7 @@ def prove_routes(
     if vcs is not None and not 1 <= vcs <= MAX_VC + 1:
         raise InputError(f"{vcs} virtual channels: give 1 to {MAX_VC + 1}")
     report_phase("prove", "reading")
+    # 1. A table that routelab wrote; `routelab export routes` writes a list for any program.
     if is_folder(routes) and is_regular(routes / LIST):
         routes /= LIST
     if is_folder(routes) or routes.suffix == ".npz":
@@ -144,6 +145,7 @@ def prove_routes(
         proof = prove_table(_load_table(routes, network), vcs, switching, flow_control)
         report_phase("prove", proof.status, ended=True)
         return proof
+    # 2. A list of routes or a table of next hops, which its first line tells apart.
     topology = None if network is None else load_network(network)[1]
     rows = read_rows(routes)
     senders = None if pairs is None else read_pairs(pairs)
@@ -264,6 +266,7 @@ def prove_next_hops(
         reason = with_others(listed.first_fault, listed.faults, "next hop")
         return Proof("broken", reason, facts, read=what_was_read(listed.network, facts, notes))
     report_phase("prove", "proof")
+    # packets of a broken table are lost or loop, so it has neither pairs nor a longest route
     verdict = check_next_hops(table, waits, switching)
     if verdict.routed is not None:
         facts |= {

@@ -164,6 +164,8 @@ class BoundsWalker(Walker):
         """Return functions that check channels and classes, by the helper that each replaces."""
         program, channels = self.program, self.topology.num_channels
 
+        # A helper reads the engine's part of tables and queues, which is refused to the program. So
+        # it gets the plain arrays, not those that the program hands over, once its indices exist.
         def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
             for kind, number, count in (
                 ("channel", channel, channels),

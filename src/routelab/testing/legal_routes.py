@@ -75,24 +75,25 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     ends = topology.endpoints
     if len(ends) * (graph.num_edges + graph.num_vertices) > MAX_STEPS:
         raise Skipped("the routing graph is too large to examine all turns")
+    # 1. By endpoint: how packets from it reach vertices, and how packets for it go on from them.
     before = [_edges_from(graph, int(graph.begin[end])) for end in ends]
     after = [_edges_to(graph, int(end)) for end in ends]
+    # 2. A route for each turn, between the first two endpoints that have one. Several pairs of
+    #    edges may be the same turn, because a channel may lead to several vertices.
     routes: dict[tuple[int, int], list[list[int]]] = {}
     turns: set[tuple[tuple[int, int], tuple[int, int]]] = set()
-    for e, f in _turns(graph):
-        turn = _hop(graph, e), _hop(graph, f)
+    for edge, next_edge in _turns(graph):
+        turn = _hop(graph, edge), _hop(graph, next_edge)
         if turn in turns:
             continue
-        u, w = int(graph.edge_source[e]), int(graph.edge_target[f])
-        pair = _pair(u, w, before, after)
+        entry, exit_ = int(graph.edge_source[edge]), int(graph.edge_target[next_edge])
+        pair = _pair(entry, exit_, before, after)
         if pair is not None:
             turns.add(turn)
-            edges = [
-                *_channels_before(graph, before[pair[0]], u),
-                e,
-                f,
-                *_channels_after(graph, after[pair[1]], w),
-            ]
+            source, target = pair
+            first_edges = _edges_before(graph, before[source], entry)
+            last_edges = _edges_after(graph, after[target], exit_)
+            edges = [*first_edges, edge, next_edge, *last_edges]
             routes.setdefault(pair, []).append(graph.edge_channel[edges].tolist())
     table = _table(graph, routes, flow_control)
     return table if graph.vertex_vc is None else table.with_vcs(graph.virtual_channels(table))
@@ -108,12 +109,12 @@ def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:
     """Return, for each vertex that `root` reaches, the edge that reached it; −1 for the root."""
     edges, queue = {root: -1}, deque((root,))
     while queue:
-        v = queue.popleft()
-        for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
-            w = int(graph.edge_target[e])
-            if w not in edges:
-                edges[w] = e
-                queue.append(w)
+        vertex = queue.popleft()
+        for edge in range(graph.edge_start[vertex], graph.edge_start[vertex + 1]):
+            reached = int(graph.edge_target[edge])
+            if reached not in edges:
+                edges[reached] = edge
+                queue.append(reached)
     return edges
 
 
@@ -123,47 +124,50 @@ def _edges_to(graph: RoutingGraph, switch: int) -> dict[int, int]:
     stops = np.flatnonzero((graph.vertex_switch == switch) & graph.accepting).tolist()
     edges, queue = dict.fromkeys(stops, -1), deque(stops)
     while queue:
-        v = queue.popleft()
-        for e in arrays.in_edge[arrays.in_start[v] : arrays.in_start[v + 1]].tolist():
-            u = int(graph.edge_source[e])
-            if u not in edges:
-                edges[u] = e
-                queue.append(u)
+        vertex = queue.popleft()
+        for edge in arrays.in_edge[arrays.in_start[vertex] : arrays.in_start[vertex + 1]].tolist():
+            previous = int(graph.edge_source[edge])
+            if previous not in edges:
+                edges[previous] = edge
+                queue.append(previous)
     return edges
 
 
 def _turns(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
-    for e, v in enumerate(graph.edge_target.tolist()):
-        for f in range(graph.edge_start[v], graph.edge_start[v + 1]):
-            yield e, f
+    """Iterate over pairs of consecutive edges."""
+    for edge, vertex in enumerate(graph.edge_target.tolist()):
+        for next_edge in range(graph.edge_start[vertex], graph.edge_start[vertex + 1]):
+            yield edge, next_edge
 
 
 def _pair(
-    u: int, w: int, before: list[dict[int, int]], after: list[dict[int, int]]
+    entry: int, exit_: int, before: list[dict[int, int]], after: list[dict[int, int]]
 ) -> tuple[int, int] | None:
-    """Return two different endpoints with a route that reaches `u` and continues from `w`."""
-    sources = [i for i, vertices in enumerate(before) if u in vertices]
-    for j, vertices in enumerate(after):
-        if w in vertices:
-            for i in sources:
-                if i != j:
-                    return i, j
+    """Return two different endpoints with a route that reaches `entry` and leaves from `exit_`."""
+    sources = [source for source, vertices in enumerate(before) if entry in vertices]
+    for target, vertices in enumerate(after):
+        if exit_ in vertices:
+            for source in sources:
+                if source != target:
+                    return source, target
     return None
 
 
-def _channels_before(graph: RoutingGraph, reached_by: dict[int, int], v: int) -> list[int]:
+def _edges_before(graph: RoutingGraph, reached_by: dict[int, int], vertex: int) -> list[int]:
+    """Return the edges from the root of a search to a vertex; see `_edges_from`."""
     edges = []
-    while reached_by[v] >= 0:
-        edges.append(reached_by[v])
-        v = int(graph.edge_source[reached_by[v]])
+    while reached_by[vertex] >= 0:
+        edges.append(reached_by[vertex])
+        vertex = int(graph.edge_source[reached_by[vertex]])
     return edges[::-1]
 
 
-def _channels_after(graph: RoutingGraph, next_edge: dict[int, int], v: int) -> list[int]:
+def _edges_after(graph: RoutingGraph, next_edge: dict[int, int], vertex: int) -> list[int]:
+    """Return the edges from a vertex to where packets stop; see `_edges_to`."""
     edges = []
-    while next_edge[v] >= 0:
-        edges.append(next_edge[v])
-        v = int(graph.edge_target[next_edge[v]])
+    while next_edge[vertex] >= 0:
+        edges.append(next_edge[vertex])
+        vertex = int(graph.edge_target[next_edge[vertex]])
     return edges
 
 

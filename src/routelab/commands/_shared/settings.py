@@ -171,10 +171,6 @@ def _help_text(field: FieldInfo) -> str:
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
-def _is_list(kind: Any) -> bool:
-    return get_origin(kind) in (tuple, list)
-
-
 def _metavar(field: FieldInfo) -> str:
     """Return the placeholder of an option's value in the help."""
     for kind in (field.annotation, *get_args(field.annotation)):
@@ -184,7 +180,7 @@ def _metavar(field: FieldInfo) -> str:
         return "TEXT"
     if bool in (field.annotation, *get_args(field.annotation)):
         return "{true,false}"
-    return "X,Y" if _is_list(field.annotation) else "N"
+    return "X,Y" if get_origin(field.annotation) in (tuple, list) else "N"
 
 
 def _range_text(field: FieldInfo) -> Iterator[str]:

@@ -74,7 +74,8 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     manifest: Path | None = arguments.output
     if manifest is None:
         raise InputError("--comparison needs -o FILE: the file to write when finished")
-    if allocation() is None:  # jobs of Slurm outlive the workflow
+    # jobs of Slurm outlive the workflow
+    if allocation() is None:
         join_run(arguments.comparison)
     if not job.is_done():
         measurement = prepare()

@@ -65,15 +65,16 @@ def _positive(text: str) -> float:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check plugins; return 1 if a check failed or if no plugin is installed."""
+    from routelab.api import KINDS
     from routelab.registry.catalogue import installed_catalogue
     from routelab.testing import run_checks
 
     catalogue = installed_catalogue()
-    names = (
-        [_parse_name(catalogue, arguments.plugin)]
-        if arguments.plugin is not None
-        else _all(catalogue)
-    )
+    if arguments.plugin is not None:
+        names = [_parse_name(catalogue, arguments.plugin)]
+    else:
+        names = [(kind, key) for kind in KINDS for key in catalogue.keys(kind)]
+    # checks of all plugins take minutes, so a table appears plugin by plugin
     form = arguments.format
     results: dict[str, list[CheckResult]] = {}
     for kind, text in names:
@@ -124,12 +125,6 @@ def _parse_name(catalogue: Catalogue, text: str) -> tuple[str, str]:
     else:
         kind, key = locate(catalogue, key)
     return kind, key + wave + parameters
-
-
-def _all(catalogue: Catalogue) -> list[tuple[str, str]]:
-    from routelab.api import KINDS
-
-    return [(kind, key) for kind in KINDS for key in catalogue.keys(kind)]
 
 
 def _has_failure(results: Sequence[CheckResult]) -> bool:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from routelab.api import Direction, Topology
 from routelab.testing.bare_network import bare_lengths, one_way_channels
@@ -81,8 +78,9 @@ def directions(trial: Trial) -> str:
         step = np.zeros(dimensions, dtype=np.int64)
         step[label.dimension] = label.sign
         source, target = topology.channel_source[channel], topology.channel_target[channel]
-        moved = topology.coordinates[source] + step
-        if not _same_place(moved, topology.coordinates[target], size):
+        # modulo the sizes, as a channel may wrap around the dimension
+        moved = (topology.coordinates[source] + step) % size
+        if not np.array_equal(moved, topology.coordinates[target] % size):
             raise Failed(
                 f"channel {topology.channel_name(channel)} leads from "
                 f"{topology.coordinates[source].tolist()} to "
@@ -98,7 +96,3 @@ def _from_a_file(trial: Trial) -> bool:
 
 def _sound(label: Direction, dimensions: int) -> bool:
     return 0 <= label.dimension < dimensions and label.sign in (1, -1)
-
-
-def _same_place(moved: NDArray[Any], target_place: NDArray[Any], size: NDArray[Any]) -> bool:
-    return bool(np.array_equal(moved % size, target_place % size))

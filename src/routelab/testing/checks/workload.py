@@ -62,33 +62,38 @@ def ends(trial: Trial) -> str:
 
 def _stuck(block: Block) -> list[int]:
     """Return the ranks that never finish, even if no send has to wait."""
-    sent = [False] * len(block.kind)
     kinds, peers = block.kind.tolist(), block.peer.tolist()
-    met, start = block.receive_of.tolist(), block.start.tolist()
-    place, last = start[:-1], start[1:]
-    requests: list[list[int]] = [[] for _ in place]
+    receive_of, start = block.receive_of.tolist(), block.start.tolist()
     rank_of = block.rank_of().tolist()
-    waiting = list(range(block.ranks))
-    while waiting:
-        rank = waiting.pop()
-        while place[rank] < last[rank]:
-            operation = place[rank]
+    following, end = start[:-1], start[1:]
+    # Receives whose message was sent, and the open requests of each rank: −1 stands for a send,
+    # which never waits here.
+    sent = [False] * len(kinds)
+    requests: list[list[int]] = [[] for _ in following]
+    # Each rank runs until it waits for a message. No order of the ranks changes where they end,
+    # because a message that was sent stays sent.
+    ready = list(range(block.ranks))
+    while ready:
+        rank = ready.pop()
+        while following[rank] < end[rank]:
+            operation = following[rank]
             kind = kinds[operation]
             if kind in (SEND, ISEND):
-                sent[met[operation]] = True
-                waiting.append(rank_of[met[operation]])
+                sent[receive_of[operation]] = True
+                ready.append(rank_of[receive_of[operation]])
             if kind in (ISEND, IRECV):
                 requests[rank].append(-1 if kind == ISEND else operation)
             if kind == RECV and not sent[operation]:
                 break
             if kind == WAIT:
+                # `peer` is the position of a request among the open ones
                 peer = peers[operation]
-                open_ = requests[rank] if peer == ALL else [requests[rank][peer]]
-                if not all(request < 0 or sent[request] for request in open_):
+                awaited = requests[rank] if peer == ALL else [requests[rank][peer]]
+                if not all(request < 0 or sent[request] for request in awaited):
                     break
                 if peer == ALL:
                     requests[rank].clear()
                 else:
                     del requests[rank][peer]
-            place[rank] += 1
-    return [rank for rank in range(block.ranks) if place[rank] < last[rank]]
+            following[rank] += 1
+    return [rank for rank in range(block.ranks) if following[rank] < end[rank]]
