@@ -106,6 +106,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
     from routelab.api.errors import InputError
 
     rules, traffic = arguments.rules is not None, arguments.traffic is not None
+    # an invalid load is reported alone
     if traffic:
         _offered(arguments)
     needs_traffic = "needs --traffic; add it, or leave this option out"

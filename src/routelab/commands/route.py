@@ -163,7 +163,7 @@ def _print(arguments: argparse.Namespace) -> int:
         with atomic_file(arguments.certificate) as draft:
             write_certificate(routed.verdict, routed.table, draft)
     # 3. The answer, without metrics that do not apply to the network.
-    values = {m.metric: m.value for m, _ in measured.rows}
+    values = {result.metric: result.value for result, _ in measured.rows}
     facts = to_plain({"topology": name, "routing": routing.name, **values, **facts})
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows

@@ -139,7 +139,10 @@ def _matrix(instances: list[Instance]) -> str:
     loads = {instance.name: best_loads(instance) for instance in instances}
     routings = sorted({routing for of_instance in loads.values() for routing in of_instance})
     bounds = ["**bound**", *(f"**{instance.bound}**" for instance in instances)]
-    rows = [[r, *(loads[i.name].get(r, "–") for i in instances)] for r in routings]
+    rows = [
+        [routing, *(of_instance.get(routing, "–") for of_instance in loads.values())]
+        for routing in routings
+    ]
     return _markdown(["routing", *loads], [bounds, *rows])
 
 

@@ -395,8 +395,8 @@ def _pair_notes(senders: Rows | None, left_out: int, noun: str) -> list[str]:
         return []
     notes = [f"{senders.path}: {note}" for note in doubtful_names(senders)]
     if left_out:
-        one = {"route": ("route is", "routes are"), "entry": ("entry is", "entries are")}[noun]
-        notes.append(f"{left_out} {one[left_out > 1]} not used by the pairs and left out")
+        are = {"route": ("route is", "routes are"), "entry": ("entry is", "entries are")}[noun]
+        notes.append(f"{left_out} {are[left_out > 1]} not used by the pairs and left out")
     return notes
 
 

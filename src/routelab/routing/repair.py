@@ -114,14 +114,15 @@ def remedies(
     table = proof.table
     if proof.status != "cycle" or table is None:
         return []
-    found = []
+    sentences = []
     if isinstance(table, NextHops):
         for rule, text in WAITING.items():
             if rule != waits and check_next_hops(table, rule, switching).status == "proven":
-                found.append(f"packets wait for {text} (--waits {rule})")
+                sentences.append(f"packets wait for {text} (--waits {rule})")
     size = table.num_paths if isinstance(table, RouteTable) else len(table.vc)
     if size > MOST_TRIED:
-        return [*found, f"virtual channels, which --repair N looks for; not tried on {size} routes"]
+        untried = f"virtual channels, which --repair N looks for; not tried on {size} routes"
+        return [*sentences, untried]
     report_phase("prove", "remedies")
     vc, _ = (
         _repair_next_hops(table, MAX_VC, waits, switching)
@@ -130,8 +131,8 @@ def remedies(
     )
     if vc is not None:
         number = len(used_numbers(vc))
-        found.append(f"{number} virtual channels keep all routes (--repair {number} -o FILE)")
-    return found
+        sentences.append(f"{number} virtual channels keep all routes (--repair {number} -o FILE)")
+    return sentences
 
 
 def _lines(proof: Proof, vc: Int16Array) -> Iterator[str]:

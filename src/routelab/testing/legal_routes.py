@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -176,7 +177,7 @@ def _table(
 ) -> RouteTable:
     """Return the table of some routes by pair of endpoints, all of equal weight."""
     count = len(graph.topology.endpoints)
-    paths = [routes.get((i, j), []) for i in range(count) for j in range(count)]
+    paths = [routes.get(pair, []) for pair in product(range(count), range(count))]
     pair_start = np.cumsum([0, *map(len, paths)])
     lengths = [len(path) for several in paths for path in several]
     listed = np.diff(pair_start)

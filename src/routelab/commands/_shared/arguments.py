@@ -106,7 +106,7 @@ NETWORK: Mapping[str, Any] = {
     "metavar": "TOPOLOGY",
     "help": "network: instance name, folder or npz file",
 }
-"""Settings of ``add_argument`` that many arguments share; the text of help follows them."""
+"""Settings that many commands share, as in ``add_argument("--plot", **FILE, help=...)``."""
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
