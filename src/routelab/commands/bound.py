@@ -154,7 +154,7 @@ def _write(arguments: argparse.Namespace) -> int:
     from routelab.workflow.stages.throughput import ThroughputJob
 
     job: BoundJob | ThroughputJob
-    if arguments.traffic:
+    if arguments.traffic is not None:
         job = ThroughputJob(
             folder=str(arguments.output),
             topology=arguments.topology,
@@ -188,7 +188,7 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.metrics.bounds.columns import COLUMNS
     from routelab.metrics.bounds.throughput.columns import COLUMNS as THROUGHPUT
 
-    bound = _bound_throughput if arguments.traffic else _bound_load
+    bound = _bound_throughput if arguments.traffic is not None else _bound_load
     facts, weights = bound(arguments)
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows

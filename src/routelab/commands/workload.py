@@ -58,7 +58,7 @@ def add_parser(subparsers: Any) -> None:
         "-o",
         "--output",
         **FOLDER,
-        help="file for the whole program as a time-independent trace for SimGrid's smpirun "
+        help="folder for the whole program as a time-independent trace for SimGrid's smpirun "
         "-replay (default: print a table)",
     )
     parser.set_defaults(run=run)
