@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from typing import Any
 import routelab
 from routelab.api.plugin_base import Plugin
 from routelab.results.distributions import distribution_of, distribution_version
+from routelab.toolkit.programs import NotStartedError, run_program
 
 LIBRARIES = ("numba", "numpy", "llvmlite", "highspy", "networkx")
 """Distributions that compute results, whose versions the provenance has."""
@@ -201,17 +201,14 @@ def _git(folder: Path, *arguments: str) -> str | None:
     """Return what git prints; None if it fails, is missing or takes long."""
     environ = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
     try:
-        process = subprocess.run(
+        answer = run_program(
             ["git", "--no-optional-locks", "-C", str(folder), *arguments],
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=True,
+            environment=environ,
+            seconds=5,
         )
-    except (OSError, subprocess.SubprocessError):
+    except NotStartedError:
         return None
-    return process.stdout.strip()
+    return answer.stdout.strip() if answer.succeeded else None
 
 
 def _describe(plugin: Plugin) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from functools import cache
+
+from routelab.toolkit.programs import NotStartedError, run_program
 
 SECONDS = 10.0
 """Limit of the wall time in which a program must print its version."""
@@ -24,21 +25,12 @@ def program_version(program: str, option: str = "--version") -> str:
     Returns
     -------
     version : str
-        The first number with a dot in the output; empty if there is none, the program is missing
-        or it takes long.
+        The first number with a dot in the output, else in the errors; empty if there is none, the
+        program is missing or it takes long.
     """
     try:
-        process = subprocess.run(
-            [program, option],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
+        answer = run_program([program, option], seconds=SECONDS)
+    except NotStartedError:
         return ""
-    version = re.search(r"\d+(\.\d+)+", process.stdout)
-    return version[0] if version else ""
+    version = re.search(r"\d+(\.\d+)+", f"{answer.stdout}\n{answer.stderr}")
+    return version[0] if version and not answer.timed_out else ""

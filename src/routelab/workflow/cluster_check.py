@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,6 +35,7 @@ from routelab.study.cluster.keys import (
     require_cluster,
 )
 from routelab.study.errors import suggestion
+from routelab.toolkit.programs import ProgramEnd, run_program
 from routelab.workflow.plan.allocations import expected_node_hours
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.stages.comparisons import ComparisonJob
@@ -350,12 +350,8 @@ def _check_slurm(
         return
     try:
         sinfo = _run_slurm_command("sinfo", "--all", "--noheader", "--format=%R|%a|%D|%l")
-    except subprocess.TimeoutExpired:
-        yield ClusterCheck("Slurm", "missing", f"no answer in {SECONDS:g} s", fix)
-        return
-    except (OSError, subprocess.SubprocessError) as error:
-        text = (getattr(error, "stderr", "") or str(error)).strip().partition("\n")[0]
-        yield ClusterCheck("Slurm", "missing", text, fix)
+    except RoutelabError as error:
+        yield ClusterCheck("Slurm", "missing", str(error), fix)
         return
     partitions = {line.split("|")[0]: line.split("|")[1:] for line in sinfo.stdout.splitlines()}
     yield from _check_partitions(
@@ -374,16 +370,15 @@ def _check_slurm(
     yield from _check_mpi(cluster)
 
 
-def _run_slurm_command(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words,
-        env={**os.environ, "LC_ALL": "C"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=True,
-    )
+def _run_slurm_command(*words: str) -> ProgramEnd:
+    """Run a command of Slurm; RoutelabError if it fails or does not answer."""
+    answer = run_program(words, environment={**os.environ, "LC_ALL": "C"}, seconds=SECONDS)
+    if answer.timed_out:
+        raise RoutelabError(f"no answer in {SECONDS:g} s")
+    if answer.exit_code:
+        first_line = answer.stderr.strip().partition("\n")[0]
+        raise RoutelabError(first_line or f"{words[0]}: exit code {answer.exit_code}")
+    return answer
 
 
 def _check_partitions(
@@ -439,7 +434,7 @@ def _check_mpi(cluster: Cluster) -> Iterable[ClusterCheck]:
     """Check whether srun knows the interface of MPI, if it lists those that it knows."""
     try:
         answer = _run_slurm_command(find_program(cluster), "--mpi=list")
-    except (OSError, subprocess.SubprocessError, InputError):
+    except RoutelabError:
         return
     # a line for each; some versions print them as an error, and versions of PMIx in one line
     lines = answer.stdout + answer.stderr

@@ -16,7 +16,7 @@ READS = re.compile(
 
 OWN = {
     "_runtime/sources.py": "metadata of what is installed",
-    "cluster/bench/processes/processes.py": "/proc",
+    "cluster/bench/processes/marks.py": "/proc",
     "cluster/bench/environment.py": "output of a process that it started",
     "cluster/bench/store.py": "output of a process that it started",
     "cluster/bench/fabric/files.py": "what it wrote itself",

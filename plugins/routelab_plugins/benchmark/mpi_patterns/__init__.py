@@ -9,7 +9,6 @@ are silent or finish early count in the average, so the largest time is the dura
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +23,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.api.parameters import bytes_text
+from routelab.toolkit.programs import NotStartedError, run_program
 from routelab_plugins import works
 from routelab_plugins.benchmark.mpi_patterns.program import target
 from routelab_plugins.benchmark_output import (
@@ -82,21 +82,18 @@ class MpiPatterns(LatencyBenchmark):
     def lacks(self, executable: Path) -> str:
         """Look for mpi4py and NumPy in the Python that the ranks will run."""
         try:
-            subprocess.run(
-                [executable, "-c", "import mpi4py, numpy"],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=True,
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            lines = str(getattr(error, "stderr", "") or error).strip().splitlines()
-            return (
-                f"{lines[-1] if lines else 'it ends with an error'}; install routelab[cluster] "
-                "there, or name a Python that has mpi4py and NumPy"
-            )
-        return ""
+            answer = run_program([str(executable), "-c", "import mpi4py, numpy"], seconds=60)
+        except NotStartedError as error:
+            problem = str(error)
+        else:
+            if answer.succeeded:
+                return ""
+            how = "it takes more than 60 s" if answer.timed_out else "it ends with an error"
+            problem = (answer.stderr.strip().splitlines() or [how])[-1]
+        return (
+            f"{problem}; install routelab[cluster] there, or name a Python that has mpi4py and "
+            "NumPy"
+        )
 
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return Python, the program in the run's folder, and its options."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.api import UnsupportedError
+from routelab.toolkit.programs import Process, end_process, start_program
 
 PROGRAMS = ("opensm", "ibsim")
 PACKAGES = "opensm ibsim-utils libumad2sim0 infiniband-diags"
@@ -90,7 +88,7 @@ class RunningFabric:
         self._fabric = fabric
         self._seconds = seconds
         self._end = time.monotonic() + seconds
-        self._running: list[subprocess.Popen[bytes]] = []
+        self._running: list[Process] = []
         for name, text in fabric.files.items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, "utf-8")
@@ -151,12 +149,9 @@ class RunningFabric:
     def stop(self) -> None:
         """End all processes; OpenSM would clear up for seconds."""
         for process in self._running:
-            # with the processes that it started
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            end_process(process)
 
-    def _launch(self, *command: str, host: str = "") -> subprocess.Popen[bytes]:
+    def _launch(self, *command: str, host: str = "") -> Process:
         """Start a command in a session of its own; it acts at the channel adapter `host`, if any.
 
         Its output goes to a file with the name of the program in the folder.
@@ -169,19 +164,17 @@ class RunningFabric:
         # env, so that only the command loads the simulator's library, not timeout
         wrapped = ("env", *(f"{name}={value}" for name, value in environment.items()), *command)
         with (self.folder / f"{Path(command[0]).name}.out").open("wb") as output:
-            process = subprocess.Popen(
+            process = start_program(
                 [*limited, *wrapped],
-                env=self._environment,
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
                 stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+                stderr=output,
+                environment=self._environment,
+                folder=self.folder,
             )
         self._running.append(process)
         return process
 
-    def _wait(self, process: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
+    def _wait(self, process: Process, reached: Callable[[], bool]) -> None:
         """Wait for a state; UnsupportedError if the process ends before it, or time is over."""
         while not reached():
             if process.poll() is not None and not reached():

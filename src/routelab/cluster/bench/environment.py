@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from routelab.cluster.bench.fabric.switching import last_lines
 from routelab.cluster.bench.launchers import Launcher, driver_environment, probe, run_launch
 from routelab.cluster.bench.store import STDERR, STDOUT
 from routelab.study.cluster.hostlist import short_name
+from routelab.toolkit.programs import NotStartedError, run_program
 
 KEPT = re.compile(
     r"^(SLURM_(JOB|NNODES|NTASKS|CLUSTER)|OMPI_|OMP_|MPI|MPICH_|HYDRA_|I_MPI_|FI_|UCX_|PMI|PSM|ANGARA)"
@@ -39,16 +39,10 @@ def relevant_variables(environment: Mapping[str, str] = os.environ) -> dict[str,
 def versions_of(launcher: Launcher) -> dict[str, str]:
     """Return the launcher's version: the first line of its output that has a number."""
     try:
-        process = subprocess.run(
-            [launcher.program, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=PROBE_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
+        answer = run_program([launcher.program, "--version"], seconds=PROBE_SECONDS)
+    except NotStartedError:
         return {}
-    lines = [" ".join(line.split()) for line in process.stdout.splitlines()]
+    lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
     version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "")
     return {launcher.cluster.launcher: version} if version else {}
 
@@ -64,7 +58,7 @@ def probe_ranks(
     folder : Path
         An existing folder that all hosts can read.
     mark : str
-        Of the session, see `routelab.cluster.bench.processes.processes.MARK`.
+        Of the session, see `routelab.cluster.bench.processes.marks.MARK`.
     seconds : float
         Limit.
 
@@ -80,10 +74,7 @@ def probe_ranks(
         another network.
     """
     launch = launcher.launch(probe(launcher.cluster.launcher), "routelab-probe")
-    try:
-        ended = run_launch(launch, folder, seconds, mark)
-    except OSError as error:
-        raise RoutelabError(f"cannot start {launcher.program}: {error.strerror}") from error
+    ended = run_launch(launch, folder, seconds, mark)
     printed = (folder / STDOUT).read_text(errors="replace")
     errors = (folder / STDERR).read_text(errors="replace")
     if ended.exit_code or ended.timed_out:

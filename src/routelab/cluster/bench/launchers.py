@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.cluster.bench.processes.processes import ProgramEnd, run_program
-from routelab.cluster.bench.store import STDERR, STDOUT
+from routelab.cluster.bench.processes.marks import MARK, kill_marked
+from routelab.cluster.bench.store import MOST_OUTPUT, STDERR, STDOUT
 from routelab.study.cluster.keys import Cluster
+from routelab.toolkit.programs import NotStartedError, ProgramEnd, run_program
 
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "srun": ("srun",),
@@ -190,23 +191,31 @@ def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: 
     launch : Launch
     folder : Path
         Absolute path that all hosts can read.
-    seconds, mark
-        As for `routelab.cluster.bench.processes.processes.run_program`, as is `more`.
+    seconds
+        As for `routelab.toolkit.programs.run_program`, as is `more`.
+    mark : str
+        Of the session: processes that have it are killed after the launcher's end.
 
     Raises
     ------
-    OSError
-        If the launcher cannot be started.
+    NotStartedError
+        If the launcher cannot be started, or a file of the run cannot be written.
     """
-    if launch.hostfile:
-        (folder / HOSTFILE).write_text(launch.hostfile, encoding="ascii")
-    return run_program(
-        launch.arguments,
-        folder=folder,
-        stdout=folder / STDOUT,
-        stderr=folder / STDERR,
-        environment=driver_environment(os.environ) | dict(launch.environment),
-        seconds=seconds,
-        mark=mark,
-        **more,
-    )
+    try:
+        if launch.hostfile:
+            (folder / HOSTFILE).write_text(launch.hostfile, encoding="ascii")
+        return run_program(
+            launch.arguments,
+            folder=folder,
+            stdout=folder / STDOUT,
+            stderr=folder / STDERR,
+            environment={**driver_environment(os.environ), **launch.environment, MARK: mark},
+            seconds=seconds,
+            gentle=True,
+            max_output=MOST_OUTPUT,
+            **more,
+        )
+    except OSError as error:  # the disk is full
+        raise NotStartedError(launch.arguments[0], error) from error
+    finally:
+        kill_marked(mark)

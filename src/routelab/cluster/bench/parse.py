@@ -14,8 +14,8 @@ from routelab.api import (
     InputError,
     RunOutput,
 )
-from routelab.cluster.bench.processes.processes import MOST_OUTPUT
 from routelab.cluster.bench.run_check import judge_output
+from routelab.cluster.bench.store import MOST_OUTPUT
 from routelab.registry.instances import load
 from routelab.toolkit.input_files import read_bytes
 

@@ -17,7 +17,6 @@ from routelab.cluster.bench.environment import environment_of, probe_ranks, vers
 from routelab.cluster.bench.fabric.restore import Guard
 from routelab.cluster.bench.launchers import run_launch
 from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun
-from routelab.cluster.bench.processes.processes import MOST_OUTPUT
 from routelab.cluster.bench.processes.signals import StopSignals
 from routelab.cluster.bench.run_check import evaluate_run
 from routelab.cluster.bench.slurm import (
@@ -27,8 +26,9 @@ from routelab.cluster.bench.slurm import (
     AllocationLostError,
     launch_trouble,
 )
-from routelab.cluster.bench.store import RawRun, RunEnding, RunStore
+from routelab.cluster.bench.store import MOST_OUTPUT, RawRun, RunEnding, RunStore
 from routelab.results.atomic import explain_write_errors
+from routelab.toolkit.programs import NotStartedError
 
 PROBE_ROOM = 64 * 1024
 """Required free space on the disk, in bytes."""
@@ -53,7 +53,7 @@ class Runner:
     done : int
         Number of runs.
     mark : str
-        Mark of all programs that it starts; see `routelab.cluster.bench.processes.processes.MARK`.
+        Mark of all programs that it starts; see `routelab.cluster.bench.processes.marks.MARK`.
 
     Raises
     ------
@@ -163,8 +163,8 @@ class Runner:
                 starting=signals.hold_back,
                 end_step=(lambda: job.end_step(name)) if job is not None else lambda: None,
             )
-        except OSError as error:
-            ending, reason = "not-started", f"cannot start {launch.arguments[0]}: {error.strerror}"
+        except NotStartedError as error:
+            ending, reason = "not-started", str(error)
         else:
             exit_code, run_seconds = ended.exit_code, ended.seconds
             if ended.timed_out:

@@ -6,7 +6,6 @@ import logging
 import os
 import re
 import shutil
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from routelab.api import InputError, RoutelabError, RunOutput
 from routelab.study.cluster.hostlist import compress, expand, find_hosts
 from routelab.study.cluster.keys import Cluster
+from routelab.toolkit.programs import NotStartedError, run_program
 
 logger = logging.getLogger(__name__)
 
@@ -120,19 +120,14 @@ class Allocation:
 
     def _state(self) -> str | None:
         """Return the job's state; empty if Slurm does not know it, None without an answer."""
+        words = ["squeue", "--noheader", f"--jobs={self.job_id}", "--format=%T"]
         try:
-            process = subprocess.run(
-                ["squeue", "--noheader", f"--jobs={self.job_id}", "--format=%T"],
-                capture_output=True,
-                text=True,
-                timeout=_ASK_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            answer = run_program(words, seconds=_ASK_SECONDS)
+        except NotStartedError:
             return None
-        if process.returncode == 0:
-            return process.stdout.strip()
-        return "" if "Invalid job id" in process.stderr else None
+        if answer.succeeded:
+            return answer.stdout.strip()
+        return "" if "Invalid job id" in answer.stderr else None
 
 
 def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None:
@@ -228,9 +223,7 @@ def launch_trouble(output: RunOutput) -> str:
 def _output_of(arguments: Sequence[str]) -> str | None:
     """Return the output of a Slurm command; None if it fails."""
     try:
-        process = subprocess.run(
-            list(arguments), capture_output=True, text=True, timeout=_ASK_SECONDS, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
+        answer = run_program(arguments, seconds=_ASK_SECONDS)
+    except NotStartedError:
         return None
-    return process.stdout
+    return answer.stdout if answer.succeeded else None

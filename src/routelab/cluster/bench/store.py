@@ -29,6 +29,9 @@ READABLE = (FORMAT,)
 
 RECORD, STDOUT, STDERR = "run.json", "stdout.txt", "stderr.txt"
 
+MOST_OUTPUT = 64 * 2**20
+"""Bytes that a program may print: benchmarks print some kilobytes, and a disk is soon full."""
+
 RunEnding: TypeAlias = Literal["ended", "timeout", "flooded", "not-started"]
 """By itself; stopped at its limit; stopped as it printed too much; the launcher could not be
 started."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import subprocess
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +12,6 @@ from pathlib import Path
 from routelab.api import InputError
 from routelab.cluster.bench import texts
 from routelab.cluster.bench.comparison import equal_tables
-from routelab.cluster.bench.processes.processes import pass_signals_on
 from routelab.cluster.bench.processes.signals import StopRequest
 from routelab.cluster.bench.results import ComparisonResult
 from routelab.cluster.bench.run_comparison import (
@@ -28,6 +26,7 @@ from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
 from routelab.jobs.batches import join_run, read_jobs, replaced_manifest
 from routelab.study.bench_settings import BenchSettings
+from routelab.toolkit.programs import run_in_foreground
 from routelab.workflow.stages.comparisons import RUNS, ComparisonJob
 
 logger = logging.getLogger(__name__)
@@ -152,9 +151,7 @@ def _in_salloc(measurement: ComparisonSession, *, dry: bool = False) -> list[str
 def _ask_slurm(measurement: ComparisonSession, command: Sequence[str]) -> int:
     """Run this command in an allocation and return its exit code."""
     logger.info("asking Slurm for %s", ", ".join(measurement.plan.hosts))
-    with pass_signals_on() as started:
-        process = started(subprocess.Popen(list(command)))
-        code = process.wait()
+    code = run_in_foreground(command)
     # salloc also returns 0 for a killed command
     if code == 0 and any(map(measurement.session.is_undone, measurement.plan.runs)):
         logger.error(

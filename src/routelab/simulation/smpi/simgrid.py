@@ -6,15 +6,13 @@ The settings make its model as similar to that of the flow engine as possible, s
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +23,7 @@ from routelab.simulation.flow.schedule import Schedule
 from routelab.simulation.smpi.blocks import smpi_program
 from routelab.toolkit.input_files import is_regular
 from routelab.toolkit.machine import Machine
+from routelab.toolkit.programs import run_program
 from routelab.toolkit.workloads.traces import LIST, write_trace
 
 PROGRAM, COMPILER, PACKAGE = "smpirun", "smpicc", "libsimgrid-dev"
@@ -283,27 +282,18 @@ def _smpirun(
     (folder / "platform.xml").write_text(platform, "utf-8")
     (folder / "hosts").write_text("".join(f"{host}\n" for host in hosts), "utf-8")
     options = ["-np", str(len(hosts)), "-platform", "platform.xml", "-hostfile", "hosts"]
-    # files, not pipes: a pipe stays open as long as any process that smpirun started
+    # files, not pipes: a pipe stays open as long as any process that smpirun, a script, has started
     files = folder / "output.txt", folder / "messages.txt"
-    with files[0].open("wb") as out, files[1].open("wb") as err:
-        process = subprocess.Popen(
-            [program, *options, *more],
-            cwd=folder,
-            env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
-    try:
-        process.wait(limit)
-    except subprocess.TimeoutExpired:
-        raise SmpiError(f"SimGrid took more than {limit:g} s; raise the limit") from None
-    finally:
-        # smpirun is a script: processes that it started would continue without it
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    end = run_program(
+        [program, *options, *more],
+        stdout=files[0],
+        stderr=files[1],
+        environment=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
+        folder=folder,
+        seconds=math.inf if limit is None else limit,
+    )
+    if end.timed_out:
+        raise SmpiError(f"SimGrid took more than {limit:g} s; raise the limit")
     output, messages = (path.read_text("utf-8", "replace") for path in files)
     if DEADLOCK in messages:
         waiting = _WAITING.findall(messages)
@@ -316,8 +306,8 @@ def _smpirun(
         )
     times = _TIME.findall(messages)
     # an exit code of 0 alone does not prove success
-    if process.returncode or not times:
+    if end.exit_code or not times:
         lines = [line for line in messages.splitlines() if line.strip()][-SHOWN_LINES:]
-        message = "\n    ".join([f"exit code {process.returncode}", *lines])
+        message = "\n    ".join([f"exit code {end.exit_code}", *lines])
         raise SmpiError(f"SimGrid printed no simulated time: {message}")
     return float(times[-1]), output

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 
 from routelab.testing.fingerprints import differences, field_digests
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial, run_plugin
+from routelab.toolkit.programs import run_program
 
 MAX_LISTED = 3
 """Largest number of reasons or fields in a message, which counts the others."""
@@ -80,18 +80,16 @@ def fresh_process(subject: Subject) -> str:
     """Check that a run in another process gives the same result."""
     trial = subject.example()
     require_determinism(subject)
-    process = subprocess.run(
+    end = run_program(
         [sys.executable, "-m", "routelab.testing.fresh"],
-        input=json.dumps([subject.kind, subject.written, list(subject.topologies), trial.name]),
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "4711"},
-        capture_output=True,
-        text=True,
-        check=False,
+        stdin=json.dumps([subject.kind, subject.written, list(subject.topologies), trial.name]),
+        environment=os.environ
+        | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "4711"},
     )
-    if process.returncode:
-        last = process.stderr.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
+    if end.exit_code:
+        last = end.stderr.strip().splitlines()[-1:] or [f"exit code {end.exit_code}"]
         raise Failed(f"on {trial.name} in a fresh process: {last[0]}")
-    fields = differences(field_digests(trial.result), json.loads(process.stdout.splitlines()[-1]))
+    fields = differences(field_digests(trial.result), json.loads(end.stdout.splitlines()[-1]))
     if fields:
         raise Failed(
             f"it claims to be deterministic and on {trial.name} a fresh process differs in "

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from routelab.cluster.bench.processes.processes import (
-    GRACE_SECONDS,
-    end_group,
-    kill_marked,
-    wait_for_group,
-)
+from routelab.cluster.bench.processes.marks import kill_marked
+from routelab.toolkit.programs import GRACE_SECONDS, end_group
+
+_POLL_SECONDS = 0.02
 
 _DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -34,7 +33,7 @@ class Guard:
     log : Path
         File in which the child logs its actions.
     mark : str
-        Of the programs of the session, see `routelab.cluster.bench.processes.processes.MARK`.
+        Of the programs of the session, see `routelab.cluster.bench.processes.marks.MARK`.
     """
 
     def __init__(self, restore: Callable[[int], None], log: Path, mark: str = "") -> None:
@@ -101,6 +100,21 @@ def _end(group: int) -> None:
         end_group(group, signal.SIGTERM)
         wait_for_group(group, GRACE_SECONDS)
         end_group(group, signal.SIGKILL)
+
+
+def wait_for_group(group: int, seconds: float) -> bool:
+    """Return whether all processes of a group end within some time; False if unknown."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_POLL_SECONDS)
 
 
 def _write_to(log: Path) -> None:

@@ -14,8 +14,9 @@ from pathlib import Path
 from routelab.api import InputError
 from routelab.api.parameters import bytes_text
 from routelab.cluster.bench.fabric.fabric import FabricError
-from routelab.cluster.bench.processes.processes import MOST_OUTPUT, ProgramEnd, run_program
+from routelab.cluster.bench.store import MOST_OUTPUT
 from routelab.study.cluster.keys import ClusterFile
+from routelab.toolkit.programs import NotStartedError, ProgramEnd, run_program
 
 logger = logging.getLogger(__name__)
 
@@ -90,8 +91,8 @@ class LoggedSwitch:
         failure, started = "interrupted", True
         try:
             failure = _failure(self._run(arguments, seconds, output), seconds)
-        except OSError as error:
-            failure, started = f"cannot be started: {error.strerror}", False
+        except NotStartedError as error:
+            failure, started = f"cannot be started: {error.reason}", False
         finally:
             text = _end_of(output)
             os.close(output)
@@ -106,11 +107,10 @@ class LoggedSwitch:
         """Run a program of the fabric with its output in the log; return how it ended."""
         return run_program(
             arguments,
-            folder=Path.cwd(),
             stdout=Path(f"/proc/self/fd/{output}"),
-            stderr=None,
-            environment=os.environ,
             seconds=seconds,
+            gentle=True,
+            max_output=MOST_OUTPUT,
             on_start=self._on_start,
             starting=self._starting,
             may_leave=True,

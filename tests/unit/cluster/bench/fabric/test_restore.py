@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab.cluster.bench.fabric.restore import Guard
-from routelab.cluster.bench.processes.processes import wait_for_group
+from routelab.cluster.bench.fabric.restore import Guard, wait_for_group
 
 DRIVER = """
 import subprocess, sys, time

@@ -17,13 +17,12 @@ from routelab.cluster.bench.fabric import switching
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricError, FabricJob
 from routelab.cluster.bench.fabric.files import write_fabric_files
 from routelab.cluster.bench.fabric.switching import LoggedSwitch
-from routelab.cluster.bench.processes import processes
 from routelab.cluster.bench.processes.signals import StopRequest, StopSignals
 from routelab.registry.instances import load
 from routelab.routing.routing import Routing
 from routelab.study.cluster.fabric import FabricCommands
 from routelab.study.cluster.keys import load_cluster
-from routelab.toolkit import build_grid
+from routelab.toolkit import build_grid, programs
 
 LONG = 60.0
 
@@ -162,7 +161,7 @@ def test_at_its_limit_a_command_is_ended_with_its_children(
     trap, switch, log, tmp_path, monkeypatch
 ):
     """Also if parent and child do not heed the first signal."""
-    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.5)
     pids = tmp_path / "pids"
     text = f"{trap} sh -c '{trap} echo $$ >> {pids}; echo child; sleep 300; sleep 300' & "
     text += f"echo $$ >> {pids}; while :; do sleep 300; done"
@@ -177,7 +176,7 @@ def test_at_its_limit_a_command_is_ended_with_its_children(
 
 def test_a_failed_command_leaves_no_children(switch, tmp_path, monkeypatch):
     """Nothing goes on changing a fabric while it is restored."""
-    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.5)
     pid = tmp_path / "pid"
     with pytest.raises(FabricError, match="exit code 3"):
         switch.run(["sh", "-c", f"sleep 300 & echo $! > {pid}; exit 3"], LONG)
@@ -186,7 +185,7 @@ def test_a_failed_command_leaves_no_children(switch, tmp_path, monkeypatch):
 
 def test_processes_of_another_user_are_named(switch, monkeypatch):
     """No signal reaches what sudo has started; the message names what is left."""
-    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.1)
     pids = []
 
     def refuse(group, _):

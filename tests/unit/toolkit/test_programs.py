@@ -2,16 +2,16 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from routelab.cluster.bench.processes import processes
-from routelab.cluster.bench.processes.processes import run_program, wait_for_group
+from routelab.cluster.bench.fabric.restore import wait_for_group
 from routelab.cluster.bench.processes.signals import StopRequest, StopSignals
+from routelab.toolkit import programs
+from routelab.toolkit.programs import NotStartedError, run_program
 
 STUBBORN = """
 import os, signal, sys, time
@@ -30,6 +30,7 @@ def program(tmp_path, *arguments, seconds=60.0, **more):
         stderr=tmp_path / "err",
         environment=os.environ,
         seconds=seconds,
+        gentle=True,
         **more,
     )
 
@@ -50,7 +51,7 @@ def assert_gone(pid):
 
 
 def test_all_of_a_stubborn_program_is_killed_at_its_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(programs, "GRACE_SECONDS", 0.3)
     steps, groups = [], []
     ended = program(
         tmp_path, sys.executable, "-c", STUBBORN, seconds=1.5,
@@ -79,9 +80,9 @@ def test_a_program_that_heeds_is_asked_only(tmp_path):
     assert (ended.exit_code, ended.timed_out, steps) == (-signal.SIGTERM, True, [])
 
 
-def test_a_program_that_never_stops_printing_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "MOST_OUTPUT", 100_000)
-    ended = program(tmp_path, "yes")
+def test_a_program_that_never_stops_printing_is_ended(tmp_path):
+    ended = program(tmp_path, "yes", max_output=100_000)
+    assert (tmp_path / "out").stat().st_size == 100_000
     assert (ended.timed_out, ended.flooded) == (False, True)
     assert ended.exit_code == -signal.SIGTERM
 
@@ -101,44 +102,37 @@ def test_a_signal_while_a_program_starts_is_heeded_when_it_is_known(tmp_path):
     assert wait_for_group(groups[0], 5)
 
 
-def test_ranks_in_sessions_of_their_own_are_ended_with_their_launcher(tmp_path):
-    launches = "setsid sleep 600 & echo $! > pid; while [ ! -e /proc/$(cat pid)/comm ]; do :; done"
-    ended = program(tmp_path, "sh", "-c", launches, mark="abc123")
-    assert ended.exit_code == 0
-    rank = int((tmp_path / "pid").read_text())
-    until = time.monotonic() + 5
-    while alive(rank) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not alive(rank)
-    # nothing has no mark, and what has another one is let alone
-    assert (processes.kill_marked(""), processes.kill_marked("abc")) == (0, 0)
+def test_a_program_gets_its_input_and_environment_and_the_result_has_its_output():
+    text = "ä\n" * 200_000  # more than a pipe holds, so the program must be read meanwhile
+    ended = run_program(
+        ["sh", "-c", 'cat; echo "$WORD" >&2; exit 3'],
+        stdin=text,
+        environment={"WORD": "hello", "PATH": os.environ["PATH"]},
+        seconds=60,
+    )
+    assert (ended.stdout == text, ended.stderr, ended.exit_code) == (True, "hello\n", 3)
+    assert not ended.succeeded
 
 
-def test_processes_without_variables_are_examined_again(tmp_path, monkeypatch):
-    # others may be hidden for good
-    processes.kill_marked("nobody")
-    monkeypatch.setattr(processes, "_EXEC_SECONDS", 60.0)
-    find, looks = processes._find_marked, []
+def test_a_program_may_ignore_its_input_and_print_no_text():
+    ended = run_program(["printf", r"\377 a"], stdin="x" * 1_000_000, seconds=60)
+    assert (ended.stdout, ended.succeeded) == ("\N{REPLACEMENT CHARACTER} a", True)
 
-    def look(wanted):
-        looks.append(find(wanted))
-        (tmp_path / "go").touch()
-        return looks[-1]
 
-    monkeypatch.setattr(processes, "_find_marked", look)
-    # without variables until it is examined, as while a program replaces another one
-    wait = f"while [ ! -e {tmp_path}/go ]; do :; done; {processes.MARK}=late exec sleep 600"
-    with subprocess.Popen(["env", "-i", "/bin/sh", "-c", wait], start_new_session=True) as process:
-        try:
-            # while a program replaces another one, its variables are missing, too
-            while Path(f"/proc/{process.pid}/comm").read_text() != "sh\n":
-                time.sleep(0.001)
-            while Path(f"/proc/{process.pid}/environ").read_bytes():
-                time.sleep(0.001)
-            assert processes.kill_marked("late") == 1
-            assert process.wait(60) == -signal.SIGKILL
-        finally:
-            process.kill()
-    marked, hidden = looks[0]
-    assert not marked
-    assert str(process.pid) in dict(hidden)
+def test_a_slow_program_is_waited_for_longer_than_a_look(monkeypatch):
+    monkeypatch.setattr(programs, "_LOOK_SECONDS", 0.01)
+    ended = run_program(["sh", "-c", "cat; sleep 0.1; echo late"], stdin="early ")
+    assert (ended.stdout, ended.timed_out) == ("early late\n", False)
+
+
+def test_a_captured_program_at_its_limit_is_killed_with_its_children(tmp_path):
+    command = f"sleep 600 & echo $! > {tmp_path}/child; sleep 600"
+    ended = run_program(["sh", "-c", command], seconds=0.5)
+    assert (ended.timed_out, ended.exit_code) == (True, -signal.SIGKILL)
+    assert_gone(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.parametrize("name", ["no-such-program", "/etc/passwd"])
+def test_a_program_that_cannot_be_started_is_named(name):
+    with pytest.raises(NotStartedError, match=f"cannot start {name}: (No such|Permission)"):
+        run_program([name], seconds=1)
