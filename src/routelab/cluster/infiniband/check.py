@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from routelab._runtime.progress import report_phase
+from routelab.api import RouteTable
 from routelab.api.topology import BoolArray, Float64Array, Int8Array, frozen_array
 from routelab.api.verdicts import Status
 from routelab.cluster.infiniband.credit_loops import (
@@ -155,6 +156,7 @@ def check_fabric(
     InputError
         If a file is wrong, or the files do not belong together.
     """
+    # 1. Faults: those of all traffic, also from and to routers, aggregation nodes and switches.
     report_phase("check", "reading")
     tables = read_fabric_tables(fabric_file, lft_file)
     service = service_of(
@@ -164,21 +166,17 @@ def check_fabric(
         str(levels),
         str(lane_file),
     )
-    topology = tables.topology
     faults = find_faults(tables, service, replies)
-    report_phase("check", "loads")
     verdict = faults.verdict
     has_gap = verdict == "not enough input"
+
+    # 2. Loads: those of routes between hosts. What is no host was in the first step only.
+    report_phase("check", "loads")
     hosts = hosts_only(tables, routers=routers)
     table = host_routes(hosts)
-    pairs = channel_loads(table)
-    loads = relative_loads(hosts.topology, pairs)
-    busiest = _busiest(tables, pairs, loads)
-    bandwidth = effective_bisection(table, SAMPLES, 0)
-    over = pairs_over_links(table)
-    worst_cable = int(over.argmax()) if len(over) else None
-    report_phase("check", "bound")
-    bound = bound_load(hosts.topology, None, seconds=bound_seconds)
+    busiest, load_facts = _loads(tables, table, bound_seconds)
+
+    topology = tables.topology
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
         "hosts": hosts.topology.num_terminals,
@@ -199,23 +197,10 @@ def check_fabric(
         "dropped_routes": faults.own.dropped,
         "unlisted_levels": faults.unlisted[0],
         "unlisted_switch_levels": faults.unlisted[1],
-        "max_load": float(loads.max(initial=0)),
-        "max_load_pairs": busiest[0].pairs if busiest else 0,
-        "load_bound": float(bound.load),
-        "effective_bisection": bandwidth.mean if bandwidth else None,
-        "effective_bisection_half_width": bandwidth.half_width if bandwidth else None,
-        "worst_cable": "" if worst_cable is None else tables.cable_name(worst_cable),
-        "worst_cable_pairs": 0 if worst_cable is None else int(over[worst_cable]),
+        **load_facts,
     }
     report_phase("check", verdict, ended=True)
-    return FabricCheck(
-        facts,
-        faults.texts,
-        faults.gaps,
-        faults.possible,
-        faults.remarks,
-        busiest,
-    )
+    return FabricCheck(facts, faults.texts, faults.gaps, faults.possible, faults.remarks, busiest)
 
 
 def _kind_of(levels: Path | int | None) -> str:
@@ -285,11 +270,15 @@ def find_faults(
     replies: Literal["own", "same"] = "own",
 ) -> FabricFaults:
     """Find loops, wrong and missing entries, and credit loops; see `check_fabric`."""
+    # 1. Entries that lead nowhere, in a loop, or are missing.
     report_phase("check", "routes")
     fates, loops = fates_of(tables)
     unreachable, optional = _unreachable(tables, fates)
     texts = [("loop", _loop_text(tables, loop)) for loop in loops]
     texts += [("entry", text) for text in _entry_faults(tables, unreachable)]
+
+    # 2. Credit loops, for both uses of service levels by replies. The fabric does not say which one
+    #    its applications have, so the caller decides which of them is a fault.
     report_phase("check", "credit loops")
     own = find_credit_loops(tables, service, fates)
     same = None
@@ -297,18 +286,28 @@ def find_faults(
         same = find_credit_loops(tables, service, fates, same=True)
     is_same = same is not None and replies == "same"
     case = same if same is not None and is_same else own
+
+    # 3. What the files leave open. Routes with a service level keep their credit loops, whatever
+    #    the level of the others is; but without levels or lanes, all loops are under an assumption.
     unlisted = _unlisted(tables, service)
     gaps = list(_unknown_files(tables, service))
-    # otherwise it depends on an assumption
-    is_certain = not gaps
-    if is_certain:
+    if not gaps:
         texts += _lane_faults(tables, case)
     if unlisted[0]:
-        gaps.append(_unlisted_gap(unlisted[0]))
+        gaps.append(
+            Gap(
+                f"The file with service levels lacks {unlisted[0]} pairs of end ports",
+                "these pairs use SL 0",
+                "a complete file with --sls",
+            )
+        )
+
+    # 4. Close the gaps, if possible: a cycle of lanes is also a cycle of cables. If the cables have
+    #    none, which is the case of all traffic on one lane, no service levels and lanes close one.
     remarks: tuple[str, ...] = ()
     assumed = case
-    if (gaps or unlisted[1]) and not case.dropped and _is_safe_on_one_lane(tables, fates):
-        # then no service levels and lanes close a credit loop
+    is_open = bool(gaps or unlisted[1]) and not case.dropped
+    if is_open and not find_credit_loops(tables, Service(), fates).count:
         gaps, unlisted = [], (unlisted[0], 0)
         if service.levels is not None:
             remarks = ("No service levels close a credit loop: all traffic may be on one VL.",)
@@ -317,6 +316,8 @@ def find_faults(
             filled = _on_level_0(service, tables.topology.num_terminals)
             assumed = find_credit_loops(tables, filled, fates, same=is_same)
         remarks = tuple(_remarks(tables, service, fates, assumed, unlisted[1], same=is_same))
+
+    # 5. Routes to LIDs that the fabric lacks are not examined, so this gap remains in any case.
     if tables.foreign_lids:
         gaps.append(_foreign_gap(tables.foreign_lids))
     certain_kinds = {kind for kind, _ in texts}
@@ -373,14 +374,6 @@ def _unlisted(tables: FabricTables, service: Service) -> tuple[int, int]:
     return among_hosts, int(np.count_nonzero(without_level)) - among_hosts
 
 
-def _unlisted_gap(pairs: int) -> Gap:
-    return Gap(
-        f"The file with service levels lacks {pairs} pairs of end ports",
-        "these pairs use SL 0",
-        "a complete file with --sls",
-    )
-
-
 def _foreign_gap(lids: tuple[int, ...]) -> Gap:
     """Return the gap of table entries for LIDs that the fabric does not have."""
     named = ", ".join(f"0x{lid:04x}" for lid in lids[:NAMED])
@@ -391,10 +384,6 @@ def _foreign_gap(lids: tuple[int, ...]) -> Gap:
         "no packets are sent to these LIDs",
         "a fabric and tables of the same time, with lmc 0",
     )
-
-
-def _is_safe_on_one_lane(tables: FabricTables, fates: Int8Array) -> bool:
-    return not find_credit_loops(tables, Service(), fates).count
 
 
 def _on_level_0(service: Service, count: int) -> Service:
@@ -417,7 +406,7 @@ def _remarks(
     tables: FabricTables,
     service: Service,
     fates: Int8Array,
-    found: CreditLoops,
+    loops: CreditLoops,
     unlisted: int,
     *,
     same: bool,
@@ -426,23 +415,23 @@ def _remarks(
 
     Parameters
     ----------
-    found : CreditLoops
+    loops : CreditLoops
         Of the routes with a service level.
     unlisted : int
         Routes from or to switches without a service level.
     """
-    if found.count:
+    if loops.count:
         hosts = tables.topology.num_terminals
         among = service if service.levels is None else _on_level_0(service, hosts)
         if not find_credit_loops(tables, among, fates, same=same, hosts_only=True).count:
             yield "Without packets from and to switches there is no credit loop."
     elif unlisted:
         everything = _on_level_0(service, len(tables.ends))
-        loops = find_credit_loops(tables, everything, fates, same=same).count
+        on_level_0 = find_credit_loops(tables, everything, fates, same=same).count
         yield (
             f"The file with service levels lacks {unlisted} pairs with a switch at an end, which "
             "are left out. On SL 0 "
-            + ("they would close a credit loop." if loops else "they close no credit loop.")
+            + ("they would close a credit loop." if on_level_0 else "they close no credit loop.")
         )
 
 
@@ -464,16 +453,13 @@ def _unreachable(tables: FabricTables, fates: Int8Array) -> tuple[BoolArray, Boo
 
 
 def _loop_text(tables: FabricTables, loop: Loop) -> str:
-    ports = " -> ".join(tables.out_port(channel) for channel in loop.channels)
+    """Name some destinations of a loop, count the others, and list its ports."""
+    named = ", ".join(map(tables.destination_name, loop.destinations[:NAMED]))
+    more = len(loop.destinations) - NAMED
+    destinations = f"{named} and {more} more" if more > 0 else named
+    ports = " -> ".join(map(tables.out_port, loop.channels))
     end = tables.topology.switch_names[tables.topology.channel_source[loop.channels[0]]]
-    return f"packets for {_some(tables, loop.destinations)} loop: {ports} -> {end}"
-
-
-def _some(tables: FabricTables, destinations: tuple[int, ...]) -> str:
-    """Name some destinations, and count the others."""
-    named = ", ".join(tables.destination_name(destination) for destination in destinations[:NAMED])
-    more = len(destinations) - NAMED
-    return f"{named} and {more} more" if more > 0 else named
+    return f"packets for {destinations} loop: {ports} -> {end}"
 
 
 def _entry_faults(tables: FabricTables, unreachable: BoolArray) -> Iterator[str]:
@@ -509,6 +495,38 @@ def _cycle_text(tables: FabricTables, loops: CreditLoops) -> str:
     """Describe the example of a credit loop."""
     steps = [f"{tables.out_port(channel)} on VL {lane}" for channel, lane in loops.example]
     return " waits for ".join([*steps, steps[0]])
+
+
+def _loads(
+    tables: FabricTables, table: RouteTable, bound_seconds: float
+) -> tuple[tuple[CableLoad, ...], dict[str, Any]]:
+    """Return the busiest cables, and the facts about loads and the worst cable to lose.
+
+    Parameters
+    ----------
+    tables : FabricTables
+        They name the cables.
+    table : RouteTable
+        Routes between hosts, on the same cables.
+    bound_seconds : float
+    """
+    pairs = channel_loads(table)
+    loads = relative_loads(table.topology, pairs)
+    busiest = _busiest(tables, pairs, loads)
+    bandwidth = effective_bisection(table, SAMPLES, 0)
+    over = pairs_over_links(table)
+    worst_cable = int(over.argmax()) if len(over) else None
+    report_phase("check", "bound")
+    bound = bound_load(table.topology, None, seconds=bound_seconds)
+    return busiest, {
+        "max_load": float(loads.max(initial=0)),
+        "max_load_pairs": busiest[0].pairs if busiest else 0,
+        "load_bound": float(bound.load),
+        "effective_bisection": bandwidth.mean if bandwidth else None,
+        "effective_bisection_half_width": bandwidth.half_width if bandwidth else None,
+        "worst_cable": "" if worst_cable is None else tables.cable_name(worst_cable),
+        "worst_cable_pairs": 0 if worst_cable is None else int(over[worst_cable]),
+    }
 
 
 def _busiest(

@@ -121,6 +121,7 @@ def _packets(
     between two ports of one switch. Routes of sources at one switch are the same if the lanes of
     their ports are.
     """
+    # 1. Group the sources whose routes are the same. The number of a port has 8 bits.
     hosts = tables.topology.num_terminals
     count = hosts if hosts_only else len(tables.ends)
     ends = tables.ends[:count]
@@ -131,6 +132,8 @@ def _packets(
     order = np.argsort(group, kind="stable")
     group_start = np.searchsorted(group[order], np.arange(len(keys)))
     ending = (switch[:, np.newaxis] != ends) & (fates[switch, :count] != LOOPS)
+
+    # 2. For each level that any packet has, the pairs of source and destination that send on it.
     levels = np.zeros((1, 1), np.int8) if service.levels is None else service.levels
     used_levels = np.unique(levels[:count, :count])
     for level in used_levels[used_levels >= 0].tolist():
@@ -138,8 +141,16 @@ def _packets(
         if same:
             sends[:hosts, :hosts] |= sends[:hosts, :hosts].T.copy()
         np.fill_diagonal(sends, False)
-        dropped = _dropped_by_adapters(service, sends, level)
+
+        # 3. Leave out what adapters drop: it reaches no switch, which would count it again.
+        dropped = 0
+        if service.host_lanes is not None:
+            dropping = np.flatnonzero(service.host_lanes[:, level] == MANAGEMENT_LANE)
+            dropped = int(np.count_nonzero(sends[dropping]))
+            sends[dropping] = False
         dropped += _dropped_at_home(tables, service, sends, level)
+
+        # 4. Add up the routes of each group. Routes within a switch need no channel.
         routes = np.add.reduceat(sends[order], group_start, axis=0, dtype=np.int32)
         row, destination = np.nonzero(ending & (routes > 0))
         yield (
@@ -152,16 +163,6 @@ def _packets(
             ),
             dropped,
         )
-
-
-def _dropped_by_adapters(service: Service, sends: BoolArray, level: int) -> int:
-    """Take away the routes that the adapter of their source drops, and count them."""
-    if service.host_lanes is None:
-        return 0
-    dropping = np.flatnonzero(service.host_lanes[:, level] == MANAGEMENT_LANE)
-    dropped = int(np.count_nonzero(sends[dropping]))
-    sends[dropping] = False
-    return dropped
 
 
 def _dropped_at_home(tables: FabricTables, service: Service, sends: BoolArray, level: int) -> int:

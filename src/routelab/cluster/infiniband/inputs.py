@@ -123,14 +123,14 @@ def hosts_only(tables: FabricTables, *, routers: bool = False) -> FabricTables:
     routers : bool
         Whether end ports of routers are hosts; those of `NOT_HOSTS` are none.
     """
-    whole, addresses, entries = tables.topology, tables.addresses, tables.entries
+    all_ends, addresses, entries = tables.topology, tables.addresses, tables.entries
     topology = topology_of(tables.fabric, NOT_HOSTS, routers=routers)
-    places = set(
+    host_ports = set(
         zip(topology.terminal_switch.tolist(), topology.terminal_port.tolist(), strict=True)
     )
-    at = zip(whole.terminal_switch.tolist(), whole.terminal_port.tolist(), strict=True)
-    hosts = [terminal for terminal, place in enumerate(at) if place in places]
-    columns = [*hosts, *range(whole.num_terminals, len(entries.is_delivered))]
+    ports = zip(all_ends.terminal_switch.tolist(), all_ends.terminal_port.tolist(), strict=True)
+    hosts = [terminal for terminal, port in enumerate(ports) if port in host_ports]
+    columns = [*hosts, *range(all_ends.num_terminals, len(entries.is_delivered))]
     return replace(
         tables,
         topology=topology,
@@ -153,6 +153,8 @@ def _with_lids(
 
     A file of the simulator has no LIDs; then those that the tables name are used.
     """
+    # 1. Both files must give a port the same LID. A port with an LMC above 0 has several, of which
+    #    the fabric's file has the first and the tables have all: each has routes of its own.
     lids = dict(topology.attributes["lids"])
     owners = {lid: guid for guid, lid in lids.items()}
     for lid, guid in guid_of_lid.items():
@@ -168,6 +170,8 @@ def _with_lids(
                 f"{lft_file}: LID 0x{lid:04x} is that of port {guid}, which has LID "
                 f"0x{base:04x} in {fabric_file}; write both files at the same time"
             )
+
+    # 2. Every destination needs a LID, and no two the same: a table has one entry for each LID.
     for guid, name in zip(
         (*topology.switch_guids, *topology.terminal_guids),
         (*topology.switch_names, *map(topology.terminal_name, range(topology.num_terminals))),
@@ -268,7 +272,7 @@ def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
     return label_sets
 
 
-def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> Int8Array:
+def _levels(tables: FabricTables, service_levels: ServiceLevels, file: str) -> Int8Array:
     """Return the service level of each pair of LIDs' owners; −1 if the file has none."""
     topology, addresses = tables.topology, tables.addresses
     terminals = {guid: [place] for place, guid in enumerate(addresses.guids)}
@@ -280,40 +284,41 @@ def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> Int8Array:
         if node.guid and terminal is not None:
             nodes.setdefault(guid_text(node.guid), []).append(terminal)
     # ibdmchk names nodes, OpenSM's dump names ports; one file names one of both
-    rows_of = nodes if all(guid in nodes for guid in given.source_guids) else terminals
-    unknown = [guid for guid in given.source_guids if guid not in rows_of]
+    rows_of = nodes if all(guid in nodes for guid in service_levels.source_guids) else terminals
+    unknown = [guid for guid in service_levels.source_guids if guid not in rows_of]
     if unknown:
         raise InputError(f"{file}: the fabric has no port or node with GUID {unknown[0]}")
     lids = addresses.lids
     level_of_pair = np.full((len(lids), len(lids)), -1, dtype=np.int8)
-    columns = np.flatnonzero(lids < given.levels.shape[1])
-    for guid, row in zip(given.source_guids, given.levels, strict=True):
+    columns = np.flatnonzero(lids < service_levels.levels.shape[1])
+    for guid, row in zip(service_levels.source_guids, service_levels.levels, strict=True):
         level_of_pair[np.ix_(np.array(rows_of[guid]), columns)] = row[lids[columns]]
     return frozen_array(level_of_pair, np.int8)
 
 
-def _lanes(tables: FabricTables, given: LaneTables, file: str) -> Int8Array:
+def _lanes(tables: FabricTables, lane_tables: LaneTables, file: str) -> Int8Array:
     """Return all SL2VL tables as one array, by switch, two ports and level; −1: none."""
     guids = tables.addresses.switch_guids
-    gaps = [guid for guid in guids if guid not in given.lanes]
+    gaps = [guid for guid in guids if guid not in lane_tables.lanes]
     if gaps:
         raise InputError(f"{file}: has no SL2VL table of switch {gaps[0]}; it may be truncated")
     size = max(
         int(tables.addresses.channel_port.max(initial=0)) + 1,
         int(tables.addresses.terminal_port.max(initial=0)) + 1,
-        *(len(given.lanes[guid]) for guid in guids),
+        *(len(lane_tables.lanes[guid]) for guid in guids),
     )
-    lane_table = np.full((len(guids), size, size, NUM_LEVELS), -1, dtype=np.int8)
+    lanes = np.full((len(guids), size, size, NUM_LEVELS), -1, dtype=np.int8)
     for switch, guid in enumerate(guids):
-        table = given.lanes[guid]
-        lane_table[switch, : len(table), : len(table)] = table
-    return frozen_array(lane_table, np.int8)
+        table = lane_tables.lanes[guid]
+        lanes[switch, : len(table), : len(table)] = table
+    return frozen_array(lanes, np.int8)
 
 
-def _host_lanes(tables: FabricTables, given: LaneTables) -> Int8Array:
-    lane_table = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
+def _host_lanes(tables: FabricTables, lane_tables: LaneTables) -> Int8Array:
+    """Return the SL2VL tables of adapters, by terminal and level; −1: none."""
+    lanes = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
     for terminal, guid in enumerate(tables.addresses.terminal_guids):
-        if guid in given.lanes:
+        if guid in lane_tables.lanes:
             # the table of an adapter's port is the same wherever packets come from
-            lane_table[terminal] = given.lanes[guid].max(axis=(0, 1))
-    return frozen_array(lane_table, np.int8)
+            lanes[terminal] = lane_tables.lanes[guid].max(axis=(0, 1))
+    return frozen_array(lanes, np.int8)

@@ -23,6 +23,13 @@ from routelab.toolkit.route_cells import FORMS
 NETWORK_SUFFIXES = (".csv", ".edges", ".edgelist", ".txt", ".graphml", ".xml", ".json")
 """Suffixes of files that the topology ``graph`` reads."""
 
+_ASSUMPTIONS = (
+    "packets follow the tables",
+    "every virtual lane has a buffer of its own",
+    "packets at their target are always consumed",
+)
+"""Under which forwarding tables are proven."""
+
 
 def prove_files(
     routes: Path,
@@ -114,14 +121,5 @@ def prove_forwarding(fabric_file: Path, lft_file: Path) -> Proof:
             f"{faults.assumed_verdict}. `routelab infiniband check` reads further files"
         )
         return Proof(faults.verdict, reason, facts, read=read)
-    return Proof(
-        faults.verdict,
-        "the cables have no cycle of dependencies, on any service levels and virtual lanes",
-        facts,
-        (
-            "packets follow the tables",
-            "every virtual lane has a buffer of its own",
-            "packets at their target are always consumed",
-        ),
-        read=read,
-    )
+    reason = "the cables have no cycle of dependencies, on any service levels and virtual lanes"
+    return Proof(faults.verdict, reason, facts, _ASSUMPTIONS, read=read)

@@ -22,9 +22,19 @@ _TITLES = {
 }
 
 
-def check_lines(found: FabricCheck) -> Iterator[str]:
+def check_lines(check: FabricCheck) -> Iterator[str]:
     """Yield the lines of a result for people."""
-    facts = found.facts
+    yield from _network_lines(check)
+    yield from _route_lines(check)
+    yield from _credit_lines(check)
+    yield from _load_lines(check)
+    yield ""
+    yield f"Result: {_result(check)}"
+
+
+def _network_lines(check: FabricCheck) -> Iterator[str]:
+    """Yield the lines about switches, hosts and cables."""
+    facts = check.facts
     yield (
         f"{facts['switches']} switches, {facts['hosts']} hosts, {facts['cables']} cables between "
         "switches"
@@ -38,8 +48,13 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
                 f"End ports of {name}: {count}; their routes are checked, but they are no hosts"
                 f"{remedy}."
             )
+
+
+def _route_lines(check: FabricCheck) -> Iterator[str]:
+    """Yield the lines about faults, and entries and routes that are no faults."""
+    facts = check.facts
     for kind, title in _TITLES.items():
-        texts = [text for text_kind, text in found.faults if text_kind == kind]
+        texts = [text for text_kind, text in check.faults if text_kind == kind]
         if texts:
             yield f"{title}: {len(texts)}"
             yield from (f"    {text}" for text in texts[:SHOWN])
@@ -56,23 +71,19 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
             f"Routes from switches without hosts to switches: {facts['lost_switch_pairs']} are "
             "missing; hosts do not need them."
         )
-    yield from _credit_lines(found)
-    yield from _load_lines(found)
-    yield ""
-    yield f"Result: {_result(found)}"
 
 
-def _credit_lines(found: FabricCheck) -> Iterator[str]:
+def _credit_lines(check: FabricCheck) -> Iterator[str]:
     """Yield the lines about credit loops and service levels."""
-    facts = found.facts
-    is_fault = any(kind == "credit loop" for kind, _ in found.faults)
+    facts = check.facts
+    is_fault = any(kind == "credit loop" for kind, _ in check.faults)
     condition = f" if {facts['assumption']}" if facts["assumption"] else ""
-    if not is_fault and not found.possible_loop:
+    if not is_fault and not check.possible_loop:
         yield f"Credit loops{condition}: none."
-    for kind, text in found.possible:
+    for kind, text in check.possible:
         yield f"{_TITLES[kind]}{condition}:"
         yield f"    {text}"
-    yield from found.remarks
+    yield from check.remarks
     if facts["credit_loops_same"] is None:
         yield "The service levels are unknown (no --sls): all traffic counts as SL 0."
         return
@@ -83,16 +94,16 @@ def _credit_lines(found: FabricCheck) -> Iterator[str]:
     yield f"If replies use the SL of the request (RDMA-CM): {safe}."
 
 
-def _load_lines(found: FabricCheck) -> Iterator[str]:
+def _load_lines(check: FabricCheck) -> Iterator[str]:
     """Yield the lines about busy cables, bisection and the worst cable to lose."""
-    facts = found.facts
-    if found.busiest:
+    facts = check.facts
+    if check.busiest:
         yield (
             f"Busiest cable: {facts['max_load_pairs']} pairs of hosts in one direction, load "
             f"{_text(facts['max_load'])} relative to the fastest cable; no tables of shortest "
             f"routes have a load below {_text(facts['load_bound'])}."
         )
-    for cable in found.busiest:
+    for cable in check.busiest:
         yield (
             f"    load {_text(cable.load)}  {cable.port} -> {cable.peer}  "
             f"({cable.pairs} pairs of hosts)"
@@ -110,18 +121,18 @@ def _load_lines(found: FabricCheck) -> Iterator[str]:
         )
 
 
-def _result(found: FabricCheck) -> str:
+def _result(check: FabricCheck) -> str:
     """Return the verdict on a fabric in words."""
-    levels = found.facts["service_levels"]
-    if found.verdict == "broken":
+    levels = check.facts["service_levels"]
+    if check.verdict == "broken":
         return "broken. Some packets loop, are dropped or find no way."
-    if found.verdict == "cycle":
+    if check.verdict == "cycle":
         return "cycle. Packets can wait for each other in a credit loop."
-    if found.verdict == "not enough input":
+    if check.verdict == "not enough input":
         return (
-            f"not enough input. {'. '.join(gap.missing for gap in found.gaps)}. If "
-            f"{found.facts['assumption']}, the verdict is {found.facts['assumed_verdict']}; "
-            f"otherwise give {' and '.join(gap.remedy for gap in found.gaps)}."
+            f"not enough input. {'. '.join(gap.missing for gap in check.gaps)}. If "
+            f"{check.facts['assumption']}, the verdict is {check.facts['assumed_verdict']}; "
+            f"otherwise give {' and '.join(gap.remedy for gap in check.gaps)}."
         )
     if levels == "unknown":
         traffic = "with all of it on SL 0, and therefore on any one VL"
@@ -129,7 +140,7 @@ def _result(found: FabricCheck) -> str:
         traffic = (
             "with these service levels" if levels == "file" else f"with all of it on SL {levels}"
         )
-    if found.facts["unlisted_switch_levels"]:
+    if check.facts["unlisted_switch_levels"]:
         traffic += ", apart from packets from and to switches without one"
     return f"proven. Unicast traffic cannot deadlock, {traffic}."
 
