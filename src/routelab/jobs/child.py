@@ -82,12 +82,14 @@ def run_child(
         raise RuntimeError("a child process needs the main thread of its parent")
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # then nobody can wait for children
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # 1. Text in the buffers would be printed twice, as the child has a copy of them.
     _flush()
     others = processes.present_children()
     parent = os.getpid()
     with processes.adopt_orphans(), tempfile.TemporaryFile() as trace, _signals() as signals:
         arrived, killed = signals
         try:
+            # 2. Fork. Signals only kill the child: what they do to this process waits for the end.
             child = os.fork()
             if child == 0:  # it never returns into the code of its parent
                 code = 1
@@ -103,10 +105,12 @@ def run_child(
                         _flush()
                     finally:
                         os._exit(code)
+            # 3. A signal that arrived before the child was listed has not killed it.
             killed.append(child)
             if arrived:
                 os.kill(child, signal.SIGKILL)
             hung = _wait(child, may_wait)
+            # 4. Once it was waited for, its PID may be that of another process.
             killed.clear()
             status = os.waitpid(child, 0)[1]
         finally:
@@ -238,6 +242,8 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
             file.flush()
         return 0
 
+    # 1. If this process is killed, the guard is only asked to end, and still ends the child's
+    #    programs. It watches the child, and may itself wait without using CPU time.
     with tempfile.TemporaryFile() as file:
         try:
             ending = run_child(guard, may_wait=True, without_parent=signal.SIGTERM)
@@ -245,6 +251,8 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
             if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
             raise
+
+        # 2. The file has a result, an error or a failure, unless a process ended before.
         if os.WIFSIGNALED(ending.status):
             raise StoppedError(explain_end(*ending, limits))
         file.seek(0)

@@ -112,6 +112,8 @@ def _work(items: Sequence[Item], first: int, shared: memoryview) -> int:
                 logger.error("%s", error)
                 shared[_PROBLEM] = _UNWRITTEN
                 return 1
+            # The next item must find what this one has found: a plugin may have changed the folder,
+            # and left programs running.
             set_limits(None)
             os.chdir(folder)
             end_children()

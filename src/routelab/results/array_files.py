@@ -12,7 +12,6 @@ import os
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
-from io import BufferedReader
 from typing import Any
 
 import numpy as np
@@ -84,10 +83,18 @@ def read_arrays(
     expectation = f"expected {expected}"
     try:
         with open_input(path, MAX_ARRAYS) as stream:
+            # 1. Look at the archive before NumPy does, which reads other formats, too, and unpacks
+            #    arrays of any size.
             if not zipfile.is_zipfile(stream):
                 raise zipfile.BadZipFile("not a complete zip archive")
             stream.seek(0)
-            _check_size(stream)
+            with zipfile.ZipFile(stream) as archive:
+                size = sum(member.file_size for member in archive.infolist())
+            if size > MAX_ARRAYS:
+                raise ValueError(f"its arrays have {size} bytes, and the limit is {MAX_ARRAYS}")
+            stream.seek(0)
+
+            # 2. What the file says of itself comes first: another format has other arrays.
             file = np.load(stream, allow_pickle=False)
             members = set(file.files)
             if METADATA not in members:
@@ -110,15 +117,6 @@ def read_arrays(
         ) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _check_size(stream: BufferedReader) -> None:
-    """Refuse an archive whose arrays, unpacked, are larger than `MAX_ARRAYS`."""
-    with zipfile.ZipFile(stream) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-    stream.seek(0)
-    if size > MAX_ARRAYS:
-        raise ValueError(f"its arrays have {size} bytes, and the limit is {MAX_ARRAYS}")
 
 
 def narrow_integers(values: NDArray[Any]) -> NDArray[Any]:
