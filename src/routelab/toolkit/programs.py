@@ -51,7 +51,7 @@ class ProgramEnd:
     exit_code : int
         Negative: the signal that ended it.
     stdout, stderr : str
-        Empty if they are in files.
+        Empty if they are in files, or the time was up.
     timed_out, flooded : bool
         Whether it was ended because its time was up or it printed too much.
     left : int

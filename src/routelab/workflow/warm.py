@@ -154,6 +154,7 @@ def _start_processes(
         # jobs of the first study, and its kernels, do not wait for those of the others
         priority = [] if share[0].folder in first_jobs else ["nice", "-n", "10"]
         command = [*priority, "routelab", "warm", str(spec)]
+        # in the group of this process, so that a terminal interrupts them with it
         processes.append(subprocess.Popen(command, stdout=writing, stderr=errors))
     os.close(writing)
     return processes, os.fdopen(reading, errors="replace")

@@ -20,6 +20,12 @@ RunStatus: TypeAlias = Literal["ok", "failed", "timeout", "unsupported"]
 """What came of a run: figures; none that can be trusted, or it could not be started; stopped at its
 limit; the benchmark or the routing does not go with this network or number of processes."""
 
+
+def round_name(number: int) -> str:
+    """Return the name of a round for people."""
+    return f"round {number}" if number > 0 else "warm-up"
+
+
 RUN_COLUMNS = (
     "routing",
     "benchmark",

@@ -15,19 +15,19 @@ from routelab.cluster.bench.store import STDERR, STDOUT
 from routelab.study.cluster.hostlist import short_name
 from routelab.toolkit.programs import NotStartedError, run_program
 
-KEPT = re.compile(
+RELEVANT = re.compile(
     r"^(SLURM_(JOB|NNODES|NTASKS|CLUSTER)|OMPI_|OMP_|MPI|MPICH_|HYDRA_|I_MPI_|FI_|UCX_|PMI|PSM|ANGARA)"
 )
 """Names of variables that may affect a benchmark and have no secrets."""
 
 PROBE_SECONDS = 120.0
 
-_PLACE = re.compile(r"^rank (\d+|\?) of (\d+|\?) on (\S+) with (.+)$", re.MULTILINE)
+_RANK_LINE = re.compile(r"^rank (\d+|\?) of (\d+|\?) on (\S+) with (.+)$", re.MULTILINE)
 
 
 def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that may affect a run, in order."""
-    return {name: environment[name] for name in sorted(environment) if KEPT.match(name)}
+    return {name: environment[name] for name in sorted(environment) if RELEVANT.match(name)}
 
 
 def relevant_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -82,7 +82,7 @@ def probe_ranks(
         raise RoutelabError(
             f"{launcher.program} cannot start {launcher.ranks} ranks ({how}){last_lines(errors)}"
         )
-    rank_lines = _PLACE.findall(printed)
+    rank_lines = _RANK_LINE.findall(printed)
     return {
         "host_of_rank": hosts_of_ranks(rank_lines, launcher.hosts, launcher.ranks),
         "systems": sorted({system for *_, system in rank_lines}),

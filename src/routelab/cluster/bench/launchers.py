@@ -31,7 +31,7 @@ FIXES = {
 
 HOSTFILE = "hosts.txt"
 
-_OWN = re.compile(
+_OF_ONE_RANK = re.compile(
     r"(PMI|PMI2|PMIX|OMPI_COMM_WORLD|OMPI_UNIVERSE|PRTE)_.*"
     r"|SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|STEP.*|SRUN_.*|LAUNCH_.*)"
     r"|SLURM_(NTASKS.*|NPROCS|TASKS_PER_NODE|DISTRIBUTION|HOSTFILE|CPU_BIND.*|MPI_TYPE)"
@@ -40,16 +40,17 @@ _OWN = re.compile(
 """Variables that tell a process which rank of which step it is, and those that srun takes for
 options: those of the driver say nothing about the programs that it launches."""
 
-_ASKED = {
+_RANK_VARIABLES = {
     "srun": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "${SLURMD_NODENAME:-$(uname -n)}"),
     "mpiexec": ("PMI_RANK", "PMI_SIZE", "$(uname -n)"),
     "openmpi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "$(uname -n)"),
 }
+"""What a launcher tells a rank, in words of the shell: its number, that of all, and its host."""
 
 
 def probe(launcher: str) -> tuple[str, ...]:
     """Return a program that prints where a rank runs; its text has no part of a configuration."""
-    rank, size, host = _ASKED[launcher]
+    rank, size, host = _RANK_VARIABLES[launcher]
     text = f'echo "rank ${{{rank}:-?}} of ${{{size}:-?}} on {host} with $(uname -sr)"'
     return ("sh", "-c", text)
 
@@ -112,7 +113,7 @@ class Launcher:
         arguments = getattr(self, f"_{self.cluster.launcher}")(name)
         return Launch(
             (self.program, *arguments, *self.cluster.options, *command),
-            {**self._places(), **self.cluster.environment},
+            {**self._variables(), **self.cluster.environment},
             self._hostfile(),
         )
 
@@ -141,7 +142,8 @@ class Launcher:
         by = f"ppr:{self.ranks_per_node}:node"
         return (*passed, "--hostfile", HOSTFILE, "--map-by", by, "-n", str(self.ranks))
 
-    def _places(self) -> dict[str, str]:
+    def _variables(self) -> dict[str, str]:
+        """Return the variables by which srun finds the hosts; others have options."""
         if self.cluster.launcher == "srun" and self.hosts:
             return {"SLURM_HOSTFILE": HOSTFILE}
         return {}
@@ -161,7 +163,7 @@ class Launcher:
 
 def driver_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the driver's variables, without those about its place in a job."""
-    return {name: text for name, text in environment.items() if not _OWN.fullmatch(name)}
+    return {name: text for name, text in environment.items() if not _OF_ONE_RANK.fullmatch(name)}
 
 
 def find_program(cluster: Cluster) -> str:

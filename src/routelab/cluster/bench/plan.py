@@ -132,9 +132,9 @@ class MeasurementPlan:
         routings = self.comparison.routings or (ComparisonPart(AS_IT_IS, AS_IT_IS),)
         rounds = settings.warm_up + settings.repeats
         return tuple(
-            self._turn(routings[routing], number - settings.warm_up + 1, place)
+            self._turn(routings[routing], number - settings.warm_up + 1, turn)
             for number, order in enumerate(routing_orders(len(routings), rounds, settings.seed))
-            for place, routing in enumerate(order, 1)
+            for turn, routing in enumerate(order, 1)
         )
 
     @property
@@ -156,34 +156,38 @@ class MeasurementPlan:
 
     def task(self, benchmark: str, folder: Path = HERE) -> BenchmarkTask:
         """Return the task of a benchmark."""
-        at = self.launcher
         executable = self.executables.get(benchmark, Path())
-        return BenchmarkTask(at.ranks, at.nodes, executable, folder)
+        return BenchmarkTask(self.launcher.ranks, self.launcher.nodes, executable, folder)
 
-    def _turn(self, routing: ComparisonPart, round_: int, place: int) -> RoutingRuns:
+    def _turn(self, routing: ComparisonPart, round_: int, turn: int) -> RoutingRuns:
         benchmarks = self.comparison.benchmarks
-        order = benchmark_order(len(benchmarks), round_, place)
-        runs = tuple(self._run(routing, benchmarks[number], round_, place) for number in order)
+        order = benchmark_order(len(benchmarks), round_, turn)
+        runs = tuple(self._run(routing, benchmarks[number], round_, turn) for number in order)
         return RoutingRuns(routing, round_, runs)
 
     def _run(
         self, routing: ComparisonPart, benchmark: ComparisonPart, round_: int, turn: int
     ) -> PlannedRun:
         """Return one run, with the identity that its fingerprint is of, or why it is refused."""
-        at, plugin = self.launcher, self.benchmarks[benchmark.id]
-        reason = self.refusals.get(routing.id) or plugin.supports(at.ranks, at.ranks_per_node)
+        launcher, plugin = self.launcher, self.benchmarks[benchmark.id]
+        reason = self.refusals.get(routing.id) or plugin.supports(
+            launcher.ranks, launcher.ranks_per_node
+        )
         if reason:
             return PlannedRun(routing, benchmark, round_, turn, refusal=reason)
         task = self.task(benchmark.id)
         command, files = plugin.command(task), plugin.files(task)
         table = self.tables.get(routing.id)
-        launch = at.launch(command)
+        launch = launcher.launch(command)
+
+        # What may change the figures: a run of the store counts only if it is equal in all of this.
+        # The real launch names its step by the fingerprint, which is not known yet.
         identity = {
             "arguments": [_content(word) for word in launch.arguments],
             "environment": {**relevant_variables(), **launch.environment},
             "files": dict(files),
-            "hosts": list(at.hosts) or [os.uname().nodename],
-            "ranks": at.ranks,
+            "hosts": list(launcher.hosts) or [os.uname().nodename],
+            "ranks": launcher.ranks,
             "routing": routing.text,
             "benchmark": benchmark.text,
             "routes": "" if table is None else _digest(table),
@@ -191,14 +195,7 @@ class MeasurementPlan:
             "round": round_,
         }
         return PlannedRun(
-            routing,
-            benchmark,
-            round_,
-            turn,
-            fingerprint_of(identity),
-            identity,
-            command,
-            files,
+            routing, benchmark, round_, turn, fingerprint_of(identity), identity, command, files
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,16 +137,12 @@ def _facts(
 ) -> dict[str, Any]:
     """Return the facts of a measurement: its site, versions, number of runs and times."""
     settings, launcher = plan.comparison.settings, plan.launcher
-    versions: dict[str, str] = {}
-    environment: dict[str, str] = {}
-    systems: dict[str, None] = {}
-    for raw in raws:
-        _merge(versions, raw.circumstances.get("versions", {}))
-        _merge(environment, raw.circumstances.get("environment", {}))
-        systems |= dict.fromkeys(raw.circumstances.get("systems", ()))
-    pairs = {(row["benchmark"], row["version"]) for row in runs if row["version"]}
-    for benchmark, version in sorted(pairs):
-        _merge(versions, {benchmark: version})
+    # the launcher's version is from the session, those of benchmarks are from their outputs
+    sessions = [raw.circumstances for raw in raws]
+    benchmarks = {(row["benchmark"], row["version"]) for row in runs if row["version"]}
+    versions = [session.get("versions", {}) for session in sessions]
+    versions += [{benchmark: version} for benchmark, version in sorted(benchmarks)]
+    systems = dict.fromkeys(system for session in sessions for system in session.get("systems", ()))
     started = sorted(raw.started for raw in raws)
     return {
         "cluster": plan.file.path.stem,
@@ -156,9 +152,9 @@ def _facts(
         "ranks": launcher.ranks,
         "ranks_per_node": launcher.ranks_per_node,
         "job_ids": list(dict.fromkeys(raw.job_id for raw in raws if raw.job_id)),
-        "versions": versions,
+        "versions": _joined(versions),
         "systems": list(systems),
-        "environment": environment,
+        "environment": _joined([session.get("environment", {}) for session in sessions]),
         "rounds": settings.repeats,
         "warm_up": settings.warm_up,
         "applied": plan.apply,
@@ -171,9 +167,10 @@ def _facts(
     }
 
 
-def _merge(into: dict[str, str], more: Mapping[str, Any]) -> None:
-    """Add texts; where sessions differ, join all of them."""
-    for name, text in more.items():
-        earlier = into.setdefault(name, str(text))
-        if str(text) not in earlier.split(" | "):
-            into[name] = f"{earlier} | {text}"
+def _joined(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the texts of records by name; where they differ, all of them."""
+    texts: dict[str, dict[str, None]] = {}
+    for record in records:
+        for name, text in record.items():
+            texts.setdefault(name, {})[str(text)] = None
+    return {name: " | ".join(different) for name, different in texts.items()}

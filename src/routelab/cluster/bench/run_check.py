@@ -21,8 +21,8 @@ from routelab.cluster.bench.comparison import RunStatus
 from routelab.cluster.bench.store import RawRun
 from routelab.toolkit.launcher_reports import find_report, is_signal, remove_launcher_lines
 
-_TOLD = ("error-text", "wrong-processes", "verification-failed")
-"""Failures that a program tells itself, before its exit code does."""
+_OWN_REPORTS = ("error-text", "wrong-processes", "verification-failed")
+"""Failures that a program itself reports, better than its exit code does."""
 
 LAST_LINES = 5
 """Lines of standard error in the reason of a failed run."""
@@ -93,6 +93,8 @@ def judge_output(
     PluginError
         If the parser raises anything but BenchmarkError on the output of a run that did not fail.
     """
+    # Between the lines of a launcher, the parser finds what the program itself says of its failure.
+    # The output of a run that did not fail stays as it is.
     how, failure = _ending(output)
     program_output = output
     if how:
@@ -105,7 +107,7 @@ def judge_output(
     except BenchmarkError as error:
         if not how:
             return RunVerdict("failed", error.failure, str(error))
-        if error.failure in _TOLD:
+        if error.failure in _OWN_REPORTS:
             return RunVerdict("failed", error.failure, f"{how}: {error}")
     except (Exception, SystemExit) as error:
         if not how:

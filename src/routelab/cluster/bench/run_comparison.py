@@ -96,6 +96,8 @@ def prepare_comparison(
         Lists all mistakes: names, files, hosts, executables, a missing fabric; or the fabric must
         be switched for missing runs, and may not.
     """
+    # 1. Load the parts. The mistakes of a group are reported together; the second group needs the
+    #    first one.
     settings = comparison.settings
     file, (topology, network), benchmarks = collect_errors(
         lambda: load_cluster(require_cluster(settings.cluster, word="cluster")),
@@ -103,35 +105,29 @@ def prepare_comparison(
         lambda: _load_plugins("benchmark", comparison.benchmarks),
     )
     cluster = file.cluster
-    nodes = network.num_terminals if network is not None else _size(file)
+    own_nodes = cluster.nodes or max(1, len(cluster.all_hosts))
+    nodes = network.num_terminals if network is not None else own_nodes
+    ranks_per_node = settings.ranks_per_node or cluster.ranks_per_node
     fabric, hosts, program, executables, (tables, refusals) = collect_errors(
         lambda: _fabric(file, comparison, apply=apply),
         lambda: _hosts(file, topology, nodes),
         lambda: _launcher(cluster, dry=dry),
-        lambda: _executables(file, benchmarks, nodes * _ranks_per_node(file, settings), dry=dry),
+        lambda: _executables(file, benchmarks, nodes * ranks_per_node, dry=dry),
         lambda: _tables(network, comparison.routings),
     )
-    launcher = Launcher(cluster, program, hosts, nodes, _ranks_per_node(file, settings))
+    launcher = Launcher(cluster, program, hosts, nodes, ranks_per_node)
     plan = MeasurementPlan(
-        comparison,
-        topology,
-        file,
-        launcher,
-        tables,
-        refusals,
-        benchmarks,
-        executables,
-        fabric,
+        comparison, topology, file, launcher, tables, refusals, benchmarks, executables, fabric
     )
+
+    # 2. See what is stored already. Where the fabric must not be switched, failed runs cannot be
+    #    tried again, so they are results.
     state = cluster.fabric.state if cluster.fabric else ""
     fabrics = Path(state) if state else store.parent / FABRICS
-    session = Session(
-        plan,
-        RunStore(store),
-        fabrics,
-        _remake,
-        retry=apply or dry or not plan.apply,
-    )
+    retry = apply or dry or not plan.apply
+    session = Session(plan, RunStore(store), fabrics, _remake, retry=retry)
+
+    # 3. Refuse what is missing for a switch of the fabric. Nothing is, if no run is missing.
     if plan.apply and not (apply or dry):
         _check_permission(session)
     _check_fabric(plan, session, dry=dry)
@@ -201,19 +197,10 @@ def _network(comparison: Comparison) -> tuple[str, Topology | None]:
     return load_network(comparison.topology)
 
 
-def _size(file: ClusterFile) -> int:
-    return file.cluster.nodes or max(1, len(file.cluster.all_hosts))
-
-
 def _hosts(file: ClusterFile, topology: str, nodes: int) -> tuple[str, ...]:
     if not topology:
         return file.cluster.all_hosts
     return file.cluster.hosts_of(topology, nodes)
-
-
-def _ranks_per_node(file: ClusterFile, settings: Any) -> int:
-    ranks: int = settings.ranks_per_node or file.cluster.ranks_per_node
-    return ranks
 
 
 def _load_plugins(kind: str, chosen: Sequence[ComparisonPart]) -> dict[str, BenchmarkPlugin]:
@@ -270,16 +257,16 @@ def _tables(
     return tables, refusals
 
 
-def _table(network: Topology, one: ComparisonPart) -> RouteTable:
+def _table(network: Topology, part: ComparisonPart) -> RouteTable:
     """Return the table of a routing: its job's, or newly computed without a folder."""
-    if one.folder is None:
-        return Routing.from_name(one.text).table(network)
-    outcome = read_outcome(one.folder / OUTCOME)
+    if part.folder is None:
+        return Routing.from_name(part.text).table(network)
+    outcome = read_outcome(part.folder / OUTCOME)
     if outcome.status == "ok":
-        return load_routes(one.folder / ROUTES, network)
+        return load_routes(part.folder / ROUTES, network)
     if outcome.status == "unsupported":
         raise UnsupportedError(outcome.reason)
-    raise InputError(f"{one.folder} holds no routes: {outcome.reason}")
+    raise InputError(f"{part.folder} holds no routes: {outcome.reason}")
 
 
 def _remake(topology: str, routing: str) -> RouteTable:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from routelab._runtime.progress import report_phase
-from routelab.api.parameters import bytes_text
+from routelab.cluster.bench.comparison import round_name
 from routelab.cluster.bench.environment import environment_of, probe_ranks, versions_of
 from routelab.cluster.bench.fabric.restore import Guard
+from routelab.cluster.bench.fabric.switching import stop_reason
 from routelab.cluster.bench.launchers import run_launch
 from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun
 from routelab.cluster.bench.processes.signals import StopSignals
@@ -26,7 +27,7 @@ from routelab.cluster.bench.slurm import (
     AllocationLostError,
     launch_trouble,
 )
-from routelab.cluster.bench.store import MOST_OUTPUT, RawRun, RunEnding, RunStore
+from routelab.cluster.bench.store import RawRun, RunEnding, RunStore
 from routelab.results.atomic import explain_write_errors
 from routelab.toolkit.programs import NotStartedError
 
@@ -105,8 +106,8 @@ class Runner:
         InputError
             If the disk is full.
         """
-        round_name = f"round {run.round}" if run.round > 0 else "warm-up"
-        report_phase(f"{run.routing.id} {run.benchmark.id}", round_name)
+        subject, round_ = f"{run.routing.id} {run.benchmark.id}", round_name(run.round)
+        report_phase(subject, round_)
         try:
             raw = self._launch_with_retries(run, guard, signals)
             plugin = self.plan.benchmarks[run.benchmark.id]
@@ -120,11 +121,9 @@ class Runner:
         self.done += 1
         if verdict.status != "ok":
             logger.warning(
-                "%s, %s, %s: %s", run.routing.id, run.benchmark.id, round_name, verdict.reason
+                "%s, %s, %s: %s", run.routing.id, run.benchmark.id, round_, verdict.reason
             )
-        report_phase(
-            f"{run.routing.id} {run.benchmark.id}", f"{round_name}: {verdict.status}", ended=True
-        )
+        report_phase(subject, f"{round_}: {verdict.status}", ended=True)
 
     def _launch_with_retries(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a run, again if Slurm's controller could not start it: it may be able to soon."""
@@ -145,6 +144,7 @@ class Runner:
 
     def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a planned run, and return how it ended and where its output is."""
+        # The step's name tells it from those of other runs, so that it alone is ended at its limit.
         name, job = run.fingerprint[:16], self.allocation
         launch = self.launcher.launch(run.command, name)
         folder = self.store.begin(run.fingerprint, run.files).resolve()
@@ -153,6 +153,7 @@ class Runner:
         ending: RunEnding = "ended"
         exit_code: int | None = None
         reason, run_seconds = "", 0.0
+        # A run that fails is stored as well, so that no node-hour is spent twice.
         try:
             ended = run_launch(
                 launch,
@@ -167,11 +168,9 @@ class Runner:
             ending, reason = "not-started", str(error)
         else:
             exit_code, run_seconds = ended.exit_code, ended.seconds
-            if ended.timed_out:
-                ending, reason = "timeout", f"took longer than {seconds:g} s and was ended"
-            elif ended.flooded:
-                limit = bytes_text(MOST_OUTPUT)
-                ending, reason = "flooded", f"printed more than {limit} and was ended"
+            reason = stop_reason(ended, seconds)
+            if reason:
+                ending = "flooded" if ended.flooded else "timeout"
         return RawRun(
             run.fingerprint,
             run.identity,

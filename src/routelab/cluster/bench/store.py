@@ -219,7 +219,7 @@ def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name in _NAMES}
 
 
-_NAMES = {one.name for one in fields(RawRun)} - {"folder"}
+_NAMES = {attribute.name for attribute in fields(RawRun)} - {"folder"}
 
 
 def _is_orphan(name: str) -> bool:

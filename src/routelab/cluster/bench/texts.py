@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from routelab.api import InputError
-from routelab.cluster.bench.comparison import Comparison, ComparisonPart, equal_tables
+from routelab.cluster.bench.comparison import Comparison, ComparisonPart, equal_tables, round_name
 from routelab.cluster.bench.launchers import HOSTFILE
 from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun
 from routelab.cluster.bench.results import ComparisonResult
@@ -118,7 +118,7 @@ def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) ->
             yield f"# {run.routing.id}, {run.benchmark.id}: not run: {run.refusal}"
     yield f"# {sum(len(turn.runs) for turn in turns)} of {total} runs are missing"
     for turn in turns:
-        yield f"# {_round(turn.round)}: {turn.routing.id}"
+        yield f"# {round_name(turn.round)}: {turn.routing.id}"
         if plan.apply:
             yield from _switch_lines(measurement, turn.routing, "apply")
         for run in turn.runs:
@@ -126,10 +126,6 @@ def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) ->
     if turns and plan.apply:
         yield "# at the end, also after errors:"
         yield from _switch_lines(measurement, turns[-1].routing, "restore")
-
-
-def _round(number: int) -> str:
-    return f"round {number}" if number > 0 else "warm-up"
 
 
 def _switch_lines(
@@ -158,6 +154,7 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
     columns : tuple of str
     rows : list of list of str
     """
+    # 1. The values of each figure. One that only warm-up rounds have gets a row without a value.
     rows: list[list[str]] = []
     cells: dict[tuple[str, ...], list[float]] = {}
     units: dict[tuple[str, ...], str] = {}
@@ -169,14 +166,17 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
         units[key] = str(row["unit"])
         if row["round"] > 0:
             cells[key].append(float(row["value"]))
+
+    # 2. The rows. A pair without any figure has one, too, which says how many runs failed, and why.
     pairs = dict.fromkeys((row["routing"], row["benchmark"]) for row in collected.runs)
     for pair in pairs:
-        runs_of_pair = [
+        failed = [
             row
             for row in collected.runs
-            if (row["routing"], row["benchmark"]) == pair and row["round"] > 0
+            if (row["routing"], row["benchmark"]) == pair
+            and row["round"] > 0
+            and row["status"] != "ok"
         ]
-        failed = [row for row in runs_of_pair if row["status"] != "ok"]
         reason = str(failed[0]["reason"]) if failed else ""
         keys_of_pair = [key for key in cells if key[:2] == pair]
         for key in keys_of_pair or [(*pair, "", "")]:

@@ -84,7 +84,7 @@ class Journal:
             return None
         try:
             record = read_json(self.path, FORMAT)
-            _check(record)
+            _check_entry(record)
         except InputError as error:
             reason = str(error).partition(";")[0].removeprefix(f"{self.path}").lstrip(": ")
             raise InputError(
@@ -109,9 +109,9 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
 
-def _check(left: Mapping[str, Any]) -> None:
-    texts = (left.get(name) for name in ("topology", "routing", "folder"))
-    hosts = left.get("hosts")
-    named = isinstance(hosts, list) and all(isinstance(host, str) for host in hosts)
-    if not (named and all(isinstance(text, str) for text in texts)):
+def _check_entry(entry: Mapping[str, Any]) -> None:
+    texts = [entry.get(name) for name in ("topology", "routing", "folder")]
+    hosts = entry.get("hosts")
+    are_hosts = isinstance(hosts, list) and all(isinstance(host, str) for host in hosts)
+    if not (are_hosts and all(isinstance(text, str) for text in texts)):
         raise InputError("expected texts topology, routing and folder, and a list of hosts")

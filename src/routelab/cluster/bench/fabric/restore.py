@@ -81,7 +81,10 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: 
                 state[word] = int(number)
         if state["dismissed"] < 0:
             print("the driver has ended; ending its benchmark", flush=True)
-            _end(state["group"])
+            if group := state["group"]:
+                end_group(group, signal.SIGTERM)
+                wait_for_group(group, GRACE_SECONDS)
+                end_group(group, signal.SIGKILL)
             kill_marked(mark)
             if state["applied"] >= 0:
                 restore(state["applied"])
@@ -93,13 +96,6 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: 
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
-
-
-def _end(group: int) -> None:
-    if group:
-        end_group(group, signal.SIGTERM)
-        wait_for_group(group, GRACE_SECONDS)
-        end_group(group, signal.SIGKILL)
 
 
 def wait_for_group(group: int, seconds: float) -> bool:

@@ -126,14 +126,17 @@ class LoggedSwitch:
             logger.warning("cannot write %s: %s; it lacks: %s", self._log, error.strerror, line)
 
 
+def stop_reason(end: ProgramEnd, seconds: float) -> str:
+    """Return why a program was ended; empty if it ended by itself."""
+    if end.flooded:
+        return f"printed more than {bytes_text(MOST_OUTPUT)} and was ended"
+    return f"took longer than {seconds:g} s and was ended" if end.timed_out else ""
+
+
 def _failure(end: ProgramEnd, seconds: float) -> str:
     """Return how a command failed; empty if it did not."""
-    if end.flooded:
-        failure = f"printed more than {bytes_text(MOST_OUTPUT)} and was ended"
-    elif end.timed_out:
-        failure = f"took longer than {seconds:g} s and was ended"
-    else:
-        failure = f"exit code {end.exit_code}" if end.exit_code else ""
+    exit_code = f"exit code {end.exit_code}" if end.exit_code else ""
+    failure = stop_reason(end, seconds) or exit_code
     if end.left:
         failure += (
             ", and could not be ended, because it runs as another user (process group "
