@@ -114,8 +114,8 @@ class Allocation:
         """End the steps of that name, with all their processes."""
         listed = _output_of(["squeue", "--steps", "--noheader", "--format=%i %j"])
         for line in (listed or "").splitlines():
-            step, _, called = line.strip().partition(" ")
-            if called == name and step.startswith(f"{self.job_id}."):
+            step, _, step_name = line.strip().partition(" ")
+            if step_name == name and step.startswith(f"{self.job_id}."):
                 _output_of(["scancel", "--signal=KILL", step])
 
     def _state(self) -> str | None:

@@ -534,18 +534,18 @@ def _busiest(
 ) -> tuple[CableLoad, ...]:
     """Return the cables with the largest loads in one direction."""
     topology = tables.topology
-    back = np.empty(topology.num_channels, dtype=np.int64)
-    back[topology.links[:, 0]], back[topology.links[:, 1]] = (
+    opposite = np.empty(topology.num_channels, dtype=np.int64)
+    opposite[topology.links[:, 0]], opposite[topology.links[:, 1]] = (
         topology.links[:, 1],
         topology.links[:, 0],
     )
     order = np.argsort(-loads, kind="stable")[:BUSIEST]
     return tuple(
         CableLoad(
-            tables.out_port(out),
-            tables.out_port(int(back[out])),
-            round(float(pairs[out])),
-            float(loads[out]),
+            tables.out_port(channel),
+            tables.out_port(int(opposite[channel])),
+            round(float(pairs[channel])),
+            float(loads[channel]),
         )
-        for out in order.tolist()
+        for channel in order.tolist()
     )

@@ -275,16 +275,20 @@ def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
 def _levels(tables: FabricTables, service_levels: ServiceLevels, file: str) -> Int8Array:
     """Return the service level of each pair of LIDs' owners; −1 if the file has none."""
     topology, addresses = tables.topology, tables.addresses
-    terminals = {guid: [place] for place, guid in enumerate(addresses.guids)}
-    nodes = {guid: [topology.num_terminals + s] for s, guid in enumerate(addresses.switch_guids)}
-    place = {guid: t for t, guid in enumerate(addresses.terminal_guids)}
+    rows_of_port = {guid: [row] for row, guid in enumerate(addresses.guids)}
+    rows_of_node = {
+        guid: [topology.num_terminals + switch]
+        for switch, guid in enumerate(addresses.switch_guids)
+    }
+    terminal_of_port = {guid: terminal for terminal, guid in enumerate(addresses.terminal_guids)}
     for index, number in tables.fabric.end_ports:
         node = tables.fabric.nodes[index]
-        terminal = place.get(guid_text(node.ports[number].guid))
+        terminal = terminal_of_port.get(guid_text(node.ports[number].guid))
         if node.guid and terminal is not None:
-            nodes.setdefault(guid_text(node.guid), []).append(terminal)
+            rows_of_node.setdefault(guid_text(node.guid), []).append(terminal)
     # ibdmchk names nodes, OpenSM's dump names ports; one file names one of both
-    rows_of = nodes if all(guid in nodes for guid in service_levels.source_guids) else terminals
+    are_nodes = all(guid in rows_of_node for guid in service_levels.source_guids)
+    rows_of = rows_of_node if are_nodes else rows_of_port
     unknown = [guid for guid in service_levels.source_guids if guid not in rows_of]
     if unknown:
         raise InputError(f"{file}: the fabric has no port or node with GUID {unknown[0]}")

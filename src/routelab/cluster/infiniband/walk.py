@@ -47,8 +47,8 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     # the step −1 takes the last element
     follow[:switches] = np.append(topology.channel_target, lost)[steps]
     follow[arrived], follow[lost] = arrived, lost
-    at = np.flatnonzero(tables.entries.is_delivered)
-    follow[tables.ends[at], at] = arrived
+    delivered = np.flatnonzero(tables.entries.is_delivered)
+    follow[tables.ends[delivered], delivered] = arrived
     # after k rounds each packet has made 2^k steps; in a loop it is still on the way
     for _ in range(switches.bit_length()):
         follow = np.take_along_axis(follow, follow, axis=0)
@@ -74,15 +74,15 @@ def host_routes(tables: FabricTables) -> RouteTable:
     """Return the routes from all switches with hosts to all hosts that packets arrive at."""
     topology = tables.topology
     terminals = np.arange(topology.num_terminals)
-    at = topology.terminal_switch
+    switch_of_host = topology.terminal_switch
     steps = tables.entries.steps[:, : topology.num_terminals].copy()
     delivered = tables.entries.is_delivered[: topology.num_terminals]
     steps[:, ~delivered] = -1
-    steps[at[delivered], terminals[delivered]] = -1
+    steps[switch_of_host[delivered], terminals[delivered]] = -1
     lengths, hops = table_from_next_hops(
         np.ascontiguousarray(steps),
         topology.endpoints,
-        at,
+        switch_of_host,
         topology.channel_source,
         topology.channel_target,
     )

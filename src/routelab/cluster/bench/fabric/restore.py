@@ -70,15 +70,20 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: 
     """Run the child; never return."""
     code = 1
     try:
+        # 1. Outlive the driver: what ends it at its terminal must not end this process as well.
         os.setsid()
         for deaf in _DEAF:
             signal.signal(deaf, signal.SIG_IGN)
         _write_to(log)
+
+        # 2. Keep the last report of each kind, until the driver's end closes the pipe.
         state = {"group": 0, "applied": -1, "dismissed": -1}
         with os.fdopen(reading) as messages:
             for line in messages:
                 word, number = line.split()
                 state[word] = int(number)
+
+        # 3. End the benchmark before the fabric is restored, as it would run on changing routes.
         if state["dismissed"] < 0:
             print("the driver has ended; ending its benchmark", flush=True)
             if group := state["group"]:

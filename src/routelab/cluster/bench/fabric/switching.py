@@ -90,7 +90,17 @@ class LoggedSwitch:
         output = os.memfd_create("output")
         failure, started = "interrupted", True
         try:
-            failure = _failure(self._run(arguments, seconds, output), seconds)
+            end = run_program(
+                arguments,
+                stdout=Path(f"/proc/self/fd/{output}"),
+                seconds=seconds,
+                gentle=True,
+                max_output=MOST_OUTPUT,
+                may_leave=True,
+                on_start=self._on_start,
+                starting=self._starting,
+            )
+            failure = _failure(end, seconds)
         except NotStartedError as error:
             failure, started = f"cannot be started: {error.reason}", False
         finally:
@@ -102,19 +112,6 @@ class LoggedSwitch:
         if failure:
             raise FabricError(f"{command_line}: {failure}{last_lines(text) if started else ''}")
         return text
-
-    def _run(self, arguments: Sequence[str], seconds: float, output: int) -> ProgramEnd:
-        """Run a program of the fabric with its output in the log; return how it ended."""
-        return run_program(
-            arguments,
-            stdout=Path(f"/proc/self/fd/{output}"),
-            seconds=seconds,
-            gentle=True,
-            max_output=MOST_OUTPUT,
-            on_start=self._on_start,
-            starting=self._starting,
-            may_leave=True,
-        )
 
     def _write(self, line: str, *, stamped: bool = True) -> None:
         stamp = f"{datetime.now(UTC).isoformat(timespec='seconds')} " if stamped else ""
