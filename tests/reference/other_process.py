@@ -8,11 +8,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 from routelab.testing.checks import common
+from routelab.toolkit.programs import ProgramEnd
 
 SERVE = """
 import io, json, os, sys
@@ -48,14 +48,17 @@ def one_other_process() -> Iterator[None]:
     assert server.stdin is not None
     assert server.stdout is not None
 
-    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(command: list[str], **options: Any) -> ProgramEnd:
         assert command == [sys.executable, "-m", "routelab.testing.fresh"]
-        print(json.dumps([os.getpid(), options["input"]]), file=server.stdin, flush=True)
+        print(json.dumps([os.getpid(), options["stdin"]]), file=server.stdin, flush=True)
         # a process that was ended may have left the answer to its question
         while (answer := json.loads(server.stdout.readline()))[0] != os.getpid():
             pass
-        return subprocess.CompletedProcess(command, answer[1], answer[2], answer[2])
+        _, exit_code, text = answer
+        return ProgramEnd(
+            exit_code, text, text, timed_out=False, flooded=False, left=0, seconds=0.0
+        )
 
-    with patch.object(common, "subprocess", SimpleNamespace(run=run)):
+    with patch.object(common, "run_program", run):
         yield
     server.communicate()
