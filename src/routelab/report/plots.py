@@ -106,8 +106,8 @@ def plot_channel_loads(
 
     from routelab.report.figures.drawing import house_style
     from routelab.report.figures.kinds.ranked import ranked_drawing
-    from routelab.report.figures.lines import COUNT, LOAD
-    from routelab.report.figures.request import FigureRequest
+    from routelab.report.figures.lines import COUNT
+    from routelab.report.figures.request import LOAD, FigureRequest
     from routelab.report.rows.routes import RouteRows
     from routelab.study import Figure as FigureSpec
 

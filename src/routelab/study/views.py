@@ -210,17 +210,17 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "improvement": ({"x", "y"}, {"hue", "col", "mark", "beside", "names"}),
     "bound": ({"x", "y", "bound"}, {"hue", "col", "mark", "beside", "names"}),
     "heat": ({"x", "y", "colour"}, {"col"}),
-    "overview": ({"x", "y", "colour"}, {"col"}),
-    "matrix": ({"colour"}, {"col"}),
     "network": ({"colour"}, {"turns"}),
 }
 """Keys that each kind of figure needs, and those that it may have."""
+_KEYS_OF_PAIRS: tuple[set[str], set[str]] = ({"colour"}, {"col"})
+"""Those of a heat map of pairs of terminals, whose axes are sender and receiver."""
 _ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
 _WITH_CHANNELS = ("routes", "channels", "flow-channels")
 """Values of `of` with locations on a network."""
-_OF_PAIRS = "flow-pairs"
+PAIRS = "flow-pairs"
 """Value of `of` with pairs of terminals."""
-_OF_DETAILS = {"ecdf", "histogram", "ranked", "box", "heat", "matrix", "network"}
+_OF_DETAILS = {"ecdf", "histogram", "ranked", "box", "heat", "network"}
 """Kinds of figure that show channels, terminals or packets; the others show runs."""
 
 
@@ -239,17 +239,16 @@ class Figure(StudyPart):
         "improvement",
         "bound",
         "heat",
-        "overview",
-        "matrix",
         "network",
     ] = Field(
         description="Kind of figure. Distributions: ecdf or histogram (share of channels with at "
         "most a value, or with each value), ranked (values in descending order), bar (a "
         "statistic of runs) or box (their spread). Relations: line, curve (with intervals; "
-        "without latencies of saturated loads), scatter (a point per run), heat (means on a "
-        "grid) or matrix (traffic between terminals). A drawing: network. "
-        "Comparisons: improvement (paired, with intervals), bound (a value, its bound and the "
-        "gap) or overview (a number for each x and y)"
+        "without latencies of saturated loads), scatter (a point per run) or heat (a coloured "
+        "field for each x and y, with numbers if rows are runs; or for each pair of terminals). "
+        "A drawing: network. "
+        "Comparisons: improvement (paired, with intervals) or bound (a value, its bound and the "
+        "gap)"
     )
     of: Rows = Field(
         default="routes",
@@ -263,7 +262,7 @@ class Figure(StudyPart):
     col: str | None = Field(default=None, description="Column that determines the panel")
     colour: str | None = Field(
         default=None,
-        description="Column that determines the colour of fields (heat, overview, matrix), or of "
+        description="Column that determines the colour of fields (heat), or of "
         "channels (network): an amount, or group numbers",
     )
     bound: str | None = Field(
@@ -307,26 +306,22 @@ class Figure(StudyPart):
     @model_validator(mode="after")
     def _check_keys_of_kind(self) -> Figure:
         """Refuse keys that the kind of figure lacks or does not use."""
-        needed, allowed = _FIGURE_KEYS[self.kind]
+        is_traffic = self.kind == "heat" and self.of == PAIRS
+        needed, allowed = _KEYS_OF_PAIRS if is_traffic else _FIGURE_KEYS[self.kind]
+        kind = f"{self.kind} of {PAIRS}" if is_traffic else self.kind
         set_keys = {
             key
             for key in type(self).model_fields.keys() - _ANY_KIND
             if getattr(self, key) not in (None, [], {}, False)
         }
         if absent := needed - set_keys:
-            raise ValueError(f"a figure of kind {self.kind} needs {', '.join(sorted(absent))}")
+            raise ValueError(f"a figure of kind {kind} needs {', '.join(sorted(absent))}")
         if foreign := set_keys - needed - allowed:
-            raise ValueError(
-                f"a figure of kind {self.kind} does not use {', '.join(sorted(foreign))}"
-            )
+            raise ValueError(f"a figure of kind {kind} does not use {', '.join(sorted(foreign))}")
         if self.of in DETAILS and self.kind not in _OF_DETAILS:
             raise ValueError(f"a figure of kind {self.kind} cannot show rows of {self.of}")
-        if self.kind in ("heat", "network") and self.of not in _WITH_CHANNELS:
+        if self.kind == "network" and self.of not in _WITH_CHANNELS:
             raise ValueError(f"a figure of kind {self.kind} shows channels; set 'of: channels'")
-        if self.kind == "matrix" and self.of != _OF_PAIRS:
-            raise ValueError(
-                f"a figure of kind matrix shows pairs of terminals; set 'of: {_OF_PAIRS}'"
-            )
         if self.turns and self.of != "routes":
             raise ValueError("turns are marked in pictures of route tables; drop 'turns' or 'of'")
         if self.kind != "line" and "mean" in self.over.values():

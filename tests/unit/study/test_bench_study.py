@@ -60,8 +60,12 @@ def test_settings_are_the_product_over_their_sweeps(read):
         ),
         ("benchmarks: [npb]\nbench: {repeat: 3}\n", "5: bench.repeat: unknown key"),
         (
-            "figures: {b: {of: benchmarks, kind: heat, x: nodes, y: size, colour: median}}\n",
-            "4: figures.b: a figure of kind heat shows channels",
+            "figures: {b: {of: benchmarks, kind: network, colour: median}}\n",
+            "4: figures.b: a figure of kind network shows channels",
+        ),
+        (
+            "figures: {b: {of: flow-pairs, kind: heat, x: sender, colour: bytes}}\n",
+            "4: figures.b: a figure of kind heat of flow-pairs does not use x",
         ),
     ],
 )

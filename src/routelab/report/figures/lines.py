@@ -7,18 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.request import LOAD, VALUE, FigureRequest
 from routelab.report.rows.benchmarks import SINGLE
 from routelab.report.rows.row_set import filter_rows
-from routelab.study.views import BENCHMARKS, DETAILS
 
 COUNT = "count"
 """Column with the number of items that a line stands for."""
-
-LOAD = "load"
-"""Column of tables with the load of each channel."""
-VALUE = "value"
-"""Column of measurements with the value of each run."""
 
 THINGS = {
     "latencies": "packets",
@@ -66,11 +60,7 @@ def lines_of(
         If a column does not exist or holds words where numbers are needed.
     """
     spec, row_set, place = request.spec, request.row_set, request.place
-    of: str | None = spec.of if spec.of in DETAILS else None
-    if spec.of == "routes" and LOAD in numbers.values():
-        of = "channels"
-    if spec.of in BENCHMARKS and VALUE in numbers.values():
-        of = SINGLE
+    of = request.details_of(*numbers.values())
     where = dict(spec.where)
     line_conditions = {key: where.pop(key) for key in list(where) if of and key not in row_set.jobs}
     jobs = request.rows(where)

@@ -10,12 +10,16 @@ import pandas as pd
 
 from routelab.report.figures.styles import SeriesStyle, SeriesStyles
 from routelab.report.labels import label
+from routelab.report.rows.benchmarks import SINGLE
 from routelab.report.rows.row_set import OK, RowSet, key_text, sort_texts
 from routelab.study import Figure as FigureSpec
 from routelab.study import Reference
+from routelab.study.views import BENCHMARKS, DETAILS, PAIRS
 
-_PANELS = {"heat": "routing", "matrix": "workload"}
-"""Columns that determine the panels of a kind of figure, unless the figure names one."""
+LOAD = "load"
+"""Column of tables with the load of each channel."""
+VALUE = "value"
+"""Column of measurements with the value of each run."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,11 @@ class FigureRequest:
     @property
     def col(self) -> str:
         """Column of the panels; empty if there is one panel."""
-        return self.spec.col or _PANELS.get(self.spec.kind, "")
+        if self.spec.col or self.spec.kind != "heat":
+            return self.spec.col or ""
+        # A field is the mean over all runs of its panel, which would mix routings or workloads.
+        details = self.details_of(self.colour)
+        return "workload" if details == PAIRS else "routing" if details else ""
 
     @property
     def facets(self) -> list[str]:
@@ -84,6 +92,19 @@ class FigureRequest:
     def grid_keys(self) -> list[str]:
         """Columns that separate panels and the fields of their grids."""
         return _distinct(self.col, self.y, self.x)
+
+    def details_of(self, *numbers: str) -> str | None:
+        """Return the kind of the detailed lines that have these columns; None if runs have them.
+
+        A table of routes has the load of each channel in a file of its own, and a benchmark the
+        value of each run.
+        """
+        of = self.spec.of
+        if of == "routes" and LOAD in numbers:
+            return "channels"
+        if of in BENCHMARKS and VALUE in numbers:
+            return SINGLE
+        return of if of in DETAILS else None
 
     def label(self, column: str) -> str:
         """Return a column's name for people, with its unit."""

@@ -1,4 +1,4 @@
-"""Figures that compare runs: improvements, bounds, Pareto fronts and overviews."""
+"""Figures that compare runs: improvements, bounds, Pareto fronts and heat maps."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ IMPROVEMENT = Figure(
 )
 BOUND = Figure(kind="bound", x="nodes", y="max_load", bound="lower_bound_rules")
 PARETO = Figure(kind="scatter", x="max_load", y="sigma4", front=True)
-OVERVIEW = Figure(kind="overview", x="nodes", y="routing", colour="max_load")
+HEAT = Figure(kind="heat", x="nodes", y="routing", colour="max_load")
 SPECS = [
-    *(IMPROVEMENT, BOUND, PARETO, OVERVIEW),
+    *(IMPROVEMENT, BOUND, PARETO, HEAT),
     *(Figure(kind="ecdf", x="load"), Figure(kind="network", colour="load")),
     Figure(kind="line", x="nodes", y="max_load"),
 ]
@@ -160,8 +160,8 @@ def test_the_front_equals_its_naive_twin(costs):
     assert pareto_front(costs) == naive
 
 
-def test_an_overview_has_a_number_in_each_field(runs):
-    drawing = drawn(runs, OVERVIEW, ["seed"])
+def test_a_heat_map_of_runs_has_a_number_in_each_field(runs):
+    drawing = drawn(runs, HEAT, ["seed"])
     axis = drawing.figure.axes[0]
     means = drawing.data.set_index(["routing", "nodes"])["max_load"].to_dict()
     assert means[("sssp", 4)] == 9

@@ -1,15 +1,15 @@
-"""Traffic matrices."""
+"""Heat maps of the traffic between terminals."""
 
 from __future__ import annotations
 
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.figures.kinds.matrix import MAX_VECTORS
+from routelab.report.figures.kinds.pairs import MAX_VECTORS
 from routelab.report.figures.request import FigureRequest
 from routelab.report.rows.study_rows import StudyRows
 from routelab.study import Figure
 
-MATRIX = Figure(kind="matrix", of="flow-pairs", colour="bytes")
+TRAFFIC = Figure(kind="heat", of="flow-pairs", colour="bytes")
 
 
 def pairs_of(sums):
@@ -18,10 +18,12 @@ def pairs_of(sums):
     ]
 
 
-def test_a_matrix_is_the_mean_over_runs_and_zero_stays_blank(world):
+def test_traffic_is_the_mean_over_runs_and_zero_stays_blank(world):
     for routing, sums in (("a", {(0, 1): 100.0, (1, 2): 0.0}), ("b", {(0, 1): 300.0, (3, 0): 8.0})):
         world.flow(routing, alias="job", tables={"pairs": pairs_of(sums)})
-    drawing = draw_figure(FigureRequest(MATRIX, StudyRows([], (), world.flows).flows, (), "here: "))
+    drawing = draw_figure(
+        FigureRequest(TRAFFIC, StudyRows([], (), world.flows).flows, (), "here: ")
+    )
     found = drawing.data.set_index(["sender", "receiver"])["bytes"].to_dict()
     assert found == {(0, 1): 200.0, (3, 0): 4.0}
     fields = drawing.figure.axes[0].collections[0]
@@ -30,11 +32,13 @@ def test_a_matrix_is_the_mean_over_runs_and_zero_stays_blank(world):
     assert drawing.figure.axes[0].yaxis_inverted()
 
 
-def test_a_matrix_with_many_pairs_is_an_image(world, tmp_path):
+def test_traffic_of_many_pairs_is_an_image(world, tmp_path):
     side = int(MAX_VECTORS**0.5) + 2
     sums = {(a, b): 1.0 + a for a in range(side) for b in range(side) if a != b}
     world.flow("a", tables={"pairs": pairs_of(sums)})
-    drawing = draw_figure(FigureRequest(MATRIX, StudyRows([], (), world.flows).flows, (), "here: "))
+    drawing = draw_figure(
+        FigureRequest(TRAFFIC, StudyRows([], (), world.flows).flows, (), "here: ")
+    )
     save_drawing(drawing, tmp_path, "f", ["svg"])
     svg = (tmp_path / "f.svg").read_text()
     assert "<image" in svg

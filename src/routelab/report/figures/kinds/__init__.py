@@ -13,9 +13,7 @@ from routelab.report.figures.kinds.distribution import draw_distribution
 from routelab.report.figures.kinds.heat import draw_heat
 from routelab.report.figures.kinds.improvement import draw_improvements
 from routelab.report.figures.kinds.line import draw_lines
-from routelab.report.figures.kinds.matrix import draw_matrices
 from routelab.report.figures.kinds.network import draw_networks
-from routelab.report.figures.kinds.overview import draw_overview
 from routelab.report.figures.kinds.ranked import draw_ranked
 from routelab.report.figures.kinds.scatter import draw_points
 from routelab.report.figures.request import FigureRequest
@@ -35,8 +33,6 @@ KINDS = OF_SERIES | {
     "bound": draw_bounds,
     "improvement": draw_improvements,
     "heat": draw_heat,
-    "overview": draw_overview,
-    "matrix": draw_matrices,
     "network": draw_networks,
 }
 """Functions that draw each kind of figure."""
