@@ -153,12 +153,14 @@ def compare_tables(
     if they differ by at most `rtol` times the old one. Measured values are also equal if their
     intervals overlap.
     """
+    # 1. Rows that only one table has.
     merged = _match_rows(old, new, keys)
     changes = [
         Change(study, file, row, difference="missing" if side == "left_only" else "new")
         for row, side in zip(merged["name"], merged["side"], strict=True)
         if side != "both"
     ]
+    # 2. Cells of the others. Ends of intervals are compared with their value, not by themselves.
     matched = merged[merged["side"] == "both"]
     rows = [*matched["name"]]
     old, new = (

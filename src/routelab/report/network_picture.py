@@ -96,6 +96,7 @@ class Picture:
 
 def picture_of(topology: Topology) -> Picture:
     """Lay out a network: unrolled if it is a grid, otherwise by its levels, groups or distances."""
+    # 1. Places of the switches.
     grid = topology.coordinates
     channel_ends = np.stack((topology.channel_source, topology.channel_target), axis=1)
     steps = _row_steps(topology, channel_ends)
@@ -109,28 +110,25 @@ def picture_of(topology: Topology) -> Picture:
     else:
         sizes = grid_sizes(topology)
         switches, ticks = unroll(grid, sizes), _block_ticks(topology, sizes)
+        # circles have room for the inner coordinates if these are at most three digits
         inner = len(sizes) > 2 and max(sizes[2:]) <= 10 and len(sizes) <= 5
         marks = tuple("".join(map(str, row[2:])) if inner else "" for row in grid.tolist())
         if inner:
             axes = ", ".join(coordinate_name(topology, i) for i in range(2, len(sizes)))
             hint += f" In the circles: {axes}."
+    # 2. Lines of the channels. Parallel channels of two switches have a lane each, further out.
     lines: list[Points] = []
     owners: list[int] = []
     lanes: Counter[tuple[int, int]] = Counter()
     rings = _ring_dimensions(steps, sizes) if sizes is not None else set()
-    for channel, (dimension, length) in enumerate(steps):
+    for channel, step in enumerate(steps):
         ends = int(channel_ends[channel, 0]), int(channel_ends[channel, 1])
         side = SIDE * (1 + 1.6 * lanes[ends])
         lanes[ends] += 1
-        start, end = switches[ends[0]], switches[ends[1]]
-        if sizes is not None and dimension in rings and length == sizes[dimension] - 1:
-            channel_lines = _cut_channel(start, end, side, switches, dimension)
-        elif sizes is not None and dimension not in rings and length > 1:
-            channel_lines = [_arc(start, end, side)]
-        else:
-            channel_lines = [_straight(start, end, side)]
+        channel_lines = _channel_lines(switches, ends, step, sizes, rings, side)
         lines += channel_lines
         owners += [channel] * len(channel_lines)
+    # 3. Failed parts, and hints for what is in this picture.
     failed = tuple(_failed_links(topology, switches, sizes, rings))
     if len(lines) > topology.num_channels or len(failed) > len(dict(failed)):
         hint += " Open ends close a ring with those at the other side."
@@ -153,15 +151,9 @@ def _failed_links(
     """Yield the lines of failed links, in the middle between the places of their channels."""
     ends = list(failed_link_ends(topology))
     steps = _row_steps(topology, np.array([pair[:2] for pair in ends], dtype=int).reshape(-1, 2))
-    for (a, b, name), (dimension, length) in zip(ends, steps, strict=True):
-        start, end = switches[a], switches[b]
-        if sizes is not None and dimension in rings and length == sizes[dimension] - 1:
-            cut = _cut_channel(start, end, 0.0, switches, dimension)
-            yield from ((name, line[:2]) for line in cut)
-        elif sizes is not None and dimension not in rings and length > 1:
-            yield name, _arc(start, end, 0.0)[:-1]
-        else:
-            yield name, _straight(start, end, 0.0)[:2]
+    for (a, b, name), step in zip(ends, steps, strict=True):
+        for line in _channel_lines(switches, (a, b), step, sizes, rings, side=0.0):
+            yield name, line[:-1]  # without the barb, because both directions failed
 
 
 def _failed_cells(topology: Topology, sizes: Sequence[int]) -> NDArray[np.int32]:
@@ -274,6 +266,39 @@ def _ring_dimensions(steps: Sequence[tuple[int, int]], sizes: Sequence[int]) -> 
     """Return the dimensions of size 3 and more whose channels do not skip switches of a row."""
     skipping = {d for d, length in steps if d >= 0 and 1 < length < sizes[d] - 1}
     return {d for d, size in enumerate(sizes) if size >= 3} - skipping
+
+
+def _channel_lines(
+    switches: Points,
+    ends: tuple[int, int],
+    step: tuple[int, int],
+    sizes: Sequence[int] | None,
+    rings: set[int],
+    side: float,
+) -> list[Points]:
+    """Return the lines of a channel, each with a barb: straight, an arc, or cut in two.
+
+    Parameters
+    ----------
+    switches : float64 array, shape (S, 2)
+    ends : (int, int)
+        First and last switch.
+    step : (int, int)
+        Dimension and length; see `_row_steps`.
+    sizes : sequence of int or None
+        Of the grid; None if the network is none.
+    rings : set of int
+        Dimensions whose longest step closes a ring.
+    side : float
+        Distance from the line between the switches.
+    """
+    start, end = switches[ends[0]], switches[ends[1]]
+    dimension, length = step
+    if sizes is not None and dimension in rings and length == sizes[dimension] - 1:
+        return _cut_channel(start, end, side, switches, dimension)
+    if sizes is not None and dimension not in rings and length > 1:
+        return [_arc(start, end, side)]
+    return [_straight(start, end, side)]
 
 
 def _straight(start: Points, end: Points, side: float) -> Points:

@@ -36,6 +36,7 @@ def pivot_table(
     InputError
         If another value differs within a row, or a column would have the name of another one.
     """
+    # 1. The columns: those that identify a row, those that all names share, and one for each name.
     keys = [column for column in table.with_role("row") if column.name != pivot.by]
     pivoted = _pivoted_columns(table, pivot)
     shared = [
@@ -51,6 +52,7 @@ def pivot_table(
     row_names = {column.name for column in (*keys, *shared)}
     if clash := row_names & {column.name for column in renamed.values()}:
         raise InputError(f"{place}pivot: {', '.join(sorted(clash))} is a column of the table, too")
+    # 2. The rows. A shared value may be missing for some names, but not differ.
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for line in table.rows:
         key = tuple(key_text(line[column.name]) for column in keys)
@@ -66,6 +68,7 @@ def pivot_table(
         for column in pivoted:
             pivoted_name = renamed[column.name, name].name
             row[pivoted_name] = line.get(column.name)
+    # 3. The order of the columns: by names, or by values with their ranges and published numbers.
     if pivot.groups == "names":
         order = [renamed[column.name, name] for name in names for column in pivoted]
     else:

@@ -172,7 +172,7 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
     from routelab.report.figures.styles import FAINT, INK, PALETTE
 
     data = pd.DataFrame(list(steps), columns=["resource", "waits for", "route"])
-    # clockwise from the top
+    # Clockwise from the top. Texts of routes are inside the circle, at the middle of their arrows.
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(steps)) / len(steps)
     half = np.pi / len(steps)
     with house_style():

@@ -96,7 +96,18 @@ class Layout:
 
 
 def layout(table: ReportTable) -> Layout:
-    """Lay out a table for readers."""
+    """Lay out a table for readers.
+
+    ======== ============== ==========
+    routing  max load               ..
+    ..       ours           published
+    ======== ============== ==========
+
+    Neighbours with one key share a heading in the first line. A pivot has its names in the second
+    line, or in the first with ``groups: names``.
+    """
+    # 1. Columns with their headings. Ranges are inside the cells of their values, and published
+    #    numbers beside ours.
     formats = column_formats(table)
     columns: list[tuple[ReportColumn, ReportColumn]] = []
     groups: list[tuple[str, Heading]] = []
@@ -115,6 +126,7 @@ def layout(table: ReportTable) -> Layout:
         if not column.by:
             key, upper, lower = column.name, value, Heading("ours" if beside else "")
         elif table.names_first:
+            # the sign keeps a name apart from a column that is called the same
             key, upper, lower = f"={column.by}", Heading(column.by), value
         else:
             key, upper, lower = column.source, value, Heading(column.by)
@@ -123,28 +135,23 @@ def layout(table: ReportTable) -> Layout:
         ]
         groups += [(key, upper)] * (1 + len(beside))
         second += [lower, *map(Heading, prefixes)]
-    rows = tuple(
-        tuple(_cell(row, column, value, formats, best) for column, value in columns)
-        for row, best in ((row, _best_texts(table, row, formats)) for row in table.rows)
-    )
+    first = []
+    for _, neighbours in groupby(groups, lambda group: group[0]):
+        headings = [heading for _, heading in neighbours]
+        first.append(replace(headings[0], span=len(headings)))
+    # 2. Cells. Which value is best is known for whole rows only.
+    rows = []
+    for row in table.rows:
+        best = _best_texts(table, row, formats)
+        rows.append(tuple(_cell(row, column, value, formats, best) for column, value in columns))
+    # A verdict under the names of a pivot is one of several, none of which has to stay visible.
     sources = ["" if column.by else column.source for column, _ in columns]
     return Layout(
-        tuple(
-            _spanning([heading for _, heading in headings]) for _, headings in groupby(groups, _key)
-        ),
+        tuple(first),
         tuple(second) if any(heading.text for heading in second) else None,
-        rows,
+        tuple(rows),
         sources.index(VERDICT) if VERDICT in sources else None,
     )
-
-
-def _key(group: tuple[str, Heading]) -> str:
-    return group[0]
-
-
-def _spanning(headings: Sequence[Heading]) -> Heading:
-    """Return the heading of neighbouring columns with equal headings."""
-    return replace(headings[0], span=len(headings))
 
 
 def _cell(

@@ -18,6 +18,7 @@ from routelab.report.table import ReportColumn, ReportTable
 from routelab.results.missing_results import cause_text
 from routelab.study import Beside, Reference
 from routelab.study import Table as TableSpec
+from routelab.study.views import Pivot
 
 MOST_CAUSES = 5
 """Largest number of reasons in a note below a table."""
@@ -46,28 +47,10 @@ def build_table(
         If a column does not exist or rows do not distinguish runs; if the reference has two rows
         for the same keys, or a value of a pivot's row differs within the row.
     """
-    jobs = select_rows(spec, row_set, place)
     if spec.pivot is not None:
-        pivot = spec.pivot
-        update = {
-            "pivot": None,
-            "rows": [*spec.rows, pivot.by],
-            "values": [*spec.values, *pivot.values],
-        }
-        table = build_table(name, spec.model_copy(update=update), row_set, reference, place)
-        groups = _group_runs(row_set, jobs, spec.rows, place)
-        notes = (
-            *_reason(spec),
-            *_notes(jobs, groups, spec.rows, pivot.values, pivot.by),
-            *row_set.notes(jobs.index),
-        )
-        table = replace(table, notes=notes)
-        better = {
-            value: direction
-            for value in pivot.values
-            if (direction := row_set.better.get(spec.names.get(value, value)))
-        }
-        return pivot_table(table, pivot, better, place)
+        return _build_pivot(name, spec, spec.pivot, row_set, reference, place)
+    # 1. The rows.
+    jobs = select_rows(spec, row_set, place)
     if spec.statistics:
         # a run that is compared with several others occurs several times
         jobs = jobs.reset_index()
@@ -80,17 +63,22 @@ def build_table(
     if spec.statistics:
         rows = _statistic_rows(spec, row_set, jobs, groups, place)
     elif spec.count:
-        rows = _counted_rows(spec, row_set, jobs[jobs["status"] == OK], place)
+        rows = []
+        ok_jobs = jobs[jobs["status"] == OK]
+        names = [*spec.rows, *spec.values]
+        for group in _group_runs(row_set, ok_jobs, names, place).values():
+            row = {column: row_set.column(ok_jobs, column, place)[group[0]] for column in names}
+            rows.append(row | {"runs": len(group)})
     else:
         rows = _pooled_rows(spec, row_set, jobs, groups, place)
-
+    # 2. The columns: what identifies a row, values and published numbers, ranges, counts.
     values = spec.values or [
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
     ]
     columns = [ReportColumn(column, "row") for column in spec.rows]
     value_columns = [ReportColumn(column, "value") for column in values]
     if spec.beside is not None:
-        reference_columns = _join_reference(rows, spec.beside, reference, values, place)
+        rows, reference_columns = _join_reference(rows, spec.beside, reference, values, place)
         # columns with a published number come first
         with_reference = {column.of for column in reference_columns}
         value_columns.sort(key=lambda column: column.name not in with_reference)
@@ -120,6 +108,38 @@ def build_table(
         of=spec.of,
         warnings=tuple(row_set.warnings(runs)),
     )
+
+
+def _build_pivot(
+    name: str,
+    spec: TableSpec,
+    pivot: Pivot,
+    row_set: RowSet,
+    reference: Reference | None,
+    place: str,
+) -> ReportTable:
+    """Build a table that has a column for each name in another column; see `build_table`."""
+    # 1. The same table with a row for each name, which the names turn into columns later.
+    update = {
+        "pivot": None,
+        "rows": [*spec.rows, pivot.by],
+        "values": [*spec.values, *pivot.values],
+    }
+    table = build_table(name, spec.model_copy(update=update), row_set, reference, place)
+    # 2. Its notes are on rows that the reader does not see, so they are made again.
+    jobs = select_rows(spec, row_set, place)
+    groups = _group_runs(row_set, jobs, spec.rows, place)
+    notes = (
+        *_reason(spec),
+        *_notes(jobs, groups, spec.rows, pivot.values, pivot.by),
+        *row_set.notes(jobs.index),
+    )
+    better = {
+        value: direction
+        for value in pivot.values
+        if (direction := row_set.better.get(spec.names.get(value, value)))
+    }
+    return pivot_table(replace(table, notes=notes), pivot, better, place)
 
 
 def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
@@ -171,18 +191,6 @@ def _statistic_rows(
     return rows
 
 
-def _counted_rows(
-    spec: TableSpec, row_set: RowSet, jobs: pd.DataFrame, place: str
-) -> list[dict[str, Any]]:
-    """Return a row for each combination of keys and values of runs."""
-    rows = []
-    columns = [*spec.rows, *spec.values]
-    for runs in _group_runs(row_set, jobs, columns, place).values():
-        row = {column: row_set.column(jobs, column, place)[runs[0]] for column in columns}
-        rows.append(row | {"runs": len(runs)})
-    return rows
-
-
 def _pooled_rows(
     spec: TableSpec,
     row_set: RowSet,
@@ -204,7 +212,7 @@ def _pooled_rows(
             if "mean" in spec.over.values():
                 values = _average(values, group, spec.over, f"{place}values: column {column!r}")
             middle = middle_of(column, spec.relative, row_set.better)
-            _pool(column, values, group, spec.over, row, middle)
+            row |= _pool(column, values, group, spec.over, middle)
         rows.append(row)
     return rows
 
@@ -252,10 +260,9 @@ def _pool(
     values: pd.Series[Any],
     jobs: pd.DataFrame,
     over: Mapping[str, str],
-    row: dict[str, Any],
     middle: Callable[[list[Any]], Any],
-) -> None:
-    """Add the pooled `values` of a row to `row`.
+) -> dict[str, Any]:
+    """Return the pooled `values` of a row, by name of the column; nothing if there are none.
 
     First the median (`middle`) over the parameters marked ``median``; of these medians, one for
     each setting of the parameters marked ``range``, the median is the value, and the extremes are
@@ -267,12 +274,12 @@ def _pool(
         setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in ranged)
         settings.setdefault(setting, []).append(int(run))
     if not settings:
-        return
+        return {}
     medians = [middle([values[run] for run in group]) for group in settings.values()]
-    numbers = {column: middle(medians)}
+    pooled = {column: middle(medians)}
     if ranged:
-        numbers |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
-    row |= numbers
+        pooled |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
+    return pooled
 
 
 def published_lines(
@@ -311,17 +318,22 @@ def _join_reference(
     reference: Reference | None,
     values: Sequence[str],
     place: str,
-) -> list[ReportColumn]:
-    """Join the reference's columns to `rows` and return them; extra reference rows are ignored."""
+) -> tuple[list[dict[str, Any]], list[ReportColumn]]:
+    """Return the rows with the reference's columns, and these; its other rows are ignored."""
     lines = published_lines(beside, reference, beside.columns, place)
     assert reference is not None
     names = beside.columns or reference.columns(beside.reference)
     joined = [name for name in names if name not in beside.on]
+    with_reference = []
     for row in rows:
         line = lines.get(tuple(key_text(row[name]) for name in beside.on), {})
-        row |= {f"{beside.prefix}{name}": parse_published(line.get(name, "")) for name in joined}
+        published = {
+            f"{beside.prefix}{name}": parse_published(line.get(name, "")) for name in joined
+        }
+        with_reference.append(row | published)
+    # published numbers in the order of our values, then those that we have no value for
     joined.sort(key=lambda name: values.index(name) if name in values else len(values))
-    return [
+    return with_reference, [
         ReportColumn(f"{beside.prefix}{name}", "reference", name if name in values else "")
         for name in joined
     ]
@@ -360,6 +372,7 @@ def _notes(
         group = jobs.loc[runs]
         is_ok = group["status"] == OK
         lacks_value = group.reindex(columns=list(values)).isna().any(axis=1)
+        # columns whose texts are names speak for themselves
         row_text = ", ".join(
             text
             if column in ("routing", "topology", "traffic", "workload", "benchmark")
@@ -377,6 +390,7 @@ def _notes(
             if by:
                 names = map(key_text, incomplete[by])
                 texts = [f"{name} {text}" for name, text in zip(names, texts, strict=True)]
+            # many runs fail for one reason, which is given once
             texts = list(dict.fromkeys(texts))
             causes = "; ".join(texts[:MOST_CAUSES])
             if len(texts) > MOST_CAUSES:

@@ -130,10 +130,13 @@ def write_drawing(drawing: Drawing, file: Path) -> None:
     """Write a picture, or its numbers, atomically; the file's suffix is one of `SUFFIXES`."""
     suffix = file.suffix[1:]
     if suffix == "csv":
+        # names of plugins and files can begin like formulas of a spreadsheet
+        data = drawing.data
+        texts = data.columns.drop(data.select_dtypes("number").columns)
+        cells = {name: data[name].astype(object).map(escape_cell) for name in texts}
+        escaped = data.assign(**cells).rename(columns=escape_cell)
         with atomic_file(file) as path:
-            _escape_texts(drawing.data).to_csv(
-                path, index=False, float_format="%.10g", lineterminator="\n"
-            )
+            escaped.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
         return
     stream = io.BytesIO()
     with house_style():
@@ -145,13 +148,6 @@ def write_drawing(drawing: Drawing, file: Path) -> None:
         content = _for_readers(content, drawing)
     with atomic_file(file) as path:
         path.write_bytes(content)
-
-
-def _escape_texts(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the data with texts and names of columns as CSV cells."""
-    texts = data.columns.drop(data.select_dtypes("number").columns)
-    cells = {name: data[name].astype(object).map(escape_cell) for name in texts}
-    return data.assign(**cells).rename(columns=escape_cell)
 
 
 def _for_readers(content: bytes, drawing: Drawing) -> bytes:

@@ -61,9 +61,11 @@ def lines_of(
     """
     spec, row_set, place = request.spec, request.row_set, request.place
     of = request.details_of(*numbers.values())
+    # 1. Rows of runs. Conditions on columns that only details have are left for the details.
     where = dict(spec.where)
     line_conditions = {key: where.pop(key) for key in list(where) if of and key not in row_set.jobs}
     jobs = request.rows(where)
+    # 2. Lines of details have the columns of their run, if a line has no column of this name.
     columns_needed = list(dict.fromkeys([*names, *numbers.values()]))
     if of is None:
         lines = jobs.reset_index()
@@ -73,6 +75,7 @@ def lines_of(
         lines = lines.join(jobs[extra], on="run")
         for column, value in line_conditions.items():
             lines = filter_rows(lines, row_set.column(lines, column, f"{place}where: "), value)
+    # 3. The columns of the figure. A line without a count stands for one item.
     if COUNT not in lines:
         lines = lines.assign(**{COUNT: 1})
     columns = request.columns(lines, names)

@@ -89,6 +89,7 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
     InputError
         If there are too many pictures or channels, or the column does not exist.
     """
+    # 1. The pictures: one for each group of rows that differ in a pooled parameter only.
     row_set, colour, place = request.row_set, request.colour, request.place
     kinds = list(row_set.identity)
     groups = list(jobs.groupby(kinds, sort=False))
@@ -97,12 +98,14 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
             f"{place}{len(groups)} pictures are more than {MAX_PANELS}; choose with 'where'"
         )
     differing = [kind for kind in kinds if kind == "routing" or jobs[kind].nunique() > 1]
+    # 2. The column by which the median run is chosen. Rows with an offered load are simulations.
     columns = ["max_load", "bottleneck_share"] if "load" not in kinds else []
     measure = next((name for name in columns if name in jobs), "utilisation_max")
     panels = []
     pictures: dict[str, tuple[Topology, Picture]] = {}
     nominal = has_groups(colour)
     for key, group in groups:
+        # 3. The lower median is the value of a run, so there is one to draw; the first of them.
         loads = row_set.numbers(group, measure, place)
         run = int(group.index[loads == median_low(loads.tolist())][0])
         record = row_set.records[run]
@@ -111,15 +114,21 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
             refuse_large(network, f"{place}{record.topology}", "; choose with 'where'")
             pictures[record.topology] = network, picture_of(network)
         topology, picture = pictures[record.topology]
+        # 4. A channel that the table does not list has no load.
         channels = channels_of(request, run)
-        numbers = row_set.numbers(channels, colour, f"{place}colour: ")
+        amounts = row_set.numbers(channels, colour, f"{place}colour: ")
         values = np.zeros(topology.num_channels)
-        values[channels["channel"].to_numpy(int)] = numbers.to_numpy(float)
+        values[channels["channel"].to_numpy(int)] = amounts.to_numpy(float)
         title = _title(dict(zip(kinds, key, strict=True)), differing)
         note = _note(values, nominal)
         if len(group) > 1:
             note += f" (the median one of {len(group)} runs)"
-        marked = _marked_turns(request, run, topology) if request.spec.turns else ()
+        marked: tuple[MarkedTurn, ...] = ()
+        if request.spec.turns:
+            numbers = {name: switch for switch, name in enumerate(topology.switch_names)}
+            turns = row_set.details("turns", [run], place)[["from", "switch", "to"]]
+            names = turns.itertuples(index=False, name=None)
+            marked = pair_turns((numbers[a], numbers[b], numbers[c]) for a, b, c in names)
         cycle = str(row_set.outcomes[run].facts.get("deadlock_cycle", ""))
         panels.append(
             Panel(
@@ -158,13 +167,6 @@ def refuse_large(topology: Topology, name: str, advice: str = "") -> None:
             f"{name} has {topology.num_channels} channels, more than "
             f"{MAX_CHANNELS} cannot be drawn{advice}"
         )
-
-
-def _marked_turns(request: FigureRequest, run: int, topology: Topology) -> tuple[MarkedTurn, ...]:
-    numbers = {name: switch for switch, name in enumerate(topology.switch_names)}
-    table = request.row_set.details("turns", [run], request.place)
-    names = table[["from", "switch", "to"]].itertuples(index=False, name=None)
-    return pair_turns((numbers[a], numbers[b], numbers[c]) for a, b, c in names)
 
 
 _PLACES = {"topology": " on {}", "routing": "{}", "load": ", load {}"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, StrMethodFormatter
+from numpy.typing import NDArray
 
 from routelab.api import InputError
 from routelab.report.figures.request import FigureRequest
@@ -77,6 +78,35 @@ def panels_of(
         axis.set_title(panel_title(col, text, request.spec.of))
         panels.append((axis, data[data[col].map(key_text) == text] if col else data))
     return figure, panels
+
+
+def series_in(
+    request: FigureRequest, panel_rows: pd.DataFrame, styles: Mapping[str, SeriesStyle]
+) -> Iterator[tuple[SeriesStyle, pd.DataFrame]]:
+    """Yield the style and the rows of each series in a panel, also of those without rows."""
+    names = panel_rows[request.hue].map(key_text)
+    for name, style in styles.items():
+        yield style, panel_rows[names == name]
+
+
+def places_beside(
+    values: pd.Series[Any], places: Sequence[str], number: int, step: float, width: float
+) -> NDArray[np.float64]:
+    """Return where the marks of a series are, if series stand side by side at each place.
+
+    Parameters
+    ----------
+    values : Series
+        Places of the marks.
+    places : sequence of str
+        Texts of all places, from left to right.
+    number : int
+        Position of the series.
+    step, width : float
+        Widths of a series and of all series, in units of the distance between places.
+    """
+    at = np.array([places.index(key_text(value)) for value in values], dtype=float)
+    return at - width / 2 + step * (number + 0.5)
 
 
 def add_legend(

@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from routelab.api import EnginePlugin
 from routelab.api.engine import DEFAULT_ENGINES
@@ -63,20 +62,16 @@ def simulate_command(record: SimulationRecord, engine: EnginePlugin) -> str:
     words = [_record_words(record), _shell_word(record.work_name)]
     if engine.name != DEFAULT_ENGINES["traffic"]:
         words.append(f"--engine {engine.name}")
+    fields = type(engine.parameters).model_fields
     for name, value in engine.parameters.non_defaults().items():
         words.append(_OPTIONS.get(name, "--" + name.replace("_", "-")))
         setting = getattr(engine.parameters, name, value)
         if isinstance(setting, tuple):
             words.append(_shell_word(value.replace("+", ",")))
-        elif setting is not True or _default_of(engine, name) is not False:
+        elif not (setting is True and name in fields and fields[name].default is False):
+            # a switch that is off by default has an option without a value
             words.append(_shell_word(value))
     return f"routelab simulate {' '.join(words)}"
-
-
-def _default_of(engine: EnginePlugin, name: str) -> Any:
-    """Return the default of a setting; if it is False, the option has no value."""
-    field = type(engine.parameters).model_fields.get(name)
-    return field.default if field else None
 
 
 def bench_command(record: BenchmarkRecord) -> str:
@@ -119,18 +114,15 @@ def study_command(study: Path, measured: Sequence[BenchmarkRecord] = (), cluster
     cluster : str, optional
         Cluster that the run named.
     """
-    words = [f"studies={_shell_word(study_selector(study))}"]
+    # a study where snakemake looks for studies is found by its name
+    path = Path(shown_path(study))
+    selector = path.stem if path.is_relative_to("config/studies") else str(path)
+    words = [f"studies={_shell_word(selector)}"]
     if cluster:
         words.append(f"cluster={_shell_word(cluster)}")
     if any(record.switched for record in measured):
         words.append("apply_routing=true")
     return f"snakemake report --config {' '.join(words)}"
-
-
-def study_selector(study: Path) -> str:
-    """Return the text that selects a study: its name if that finds the file, or its path."""
-    path = Path(shown_path(study))
-    return path.stem if path.is_relative_to("config/studies") else str(path)
 
 
 def _shell_word(text: str) -> str:

@@ -44,7 +44,12 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
         if beside is None or study.reference is None:
             continue
         counts = published_counts(table)
-        if not counts and not beside.not_reproducible and not _has_numbers(table):
+        # A table that shows published words only, such as names, has nothing to reproduce.
+        names = [column.name for column in table.with_role("reference") if column.of]
+        has_numbers = any(
+            isinstance(row.get(name), int | float) for row in table.rows for name in names
+        )
+        if not counts and not beside.not_reproducible and not has_numbers:
             continue
         differing = counts["below"] + counts["above"]
         if beside.not_reproducible:
@@ -65,12 +70,6 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
             }
         )
     return results
-
-
-def _has_numbers(table: ReportTable) -> bool:
-    """Return whether a table shows published numbers next to a value."""
-    names = [column.name for column in table.with_role("reference") if column.of]
-    return any(isinstance(row.get(name), int | float) for row in table.rows for name in names)
 
 
 def _part(description: str) -> str:

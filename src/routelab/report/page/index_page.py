@@ -26,6 +26,7 @@ def write_index(report: Path) -> None:
     read is listed with the reason. The card of a study with missing results lists the most serious
     losses. The other page is one table of the values that answer the studies' questions.
     """
+    # 1. The cards of all studies, by the paper that they reproduce, and the values of all.
     papers: dict[str, dict[str, Any]] = {}
     other_cards: list[dict[str, Any]] = []
     values: list[dict[str, str]] = []
@@ -61,6 +62,7 @@ def write_index(report: Path) -> None:
             {**result, "href": f"{href}#table-{quote(result['table'])}"}
             for result in summary["published"]
         ]
+    # 2. The pages. The study with the most published numbers stands for its paper, so it is first.
     for paper in papers.values():
         paper["studies"].sort(key=_published_numbers)
     write_page("values.html.j2", report / "values.html", values=values, without=without)

@@ -145,9 +145,11 @@ def write_study_report(
     InputError
         If tables or figures do not fit the results; lists all mistakes. Nothing is written then.
     """
+    # 1. All tables and figures first, because with a mistake in any of them there is no page.
     report_phase(study.name, "results")
     study_rows = StudyRows(jobs, simulations, flows, benchmarks)
     report = build_report(study, study_rows, directory, also, keep_going=keep_going)
+    # 2. The files, then the page that links to them.
     report_phase(study.name, "pages")
     command = study_command(study.path, benchmarks, study.cluster)
     write_files(report, command, plugins, directory)
@@ -161,7 +163,7 @@ def write_study_report(
         **answer_section(report),
         summary=summary,
         source=study.reference.source if study.reference else None,
-        **figure_section(report),
+        figures=[figure for figure in report.figures if figure is not report.lead_figure],
         broken=report.broken,
         **runs_section(report),
         measurements=measurements,
@@ -201,6 +203,8 @@ def build_report(
         report_phase(study.name, f"figure {name}")
         return write_figure(study, name, study_rows, styles, directory / "figures", also)
 
+    # Mistakes in all parts are reported together. With `keep_going` each part is made for itself,
+    # because its mistake becomes a part of the page.
     if not keep_going:
         parts = collect_errors(
             *(partial(table, name) for name in study.tables),
@@ -281,12 +285,6 @@ def summary_section(report: Report) -> dict[str, Any]:
         "published": published_results(study, report.tables),
         "values": study_values(study, report.tables),
     }
-
-
-def figure_section(report: Report) -> dict[str, Any]:
-    """Return all figures but the one below the answer."""
-    lead = report.lead_figure
-    return {"figures": [figure for figure in report.figures if figure is not lead]}
 
 
 def runs_section(report: Report) -> dict[str, Any]:

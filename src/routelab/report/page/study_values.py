@@ -83,6 +83,8 @@ def _descriptions(
     column: ReportColumn,
 ) -> dict[str, str]:
     """Return network, traffic and routing of a value in words, and what it is."""
+    # 1. All that identifies the value: conditions of the table, columns of its row, the name of the
+    #    pivot's column, and the baseline, unless the value is the one that is compared.
     spec = study.tables[table.name]
     values: dict[str, Any] = {
         key: value for key, value in spec.where.items() if not isinstance(value, list | Between)
@@ -93,6 +95,8 @@ def _descriptions(
     relative, measured = spec.relative, statistic_columns(spec).get(column.source, column.source)
     if relative and len(relative.routings) == 1 and measured != relative.column:
         values[RELATIVE_TO] = relative.routings[0]
+    # 2. Each of these as text, in the part that it describes. Names speak for themselves, other
+    #    values have their heading.
     label = formats[column.name].label
     names: dict[str, list[str]] = {"network": [], "traffic": [], "routing": [], "label": [label]}
     further: dict[str, list[str]] = {part: [] for part in names}
@@ -105,7 +109,7 @@ def _descriptions(
                 names[part].append(text)
             else:
                 further[part].append(" ".join(filter(None, (form.heading, text, form.unit))))
-    # rows do not name what the study has only one of
+    # 3. Rows do not name what the study has only one of.
     works = {"routes": [], "flows": study.workloads, "benchmarks": study.benchmarks}
     compared = study.headline.routings
     only = {

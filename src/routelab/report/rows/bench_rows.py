@@ -122,11 +122,11 @@ def bench_rows(records: Sequence[BenchmarkRecord]) -> list[BenchRow]:
             predictions.get((record.directory, routing, record.benchmark), {})
             for routing in (record.routing, record.baseline)
         )
-        rows += _rows(record, files[record.directory], predicted, base_predicted)
+        rows += _merit_rows(record, files[record.directory], predicted, base_predicted)
     return rows
 
 
-def _rows(
+def _merit_rows(
     record: BenchmarkRecord,
     files: ComparisonFiles,
     predictions: Mapping[Key, FigureOfMerit],
@@ -138,17 +138,20 @@ def _rows(
     """
     group = files.groups.get((record.routing, record.benchmark)) or no_runs(files.outcome)
     base = files.groups.get((record.baseline, record.benchmark))
+    # 1. The figures: those that were measured under any routing, or else those that are predicted.
+    #    The main figure is always among them, so that a benchmark without it has a row, too.
     keys = files.keys(record.benchmark) or list(predictions)
     merit = record.plugin.figure if record.plugin else ""
     if not keys or merit not in ("", *(metric for metric, _ in keys)):
         keys = [*keys, (merit, None)]
-    common = _common(record, files, group)
+    # 2. A row for each figure. A figure without a value has failed although the runs did not.
+    shared_columns = _shared_columns(record, files, group)
     rows = []
     for key in keys:
         sample = group.samples.get(key) or MeritSample(
-            *_sort_of(files, record.benchmark, key, predictions)
+            *_unit_and_direction(files, record.benchmark, key, predictions)
         )
-        values = common | {"metric": key[0], "size": key[1]}
+        values = shared_columns | {"metric": key[0], "size": key[1]}
         values |= {"unit": sample.unit, "better": sample.better}
         values |= _sample_columns(sample) | {"failed": group.failed, "failures": group.failures}
         if base is not None:
@@ -159,14 +162,16 @@ def _rows(
         values |= _prediction_columns(predictions.get(key), base_predictions.get(key))
         if group.status == OK and not sample.values:
             values |= {"status": "failed", "reason": "no run gave this figure"}
-        sort = PendingOutcome if values["status"] == NOT_RUN else Outcome
+        outcome_class = PendingOutcome if values["status"] == NOT_RUN else Outcome
         names = "comparison", record.topology_name, record.routing_name
-        outcome = sort(*names, values["status"], values["reason"])
+        outcome = outcome_class(*names, values["status"], values["reason"])
         rows.append(BenchRow(record, files, outcome, values, sample.values))
     return rows
 
 
-def _common(record: BenchmarkRecord, files: ComparisonFiles, group: RunGroup) -> dict[str, Any]:
+def _shared_columns(
+    record: BenchmarkRecord, files: ComparisonFiles, group: RunGroup
+) -> dict[str, Any]:
     """Return the columns that all figures of a benchmark under a routing share."""
     facts = files.outcome.facts
     row: dict[str, Any] = {}
@@ -194,13 +199,13 @@ def _common(record: BenchmarkRecord, files: ComparisonFiles, group: RunGroup) ->
     }
 
 
-def _sort_of(
+def _unit_and_direction(
     files: ComparisonFiles, benchmark: str, key: Key, predictions: Mapping[Key, FigureOfMerit]
 ) -> tuple[str, Merit]:
     """Return unit and preferred direction of a figure that no run under this routing has."""
     if key in predictions:
         return predictions[key].unit, predictions[key].better
-    return files.sort_of(benchmark, key)
+    return files.unit_and_direction(benchmark, key)
 
 
 def _sample_columns(sample: MeritSample) -> dict[str, Any]:
@@ -254,7 +259,9 @@ def _predictions(record: BenchmarkRecord, files: ComparisonFiles) -> dict[Key, F
     facts = files.outcome.facts
     if record.prediction is None or record.plugin is None or not facts.get("ranks"):
         return {}
-    flow = outcome_of("flow", _at(record, record.prediction))
+    names = record.topology, record.routing, record.topology_name, record.routing_name
+    flow = outcome_of("flow", Record(*names, record.prediction, record.topology_directory))
+    # A prediction of an older route table says nothing about the runs of this one.
     table = flow.provenance.get("sources", {}).get("table")
     if flow.status != OK or not files.used(record.routing, table):
         return {}
@@ -262,8 +269,3 @@ def _predictions(record: BenchmarkRecord, files: ComparisonFiles) -> dict[Key, F
     task = BenchmarkTask(ranks, nodes, Path(record.plugin.name), record.directory)
     figures = record.plugin.predicted(flow.facts, task)
     return {(figure.metric, figure.size): figure for figure in figures}
-
-
-def _at(record: BenchmarkRecord, directory: Path) -> Record:
-    names = record.topology, record.routing, record.topology_name, record.routing_name
-    return Record(*names, directory, record.topology_directory)

@@ -78,9 +78,9 @@ class BenchmarkRows(RowSet):
     def better(self) -> Mapping[str, str]:
         """Preferred directions of tables' columns, improvements, and figures of merit if equal."""
         directions = {**self._routes.better, **BETTER}
-        sorts = {str(row.values["better"]) for row in self.rows} - {""}
-        if len(sorts) == 1:
-            directions |= dict.fromkeys(OF_A_METRIC, sorts.pop())
+        of_merits = {str(row.values["better"]) for row in self.rows} - {""}
+        if len(of_merits) == 1:
+            directions |= dict.fromkeys(OF_A_METRIC, of_merits.pop())
         return directions
 
     @property

@@ -105,7 +105,7 @@ class ComparisonFiles:
         )
         return list(dict.fromkeys(key for by_key in samples for key in by_key))
 
-    def sort_of(self, benchmark: str, key: Key) -> tuple[str, Merit]:
+    def unit_and_direction(self, benchmark: str, key: Key) -> tuple[str, Merit]:
         """Return unit and preferred direction of a figure of merit under any routing."""
         for (_, program), group in self.groups.items():
             if program == benchmark and key in group.samples:
@@ -121,6 +121,7 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
     InputError
         If a table is damaged, or missing although the outcome is ok.
     """
+    # 1. The two tables. An interrupted comparison has runs without being ok.
     runs: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
     if outcome.status == OK or (directory / RUNS).is_file():
@@ -132,9 +133,10 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
             f"{directory / FIGURES} is damaged: better is {invalid.pop()!r}; remove its folder and "
             "run again"
         )
+    # 2. The values of each figure of merit by round. Runs of another session were done at another
+    #    time, so equal round numbers of two sessions are different rounds.
     samples: dict[tuple[str, str], dict[Key, MeritSample]] = {}
     session_of = {row["run"]: row["session"] for row in runs}
-    # equal round numbers of different sessions are different rounds
     rounds: dict[tuple[str, int], int] = {}
     for row in figures:
         if row["round"] >= 1:
@@ -144,6 +146,7 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
             sample = by_key.setdefault((row["metric"], size), empty)
             turn = session_of.get(row["run"], ""), int(row["round"])
             sample.values[rounds.setdefault(turn, len(rounds) + 1)] = row["value"]
+    # 3. The runs of each routing and benchmark, without those for warm-up.
     measured_runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in runs:
         if row["round"] >= 1:

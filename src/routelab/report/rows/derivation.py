@@ -95,6 +95,7 @@ def compare_runs(
     InputError
         If a routing or the column does not exist.
     """
+    # 1. The values. A column that no row has is one without numbers.
     column = spec.column
     routings = dict.fromkeys(frame["routing"])
     for name in spec.routings:
@@ -109,6 +110,8 @@ def compare_runs(
     runs[column] = values
     runs["_same"] = [conditions[run] for run in frame.index]
     runs["_run"] = runs.index
+    # 2. The runs to compare with: all of these routings, or of each the one with the lower median,
+    #    which stays a run that readers can look up.
     references = runs.loc[runs["routing"].isin(spec.routings) & values.notna()]
     if spec.median:
         ranking = references.sort_values(column)
@@ -123,6 +126,8 @@ def compare_runs(
             REFERENCE_RUN: references.index,
         }
     )
+    # 3. All pairs under equal conditions. Against the median, the routing's own runs show their
+    #    spread; otherwise they would be compared with themselves.
     pairs = runs.merge(reference, on="_same", how="inner")
     if not spec.median:
         pairs = pairs[pairs["routing"] != pairs[RELATIVE_TO]]

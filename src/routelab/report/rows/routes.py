@@ -212,11 +212,13 @@ class RouteRows(RowSet):
                     "a survey keeps no loads of single channels; show a column of its runs, or "
                     "use a separate study without 'survey'"
                 )
+            # Several figures show the channels of a run, whose files can be large: read them once.
             if run not in self._channels:
                 path = self.records[run].directory / "channels.csv"
                 more = further_columns(path, CHANNEL_COLUMNS)
                 columns = [*CHANNEL_COLUMNS, *more]
                 lines = read_tuples(path, columns, {"channel", "load", *more})
+                # pictures use the numbers as positions, so none may be missing
                 expected = self.outcomes[run].facts.get("channels", len(lines))
                 if [line[0] for line in lines] != list(range(expected)):
                     raise InputError(

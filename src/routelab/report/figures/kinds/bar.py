@@ -100,6 +100,7 @@ def _draw_panel(
         legend=False,
         ax=axis,
     )
+    # seaborn draws bars without patterns, and does not return where they are
     for areas, style in zip(axis.containers, styles.values(), strict=True):
         for area in areas:
             area.set(hatch=style.hatch, edgecolor=EDGE, linewidth=0)
@@ -108,6 +109,7 @@ def _draw_panel(
         places.index(bar["x"]) - WIDTH / 2 + step * (list(styles).index(bar["hue"]) + 0.5)
         for _, bar in heights.iterrows()
     ]
+    # the text is above the whisker, also of a bar that points downwards
     tops = heights["y"].to_numpy(float)
     if f"{y}_high" in data:
         draw_whiskers(axis, at, data, y)

@@ -15,14 +15,15 @@ from routelab.report.figures.panels import (
     name_places,
     ordered_texts,
     panels_of,
+    places_beside,
     ranks,
     scale_axis,
+    series_in,
 )
 from routelab.report.figures.published import MARK, PUBLISHED, published_values, sign
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers
-from routelab.report.rows.row_set import key_text
 
 GAP, GAP_TEXT = "gap_percent", "gap_text"
 WIDTH = 0.8
@@ -36,7 +37,7 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
 
     The gap is the distance from the bound, in percent of the bound.
     """
-    spec, x, y, hue = request.spec, request.x, request.y, request.hue
+    spec, x, y = request.spec, request.x, request.y
     bound = spec.bound or ""
     data = _medians(request)
     if data.empty:
@@ -46,12 +47,11 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
     styles = request.series_styles(data)
     places = ordered_texts(data[x])
     figure, panels = panels_of(request, data)
+    # 1. The bars of all series side by side, each with its bound as a line and its gap as text.
     step = WIDTH / len(styles)
     for axis, panel_rows in panels:
-        for number, (name, style) in enumerate(styles.items()):
-            series = panel_rows[panel_rows[hue].map(key_text) == name]
-            at = [places.index(key_text(value)) for value in series[x]]
-            middles = np.array(at, dtype=float) - WIDTH / 2 + step * (number + 0.5)
+        for number, (style, series) in enumerate(series_in(request, panel_rows, styles)):
+            middles = places_beside(series[x], places, number, step, WIDTH)
             axis.bar(
                 middles,
                 series[y],
@@ -62,8 +62,11 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
                 linewidth=0,
             )
             axis.hlines(series[bound], middles - step / 2, middles + step / 2, color=INK)
+            # A whisker of no length would look like a mark of its own.
             spread = series[series[f"{y}_low"] < series[f"{y}_high"]]
             draw_whiskers(axis, middles[series.index.isin(spread.index)].tolist(), spread, y)
+            # The gap is written above whatever is highest: whisker, bound or published value.
+            # `fmax`, because a published value can be missing.
             tops = np.fmax(series[f"{y}_high"], series[bound])
             if PUBLISHED in series:
                 axis.scatter(middles, series[PUBLISHED], **MARK)
@@ -82,6 +85,7 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
         axis.margins(y=0.25)
         axis.grid(visible=False, axis="x")
         scale_axis(axis, spec)
+    # 2. Axes, which all panels share with the first, and legend.
     panels[0][0].set_xlim(-0.5, len(places) - 0.5)
     name_places(panels, places)
     title = request.label(y)
@@ -90,6 +94,7 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
     if spec.beside is not None:
         more.append(sign())
     add_legend(figure, request, styles, lines=False, more=more)
+    # 3. The description names only what occurs in the figure.
     text = (
         f"{title} {by_text(request)}. Lines: {request.label(bound)}. "
         "Numbers above bars are distances from the bound, in percent of it."

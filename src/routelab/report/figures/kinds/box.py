@@ -17,12 +17,12 @@ from routelab.report.figures.panels import (
     panels_of,
     ranks,
     scale_axis,
+    series_in,
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import value_label
 from routelab.report.rows.row_set import key_text
-from routelab.study import Figure as FigureSpec
 
 WIDTH = 0.8
 """Total width of the boxes at one place, in units of the distance between places."""
@@ -37,6 +37,7 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
     lines, noun = lines_of(request, keys, {"y": y})
     if lines.empty:
         return None
+    # 1. Quartiles, extremes and mean of each box.
     rows = [
         (*key, *_spread(group[y].to_numpy(float), group[COUNT].to_numpy(float)))
         for key, group in lines.groupby(keys, sort=False, dropna=False)
@@ -45,13 +46,13 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
     data = data.sort_values(keys, key=ranks, ignore_index=True)
     styles = request.series_styles(data)
     places = ordered_texts(data[x])
+    # 2. The boxes of all series side by side; a single one at each place where colours and places
+    #    are the same column.
     figure, panels = panels_of(request, data)
-    # one box at each place where colours and places are the same column
     beside = 1 if hue == x else len(styles)
     step = WIDTH / beside
     for axis, panel_rows in panels:
-        for number, (name, style) in enumerate(styles.items()):
-            series = panel_rows[panel_rows[hue].map(key_text) == name]
+        for number, (style, series) in enumerate(series_in(request, panel_rows, styles)):
             if series.empty:
                 continue
             offset = (1 - beside) * step / 2 + number % beside * step
@@ -74,7 +75,9 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
                 capprops={"color": INK, "linewidth": 0.8},
             )
         axis.grid(visible=False, axis="x")
-        scale_axis(axis, replace_log(request.spec))
+        # places are no numbers, so their axis has no logarithmic scale
+        vertical = [name for name in request.spec.log if name != "x"]
+        scale_axis(axis, request.spec.model_copy(update={"log": vertical}))
     panels[0][0].set_xlim(-0.5, len(places) - 0.5)
     name_places(panels, places)
     height = value_label(request, y)
@@ -82,11 +85,6 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
     add_legend(figure, request, styles, lines=False)
     text = f"{request.label(y)} of all {noun} {by_text(request)}"
     return Drawing(figure, data, f"{text}: quartiles, extremes and mean.")
-
-
-def replace_log(spec: FigureSpec) -> FigureSpec:
-    """Return the figure with a linear horizontal axis, because its places are not numbers."""
-    return spec.model_copy(update={"log": [axis for axis in spec.log if axis != "x"]})
 
 
 def _spread(values: np.ndarray, counts: np.ndarray) -> tuple[float, ...]:

@@ -55,6 +55,8 @@ def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
     """
     x, y, hue = request.x, request.y, request.hue
     figure, panels, styles = line_panels(request, data, request.label(y))
+    # 1. Mark the ends of lines above the panels: one height for each line that ends in any panel,
+    #    so that marks at the same load do not cover each other, and titles move up by as much.
     states_seen: list[str] = []
     cut = set(data.loc[data[y].isna(), hue].map(key_text))
     cut_names = [name for name in styles if name in cut]
@@ -66,6 +68,7 @@ def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
             axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(cut_names))
     if "x" not in request.spec.log:
         panels[0][0].set_xlim(left=0)
+    # 2. Explain the marks. They are formulas, which the house style prints as text.
     if states_seen:
         states = [state for state in MARKS if state in states_seen]
         with mpl.rc_context({"text.parse_math": True}):

@@ -18,10 +18,9 @@ from routelab.report.figures.panels import (
     panels_of,
     ranks,
     scale_axis,
+    series_in,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.rows.row_set import key_text
-from routelab.study import Figure as FigureSpec
 
 BINS = 40
 """Bins of a histogram of numbers that are not whole."""
@@ -36,6 +35,7 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
     the runs, or of what ``of`` names.
     """
     spec, x, hue, facets = request.spec, request.x, request.hue, request.facets
+    # 1. Shares of the values of each series.
     values, noun = lines_of(request, facets, {"x": x})
     if values.empty:
         return None
@@ -44,14 +44,20 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
     styles = request.series_styles(data)
     figure, panels = panels_of(request, data)
     for axis, panel_rows in panels:
-        for name, style in styles.items():
-            series = panel_rows[panel_rows[hue].map(key_text) == name]
+        for style, series in series_in(request, panel_rows, styles):
             if not series.empty:
                 line = {"color": style.color, "linestyle": style.dashes, "linewidth": style.width}
                 (_draw_shares if is_cumulative else _draw_bins)(axis, series, x, line)
         scale_axis(axis, spec)
+    # 2. Axes, whose limits all panels share with the first. A margin shows lines at the edge, also
+    #    if all values are equal; a logarithmic axis has no room below its least value.
     if is_cumulative:
-        _limit(panels[0][0], values[x], spec)
+        first_axis = panels[0][0]
+        low, high = float(values[x].min()), float(values[x].max())
+        margin = max(0.04 * (high - low), 0.5 if low == high else 0.0)
+        if "x" not in spec.log:
+            first_axis.set_xlim(low - margin, high + margin)
+        first_axis.set_ylim(0, 1.03)
     for axis, _ in panels:
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         if "x" not in spec.log:
@@ -72,15 +78,6 @@ def _draw_shares(axis: Axes, data: pd.DataFrame, x: str, style: dict[str, Any]) 
 def _draw_bins(axis: Axes, data: pd.DataFrame, x: str, style: dict[str, Any]) -> None:
     at, shares = (data[name].to_numpy(float) for name in (x, share_column(x)))
     sns.lineplot(x=at, y=shares, drawstyle="steps-mid", estimator=None, **style, ax=axis)
-
-
-def _limit(axis: Axes, values: pd.Series, spec: FigureSpec) -> None:
-    """Set the limits of a cumulative share's axes, with a margin."""
-    low, high = float(values.min()), float(values.max())
-    margin = max(0.04 * (high - low), 0.5 if low == high else 0.0)
-    if "x" not in spec.log:
-        axis.set_xlim(low - margin, high + margin)
-    axis.set_ylim(0, 1.03)
 
 
 def _is_whole(values: pd.Series) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from statistics import fmean, median
 
-import numpy as np
 import pandas as pd
 
 from routelab.report.figures.drawing import Drawing
@@ -15,8 +14,10 @@ from routelab.report.figures.panels import (
     name_places,
     ordered_texts,
     panels_of,
+    places_beside,
     ranks,
     scale_axis,
+    series_in,
 )
 from routelab.report.figures.published import MARK, PUBLISHED, published_values, sign
 from routelab.report.figures.request import FigureRequest
@@ -38,7 +39,7 @@ def draw_improvements(request: FigureRequest) -> Drawing | None:
     Measurements have their own intervals; other intervals reach over all pairs. Places are in
     descending order of their mean, numbers ascending, and the baseline is the line at 0.
     """
-    spec, x, y, hue = request.spec, request.x, request.y, request.hue
+    spec, x, y = request.spec, request.x, request.y
     data = _medians(request)
     if data.empty:
         return None
@@ -46,17 +47,17 @@ def draw_improvements(request: FigureRequest) -> Drawing | None:
         data[PUBLISHED] = published_values(request, data)
     styles = request.series_styles(data)
     places = _sorted_places(data, x, y)
+    # 1. Dots of all series side by side, on the zero line of the baseline.
     figure, panels = panels_of(request, data)
     step = WIDTH / len(styles)
     for axis, panel_rows in panels:
         axis.axhline(0, color=INK, linewidth=1.0)
-        for number, (name, style) in enumerate(styles.items()):
-            series = panel_rows[panel_rows[hue].map(key_text) == name]
-            at = [places.index(key_text(value)) for value in series[x]]
-            middles = np.array(at, dtype=float) - WIDTH / 2 + step * (number + 0.5)
+        for number, (style, series) in enumerate(series_in(request, panel_rows, styles)):
+            middles = places_beside(series[x], places, number, step, WIDTH)
             axis.plot(middles, series[y], linestyle="", color=style.color, marker=style.marker)
             draw_whiskers(axis, middles.tolist(), series, y, style.color)
             if PUBLISHED in series:
+                # beside the dot, which would cover a diamond of nearly the same value
                 axis.scatter(middles + step / 3, series[PUBLISHED], **MARK)
         axis.grid(visible=False, axis="x")
         scale_axis(axis, spec)
@@ -66,6 +67,7 @@ def draw_improvements(request: FigureRequest) -> Drawing | None:
     label_axes(panels, request.label(x), title)
     more = [sign()] if spec.beside is not None else []
     add_legend(figure, request, styles, markers=True, lines=False, more=more)
+    # 2. What the lines reach over. Each run has one pair if all are compared with a median.
     lines = "all runs" if spec.relative and spec.relative.median else "all pairs of runs"
     lines = "95 % intervals" if spec.of in BENCHMARKS else lines
     text = f"{title} {by_text(request)}: the median, and a line over {lines}."

@@ -20,6 +20,7 @@ from routelab.report.figures.panels import (
     panels_of,
     ranks,
     scale_axis,
+    series_in,
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import SeriesStyle
@@ -57,15 +58,16 @@ def line_panels(
     height : str
         Label of the vertical axis.
     """
-    spec, x, y, hue = request.spec, request.x, request.y, request.hue
+    spec, x, y = request.spec, request.x, request.y
     styles = request.series_styles(data)
+    # 1. Lines and bands. Words along the horizontal axis are at their positions.
     places = ordered_texts(data[x])
     words = not pd.api.types.is_numeric_dtype(data[x])
     is_integer = not words and bool((data[x] % 1 == 0).all())
     figure, panels = panels_of(request, data)
     for axis, panel_rows in panels:
-        for name, style in styles.items():
-            series = panel_rows[(panel_rows[hue].map(key_text) == name) & panel_rows[y].notna()]
+        for style, series_rows in series_in(request, panel_rows, styles):
+            series = series_rows[series_rows[y].notna()]
             if series.empty:
                 continue
             at = series[x].map(key_text).map(places.index) if words else series[x]
@@ -84,6 +86,7 @@ def line_panels(
             axis.fill_between(at.to_numpy(float), low, high, color=style.color, alpha=0.15, lw=0)
         if not words and "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=is_integer))
+    # 2. Axes: the vertical one includes zero, or the lowest end of a band below it.
     least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
     for axis, _ in panels:
         if "y" not in spec.log and np.isfinite(axis.dataLim.x0):

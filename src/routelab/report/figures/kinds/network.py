@@ -57,7 +57,9 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
         return None
     panels = collect_panels(request, jobs)
     figure, tooltips = _draw_panels(panels, colour)
-    data = pd.concat([_data(request, jobs, panel.run) for panel in panels], ignore_index=True)
+    data = pd.concat(
+        [_channel_values(request, jobs, panel.run) for panel in panels], ignore_index=True
+    )
     notes = "; ".join(
         f"{panel.title}, {panel.note}{_failures_text(panel.topology)}" for panel in panels
     )
@@ -96,11 +98,13 @@ def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
 
 def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
     """Draw the pictures side by side at one scale; also return the tooltips of their lines."""
-    top = _top(panels)
+    # 1. One scale of colours, so that pictures can be compared; 1 if no channel has any load.
+    top = max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
     figure, axes, inch = _frame(panels)
     tooltips = {}
     as_image = _is_large(panels)
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
+        # Lines of an image are no elements of the file, so they have no tooltips.
         name = f"channels-{i}"
         texts = _draw_channels(axis, panel, name, inch, colour, top, as_image=as_image)
         if not as_image:
@@ -112,6 +116,8 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
             tooltips[f"failed-{i}"] = failed
         if panel.turns:
             tooltips[f"turns-{i}"] = _draw_turns(axis, panel, f"turns-{i}", inch)
+    # 2. Keys: the colour scale of amounts (the groups of a picture have numbers instead), and each
+    #    kind of failed part once.
     if not panels[0].groups:
         bar = figure.colorbar(
             ScalarMappable(Normalize(0, top), scale_map()),
@@ -166,25 +172,11 @@ def _failures_text(topology: Topology) -> str:
     )
 
 
-def _top(panels: list[Panel]) -> float:
-    """Return the upper end of the common colour scale."""
-    return max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
-
-
 def _group_numbers(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:
     """Yield place and text of the numbers of groups."""
     if panel.groups:
         for group, (x, y) in group_places(panel.topology, panel.picture, panel.values):
             yield (float(x), float(y)), str(group)
-
-
-def _turn_texts(panel: Panel) -> list[str]:
-    """Return the tooltips of marked turns."""
-    return [
-        f"prohibited: {a}, {b}, {c}" + (" and back" if turn.both_ways else "")
-        for turn in panel.turns
-        for a, b, c in [panel.turn_names(turn)]
-    ]
 
 
 def _turn_table(panel: Panel, colour: str) -> list[dict[str, str]]:
@@ -328,10 +320,15 @@ def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:
                 zorder=5,
             )
         )
-    return _turn_texts(panel)
+    return [
+        f"prohibited: {a}, {b}, {c}" + (" and back" if turn.both_ways else "")
+        for turn in panel.turns
+        for a, b, c in [panel.turn_names(turn)]
+    ]
 
 
-def _data(request: FigureRequest, jobs: pd.DataFrame, run: int) -> pd.DataFrame:
+def _channel_values(request: FigureRequest, jobs: pd.DataFrame, run: int) -> pd.DataFrame:
+    """Return the channels of a run with their values, and the columns that identify the run."""
     row_set, colour = request.row_set, request.colour
     channels = channels_of(request, run)
     names = [*channels.columns.drop(colour), colour]

@@ -13,9 +13,9 @@ from routelab.report.figures.panels import (
     label_axes,
     panels_of,
     scale_axis,
+    series_in,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.rows.row_set import key_text
 
 
 def draw_ranked(request: FigureRequest) -> Drawing | None:
@@ -39,20 +39,20 @@ def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, noun: str) -> Dr
         Noun for the items, in the plural.
     """
     y, hue, facets = request.y, request.hue, request.facets
-    data = pd.concat(
-        [
-            _in_descending_order(group, y)
-            for _, group in lines.groupby(facets, sort=False, dropna=False)
-        ],
-        ignore_index=True,
-    )[[*facets, y, COUNT, share_column(y)]]
+    ranked = []
+    for _, group in lines.groupby(facets, sort=False, dropna=False):
+        descending = group.sort_values(y, ascending=False, kind="stable")
+        shares = descending[COUNT].cumsum() / descending[COUNT].sum()
+        ranked.append(descending.assign(**{share_column(y): shares}))
+    data = pd.concat(ranked, ignore_index=True)[[*facets, y, COUNT, share_column(y)]]
     styles = request.series_styles(data)
     figure, panels = panels_of(request, data)
     for axis, panel_rows in panels:
-        for name, style in styles.items():
-            series = panel_rows[panel_rows[hue].map(key_text) == name]
+        for style, series in series_in(request, panel_rows, styles):
             if series.empty:
                 continue
+            # An item covers the width from the share before it to its own, so the line begins
+            # at 0 with the greatest value.
             axis.step(
                 np.concatenate(([0.0], series[share_column(y)])),
                 np.concatenate((series[y].iloc[:1], series[y])),
@@ -73,8 +73,3 @@ def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, noun: str) -> Dr
     add_legend(figure, request, styles)
     text = f"{request.label(y)} of all {noun} in descending order, by {hue}."
     return Drawing(figure, data, text)
-
-
-def _in_descending_order(group: pd.DataFrame, y: str) -> pd.DataFrame:
-    group = group.sort_values(y, ascending=False, kind="stable")
-    return group.assign(**{share_column(y): group[COUNT].cumsum() / group[COUNT].sum()})

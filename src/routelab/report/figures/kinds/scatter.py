@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 import seaborn as sns
-from matplotlib.axes import Axes
 
 from routelab.api import InputError
 from routelab.report.figures.drawing import Drawing
@@ -16,6 +15,7 @@ from routelab.report.figures.panels import (
     panels_of,
     ranks,
     scale_axis,
+    series_in,
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
@@ -53,9 +53,16 @@ def draw_points(request: FigureRequest) -> Drawing | None:
             costs = list(zip(signs[0] * panel_rows[x], signs[1] * panel_rows[y], strict=True))
             best = panel_rows[pareto_front(costs)].sort_values(x)
             data.loc[best.index, FRONT] = True
-            _draw_front(axis, best, (x, y, hue), "steps-post" if signs[0] > 0 else "steps-pre")
-        for name, style in styles.items():
-            series = panel_rows[panel_rows[hue].map(key_text) == name]
+            # The line bounds what the front dominates: all to the right of a point if less of x
+            # is better, else all to its left.
+            steps = "steps-post" if signs[0] > 0 else "steps-pre"
+            axis.plot(best[x], best[y], drawstyle=steps, color=INK, linewidth=1.0, zorder=1)
+            # only the first point of a series is named, or names would cover the line
+            for name, group in best.groupby(best[hue].map(key_text), sort=False):
+                at = (group.iloc[0][x], group.iloc[0][y])
+                axis.annotate(str(name), at, (4, 4), textcoords="offset points", fontsize=7)
+            axis.margins(0.12)
+        for style, series in series_in(request, panel_rows, styles):
             sns.scatterplot(
                 x=series[x].to_numpy(float),
                 y=series[y].to_numpy(float),
@@ -80,16 +87,6 @@ def draw_points(request: FigureRequest) -> Drawing | None:
             "good in the other."
         )
     return Drawing(figure, data, text)
-
-
-def _draw_front(axis: Axes, best: pd.DataFrame, columns: tuple[str, str, str], steps: str) -> None:
-    """Join the points of a front, and name the first of each series."""
-    x, y, hue = columns
-    axis.plot(best[x], best[y], drawstyle=steps, color=INK, linewidth=1.0, zorder=1)
-    for name, group in best.groupby(best[hue].map(key_text), sort=False):
-        at = (group.iloc[0][x], group.iloc[0][y])
-        axis.annotate(str(name), at, (4, 4), textcoords="offset points", fontsize=7)
-    axis.margins(0.12)
 
 
 def points_of(request: FigureRequest) -> pd.DataFrame:
