@@ -13,9 +13,9 @@ from routelab.api import InputError
 from routelab.report.rows.bench_rows import KINDS, BenchmarkRecord, BenchRow
 from routelab.report.rows.columns import BENCHMARKS
 from routelab.report.rows.comparison_files import ComparisonFiles
-from routelab.report.rows.derivation import IMPROVEMENT, derive_columns
+from routelab.report.rows.derivation import IMPROVEMENT, with_derived_columns
 from routelab.report.rows.routes import RouteRows
-from routelab.report.rows.row_set import OK, RowSet, add_bare_names
+from routelab.report.rows.row_set import OK, RowSet, with_bare_names
 from routelab.report.rows.simulations import table_facts
 from routelab.study import Relative
 
@@ -70,9 +70,9 @@ class BenchmarkRows(RowSet):
             rows.append((facts.get(pair, {}) if is_same_table else {}) | row.values)
         columns = None if rows else [*self.identity, *COLUMNS, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        add_bare_names(frame, ("routing", "topology", "benchmark", "bench"))
-        derive_columns(frame)
-        return frame
+        return with_derived_columns(
+            with_bare_names(frame, ("routing", "topology", "benchmark", "bench"))
+        )
 
     @property
     def better(self) -> Mapping[str, str]:

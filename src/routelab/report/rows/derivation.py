@@ -30,13 +30,14 @@ NEAR = 0.01
 of the fastest channel."""
 
 
-def derive_columns(frame: pd.DataFrame) -> None:
-    """Add columns computed from the sizes of grids and from bounds, where these are known.
+def with_derived_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return also the columns computed from sizes of grids and from bounds, where these are known.
 
     ``dimensions``, ``smallest_size`` and ``sizes`` (without order: greatest first) of a grid;
     ``gap_percent``, the gap in percent of the bound, and ``near_optimal``, whether it is at most
     one route or 1 %; ``load_to_bound``, the load as a multiple of the bound for any length.
     """
+    frame = frame.copy()
     if DIMS in frame:
         sizes = [_sizes(text) for text in frame[DIMS]]
         frame["dimensions"] = [len(grid) or None for grid in sizes]
@@ -53,6 +54,7 @@ def derive_columns(frame: pd.DataFrame) -> None:
             pd.to_numeric(frame[name]) for name in ("max_load", "lower_bound_any_length")
         )
         frame["load_to_bound"] = load / bound.where(bound > 0)
+    return frame
 
 
 def _sizes(text: Any) -> list[int]:

@@ -14,16 +14,16 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.registry.columns import installed_columns
 from routelab.report.rows.bounds import bound_outcomes, with_bounds
-from routelab.report.rows.derivation import derive_columns
+from routelab.report.rows.derivation import with_derived_columns
 from routelab.report.rows.pending_jobs import outcome_in, outcome_on_table
 from routelab.report.rows.row_set import (
     OK,
     Record,
     RowSet,
-    add_bare_names,
     facts_of_networks,
     outcome_of,
     terminals_of,
+    with_bare_names,
 )
 from routelab.results.outcome import Outcome, read_outcome
 from routelab.results.tables import further_columns, read_tuples
@@ -170,9 +170,7 @@ class RouteRows(RowSet):
         if self.incomplete:  # a metric that never has a result has no column in any row
             declared = installed_columns().of("routes")
             frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *declared])))
-        add_bare_names(frame, ("routing", "topology"))
-        derive_columns(frame)
-        return frame
+        return with_derived_columns(with_bare_names(frame, ("routing", "topology")))
 
     @cached_property
     def better(self) -> dict[str, str]:

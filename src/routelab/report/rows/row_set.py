@@ -275,13 +275,15 @@ def facts_of_networks(records: Iterable[Record]) -> dict[Path, dict[str, Any]]:
     return facts
 
 
-def add_bare_names(frame: pd.DataFrame, kinds: Sequence[str]) -> None:
-    """Add columns ``<kind>.<name>`` by their bare name too; earlier kinds take precedence."""
+def with_bare_names(frame: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
+    """Return columns ``<kind>.<name>`` by their bare name too; earlier kinds take precedence."""
+    frame = frame.copy()
     for kind in kinds:
         for column in [name for name in frame.columns if name.startswith(f"{kind}.")]:
             bare = column.removeprefix(f"{kind}.")
             if bare not in frame:
                 frame[bare] = frame[column]
+    return frame
 
 
 def _suggestion(word: str, names: Sequence[str]) -> str:

@@ -16,17 +16,17 @@ from routelab.api.engine import FACTS, TABLES, Work
 from routelab.metrics.bounds.throughput.facts import traffic_seeds
 from routelab.registry.names import parse_name
 from routelab.report.rows.bounds import throughput_of, throughput_outcome
-from routelab.report.rows.derivation import derive_columns
+from routelab.report.rows.derivation import with_derived_columns
 from routelab.report.rows.pending_jobs import outcome_on_table
 from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.row_set import (
     OK,
     Record,
     RowSet,
-    add_bare_names,
     facts_of_networks,
     outcome_of,
     terminals_of,
+    with_bare_names,
 )
 from routelab.results.outcome import Outcome
 from routelab.results.tables import read_rows
@@ -164,9 +164,9 @@ class SimulationRows(RowSet):
         ]
         columns = None if rows else [*self.identity, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        add_bare_names(frame, ("routing", "topology", self.work, self._key))
-        derive_columns(frame)
-        return frame
+        return with_derived_columns(
+            with_bare_names(frame, ("routing", "topology", self.work, self._key))
+        )
 
     def _row(
         self, record: SimulationRecord, outcome: Outcome, line: Mapping[str, Any]
@@ -184,7 +184,7 @@ class SimulationRows(RowSet):
             row["program"] = parse_name(record.work_name).key
         else:
             # no facts named like a setting: their bare name goes to a parameter first, and then to
-            # the setting (`add_bare_names`)
+            # the setting (`with_bare_names`)
             row = {key: value for key, value in row.items() if key not in settings}
         for kind in self.kinds:
             row |= {f"{kind}.{key}": text for key, text in record.part(kind)[2].items()}

@@ -252,6 +252,19 @@ def test_a_heat_map_has_the_mean_of_the_channels_at_each_place(world, grid):
     assert len(drawing.data) == 8
 
 
+def test_a_heat_map_of_terminals_has_a_panel_for_each_routing(world):
+    lines = [{"load": 0.1, "terminal": t, "received": t / 8} for t in range(8)]
+    for routing in ("dor", "minimal"):
+        world.simulate(routing, curve=CURVE[:1], tables={"terminals": lines})
+    drawing = drawn(world, of="terminals", kind="heat", x="load", y="terminal", colour="received")
+    assert drawing.data.groupby("routing")["received"].sum().to_dict() == {
+        "dor": pytest.approx(3.5),
+        "minimal": pytest.approx(3.5),
+    }
+    # the fields of runs have numbers, those of details do not
+    assert not any(axis.texts for axis in drawing.figure.axes)
+
+
 def test_a_damaged_table_of_channels_is_rejected(world):
     lines = [{"load": 0.1, "channel": 99, "source": "a", "utilisation": 1.0}]
     world.simulate("dor", curve=CURVE, tables={"channels": lines})
