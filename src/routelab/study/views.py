@@ -318,6 +318,10 @@ class Figure(StudyPart):
             raise ValueError(f"a figure of kind {kind} needs {', '.join(sorted(absent))}")
         if foreign := set_keys - needed - allowed:
             raise ValueError(f"a figure of kind {kind} does not use {', '.join(sorted(foreign))}")
+        if self.kind == "heat" and self.colour in (self.x, self.y):
+            raise ValueError(
+                f"colour: {self.colour!r} is an axis already; name a column of numbers"
+            )
         if self.of in DETAILS and self.kind not in _OF_DETAILS:
             raise ValueError(f"a figure of kind {self.kind} cannot show rows of {self.of}")
         if self.kind == "network" and self.of not in _WITH_CHANNELS:

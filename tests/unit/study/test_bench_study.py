@@ -67,6 +67,10 @@ def test_settings_are_the_product_over_their_sweeps(read):
             "figures: {b: {of: flow-pairs, kind: heat, x: sender, colour: bytes}}\n",
             "4: figures.b: a figure of kind heat of flow-pairs does not use x",
         ),
+        (
+            "figures: {b: {of: channels, kind: heat, x: target, y: source, colour: source}}\n",
+            "4: figures.b: colour: 'source' is an axis already",
+        ),
     ],
 )
 def test_contradictory_keys_are_rejected_with_their_place(read, more, start):
