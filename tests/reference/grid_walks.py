@@ -1,4 +1,4 @@
-"""Walks of hop-by-hop plugins on grids, told in coordinates."""
+"""Walks of hop-by-hop plugins on grids, as hops between coordinates."""
 
 from collections import Counter
 from math import sqrt
@@ -27,7 +27,7 @@ class GridWalks:
         """A walk between two places."""
         return self.walker.walk(self.switch[source], self.switch[target], **more)
 
-    def told(self, walk):
+    def hops_of(self, walk):
         """The hops of a walk as (place, dimension, sign)."""
         labels = self.topology.directions
         hops = []

@@ -73,19 +73,19 @@ def test_flags_are_compared_as_numba_does_but_not_option_by_option(
 ) -> None:
     from numba.core.compiler import Flags
 
-    one, other = Flags(), Flags()
+    flags, other = Flags(), Flags()
     other.nrt = not Flags.options["nrt"].default
-    assert one != other
-    one.nrt = other.nrt
-    assert one == other
-    assert hash(one) == hash(other)
+    assert flags != other
+    flags.nrt = other.nrt
+    assert flags == other
+    assert hash(flags) == hash(other)
     # an option that is set to its default equals one that is not set
     other.fastmath = Flags.options["fastmath"].default
-    assert one == other
-    assert one != "flags"
+    assert flags == other
+    assert flags != "flags"
     monkeypatch.setattr(Flags, "values", None)
-    assert one == one.copy()
-    assert hash(one) == hash(one.copy())
+    assert flags == flags.copy()
+    assert hash(flags) == hash(flags.copy())
 
 
 def state_of(module: str, file: Path, line: int = 1) -> str:
@@ -226,8 +226,8 @@ def test_processes_may_compile_at_the_same_time(tmp_path: Path) -> None:
     write(plugin, KERNELS | INSTALLED)
     code = USE.replace("back(10), ", "")  # one signature of each function
     with ThreadPoolExecutor() as pool:
-        found = list(pool.map(lambda _: use(plugin, cache, code), range(3)))
-    assert [results for results, _ in found] == [[3, 4]] * 3
+        outcomes = list(pool.map(lambda _: use(plugin, cache, code), range(3)))
+    assert [results for results, _ in outcomes] == [[3, 4]] * 3
     assert use(plugin, cache, code) == ([3, 4], [])
 
 

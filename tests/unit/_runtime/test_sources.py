@@ -42,7 +42,7 @@ def metadata(name: str, *plugins: str, record: list[str] | None = None, **texts:
     points = "".join(f"p{i} = {plugin}\n" for i, plugin in enumerate(plugins))
     files["entry_points.txt"] = f"[routelab.rules]\n{points}" if points else ""
     if record is not None:
-        files["RECORD"] = "".join(f"{one},,\n" for one in record)
+        files["RECORD"] = "".join(f"{file},,\n" for file in record)
     return {f"{folder}/{file}": text for file, text in files.items()}
 
 
@@ -81,13 +81,13 @@ def imports_of(file: Path) -> Iterator[tuple[str, str]]:
 
 def test_computing_modules_use_only_counted_sources():
     """Else an edit would change a result and not its fingerprint."""
-    left_out = tuple(f"routelab.{one.replace('/', '.')}" for one in COMMAND_PARTS + PAGE_PARTS)
+    left_out = tuple(f"routelab.{part.replace('/', '.')}" for part in COMMAND_PARTS + PAGE_PARTS)
     users = {
         name
         for name, file in core_files().items()
         if file.endswith(".py")
         for module, attribute in imports_of(Path(file))
-        if f"{module}.{attribute}.".startswith(tuple(f"{one}." for one in left_out))
+        if f"{module}.{attribute}.".startswith(tuple(f"{part}." for part in left_out))
     }
     # the start of the program; measurements; and what is not in a process of jobs
     assert users == {
@@ -140,11 +140,11 @@ def test_modules_for_plugins_are_offered():
 
 
 def test_a_built_in_plugin_is_its_folder_and_the_modules_beside_the_kinds():
-    found = plugin_files("routelab_plugins.selection.sgr.kernels")
-    folders = {name.rpartition("/")[0] for name in found}
+    files = plugin_files("routelab_plugins.selection.sgr.kernels")
+    folders = {name.rpartition("/")[0] for name in files}
     assert folders == {"routelab_plugins/selection/sgr", "routelab_plugins"}
-    assert "routelab_plugins/osu_table.py" in found
-    assert plugin_files("routelab_plugins.selection.sgr") == found
+    assert "routelab_plugins/osu_table.py" in files
+    assert plugin_files("routelab_plugins.selection.sgr") == files
 
 
 def test_built_in_plugins_use_only_their_counted_sources():
@@ -227,11 +227,11 @@ def test_an_editable_distribution_is_read_where_it_is_edited(
         "entry points alone": {},
     }[way]
     editable(site, project, "plug-dist", "plug.a:A", **texts)
-    found = set(plugin_files("plug.a"))
+    files = set(plugin_files("plug.a"))
     expected = {"plug/__init__.py", "plug/table.csv"}
     if way != "entry points alone":
         expected |= {"second/__init__.py", "second/part.py", "loose.py"}
-    assert found == expected
+    assert files == expected
 
 
 def test_other_editable_distributions_count_for_plugins_of_others_and_not_for_built_in_ones(
@@ -242,7 +242,7 @@ def test_other_editable_distributions_count_for_plugins_of_others_and_not_for_bu
     monkeypatch.syspath_prepend(project)
     editable(site, project, "helper", pth=f"{project}\n")
     write(site, PLUGIN | metadata("plug-dist", "plug.a:A", record=list(PLUGIN)))
-    assert "helper" in [one.name for one in editable_distributions()]
+    assert "helper" in [distribution.name for distribution in editable_distributions()]
     assert set(plugin_files("plug.a")) >= {"helper/__init__.py", "helper/data.json", "loose.py"}
     assert "helper/data.json" not in plugin_files("routelab_plugins.selection.sgr")
 

@@ -30,9 +30,9 @@ def arrays(value: object) -> dict[str, np.ndarray]:
     ids=["network", "graph", "table"],
 )
 def test_arrays_cannot_be_made_writable(value):
-    found = arrays(value)
-    assert len(found) >= 5
-    for array in found.values():
+    by_name = arrays(value)
+    assert len(by_name) >= 5
+    for array in by_name.values():
         with pytest.raises(ValueError, match="WRITEABLE"):
             array.setflags(write=True)
         with pytest.raises(ValueError, match="WRITEABLE"):
@@ -54,12 +54,12 @@ def test_an_array_whose_owner_is_writable_again_is_copied():
 
 def test_a_change_by_the_owner_of_the_memory_is_found():
     hops = np.arange(2, dtype=np.int32)
-    made = table(hops)
-    assert made.changes() == []
+    routes = table(hops)
+    assert routes.changes() == []
     hops.flags.writeable = True
     hops[0] = 1
-    assert made.changes() == ["hop_channel"]
-    assert made.with_vcs([0, 0]).changes() == ["hop_channel"]
+    assert routes.changes() == ["hop_channel"]
+    assert routes.with_vcs([0, 0]).changes() == ["hop_channel"]
 
 
 def test_a_replaced_field_is_found():
@@ -73,6 +73,6 @@ def test_a_replaced_field_is_found():
 def test_every_change_of_a_word_changes_the_checksum(words, data):
     place = data.draw(st.integers(0, len(words) - 1))
     other = data.draw(st.integers(0, 2**64 - 1).filter(lambda word: word != words[place]))
-    one, two = np.array(words, np.uint64), np.array(words, np.uint64)
-    two[place] = other
-    assert checksum(one) != checksum(two)
+    first, second = np.array(words, np.uint64), np.array(words, np.uint64)
+    second[place] = other
+    assert checksum(first) != checksum(second)

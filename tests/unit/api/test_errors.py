@@ -24,7 +24,7 @@ STUCK = WaitingRank(rank=3, kind=1, peers=(0,), block="b", place=0, operation=0,
 )
 def test_they_are_pickled_whole(error):
     error.add_note("traceback")
-    found = pickle.loads(pickle.dumps(error))
-    assert type(found) is type(error)
-    assert str(found) == str(error)
-    assert vars(found) == vars(error)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert str(copy) == str(error)
+    assert vars(copy) == vars(error)

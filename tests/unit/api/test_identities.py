@@ -59,8 +59,8 @@ def cards(topology):
 
 @given(identified(), st.data())
 def test_identities_survive_failures(topology, data):
-    one = st.integers(0, topology.num_switches - 1)
-    gone = data.draw(st.sets(one, max_size=topology.num_switches - 1))
+    numbers = st.integers(0, topology.num_switches - 1)
+    gone = data.draw(st.sets(numbers, max_size=topology.num_switches - 1))
     left = sorted(set(topology.endpoints.tolist()) - gone)
     if not left:
         gone.discard(int(topology.endpoints[0]))

@@ -83,8 +83,8 @@ def _of_a_parent():
 
 @pytest.mark.parametrize("make", [_twice, _of_a_buffer, _of_a_parent])
 def test_who_holds_the_same_memory_cannot_change_a_table(make):
-    given, other = make()
-    table = RouteTable.create(PAIR, **{**ARRAYS, "hop_channel": given})
+    hops, other = make()
+    table = RouteTable.create(PAIR, **{**ARRAYS, "hop_channel": hops})
     other[:] = 7
     assert table.hop_channel.tolist() == [0, 1]
     assert not table.hop_channel.flags.writeable
@@ -138,12 +138,12 @@ def test_routes_to_switches_are_all_that_there_is_by_default():
 
 def test_two_next_hops_for_one_destination_are_not_destination_based():
     # both terminals of switch 2 over channel 0: then half of what is for the first over channel 4
-    one = {
+    arrays = {
         "pair_start": [0, 1, 2, 3, 4, 5, 6],
         "path_start": [0, 2, 2, 4, 4, 6, 6],
         "hop_channel": [0, 2, 4, 2, 3, 1],
     }
-    assert RouteTable.create(HOSTS, **one, per_terminal=True).destination_based
+    assert RouteTable.create(HOSTS, **arrays, per_terminal=True).destination_based
     both = RouteTable.create(
         HOSTS,
         pair_start=[0, 2, 3, 4, 5, 6, 7],

@@ -25,13 +25,13 @@ ARRAYS = (
 )
 
 
-def same(one, other):
+def same(topology, other):
     for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
-    assert one.num_switches == other.num_switches
-    assert one.switch_names == other.switch_names
-    assert one.directions == other.directions
-    assert one.attributes == other.attributes
+        np.testing.assert_array_equal(getattr(topology, name), getattr(other, name), name)
+    assert topology.num_switches == other.num_switches
+    assert topology.switch_names == other.switch_names
+    assert topology.directions == other.directions
+    assert topology.attributes == other.attributes
 
 
 @st.composite

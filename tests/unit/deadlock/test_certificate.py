@@ -52,8 +52,8 @@ def dateline_table() -> RouteTable:
 
     def paths(s: int, t: int) -> list[list[tuple[int, int]]]:
         hops = [(s + i) % 4 for i in range((t - s) % 4)]
-        found = [[(hop, int(3 in hops[: i + 1])) for i, hop in enumerate(hops)]]
-        return [*found, [(0, 1), (1, 1)]] if (s, t) == (0, 2) else found
+        ways = [[(hop, int(3 in hops[: i + 1])) for i, hop in enumerate(hops)]]
+        return [*ways, [(0, 1), (1, 1)]] if (s, t) == (0, 2) else ways
 
     return table_of(ring(4), paths)
 
@@ -319,14 +319,14 @@ STRANGE = [None, True, -1, 2**70, 1.5, "", "x", "0:", "0 ", [], {}, NESTED, floa
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the places of all parts of a JSON value; of long lists, of the first and last."""
-    found = [place] if place else []
+    parts = [place] if place else []
     if isinstance(value, dict):
         for key in value:
-            found += places(value[key], (*place, key))
+            parts += places(value[key], (*place, key))
     elif isinstance(value, list):
         for number in sorted({*range(min(len(value), 3)), len(value) - 1} - {-1}):
-            found += places(value[number], (*place, number))
-    return found
+            parts += places(value[number], (*place, number))
+    return parts
 
 
 def meaning(content: Content) -> Content:

@@ -97,7 +97,7 @@ def test_no_proven_system_deadlocks_and_most_others_are_proven():
 def test_rings_with_a_bubble_everywhere_are_proven():
     verdict = ring_verdict()
     assert (verdict.status, verdict.flow_control) == ("proven", "bubble")
-    assert [found.channels for found in verdict.rings] == [(0, 1, 2, 3)]
+    assert [proven_ring.channels for proven_ring in verdict.rings] == [(0, 1, 2, 3)]
     assert ring_verdict(bubble=0).status == "cycle"
 
 
@@ -214,7 +214,7 @@ def test_one_label_of_links_both_ways_is_a_ring_each_way():
     )
     rings = complete_rings(network)
     assert sorted(map(len, rings)) == [5, 5]
-    steps = [{(target[c] - source[c]) % 5 for c in found} for found in rings]
+    steps = [{(target[c] - source[c]) % 5 for c in channels} for channels in rings]
     assert sorted(map(sorted, steps)) == [[1], [4]]
 
 

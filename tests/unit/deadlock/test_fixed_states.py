@@ -52,17 +52,17 @@ def graphs(draw) -> Topology:
     )
 
 
-def dependency_edges(found) -> set:
-    a, b = found.dependency_edges("acyclic")
+def dependency_edges(exploration) -> set:
+    a, b = exploration.dependency_edges("acyclic")
     return {
-        (divmod(x, found.classes), divmod(y, found.classes))
+        (divmod(x, exploration.classes), divmod(y, exploration.classes))
         for x, y in zip(a.tolist(), b.tolist(), strict=True)
     }
 
 
-def assert_agrees(found, naive: NaiveFixedStates, topology: Topology) -> None:
-    walks = found.allowed_routes
-    if found.ascending and naive.short:
+def assert_agrees(exploration, naive: NaiveFixedStates, topology: Topology) -> None:
+    walks = exploration.allowed_routes
+    if exploration.ascending and naive.short:
         # those behind the last class count, too
         assert walks.dead_ends >= len(naive.dead_ends)
     else:
@@ -76,16 +76,16 @@ def assert_agrees(found, naive: NaiveFixedStates, topology: Topology) -> None:
         assert walks.far_pairs == sum(hops > 2 * diameter for hops in naive.longest_of.values())
 
 
-def both_searches(made, topology: Topology, monkeypatch) -> list:
+def both_searches(program, topology: Topology, monkeypatch) -> list:
     """The search with dependencies, and that of large networks."""
-    first = explore_fixed(made, topology)
+    first = explore_fixed(program, topology)
     assert first.complete
     assert not first.ascending
     monkeypatch.setattr(fixed_states, "FIRST_CALLS", 0)
-    second = explore_fixed(made, topology)
+    second = explore_fixed(program, topology)
     monkeypatch.undo()
     assert second.complete
-    assert second.ascending == (made.vc_classes > 1)
+    assert second.ascending == (program.vc_classes > 1)
     return [first, second]
 
 
@@ -94,14 +94,14 @@ def both_searches(made, topology: Topology, monkeypatch) -> list:
 def test_polarized_agrees_with_naive_sets(topology, classes) -> None:
     naive = NaiveFixedStates(topology, PolarizedRoutes(topology).allowed, classes)
     plugin = load_routing("polarized").plugin
-    made = replace(plugin.prepare(topology, classes), vc_classes=classes, max_hops=None)
+    program = replace(plugin.prepare(topology, classes), vc_classes=classes, max_hops=None)
     with pytest.MonkeyPatch.context() as patch:
-        found, large = both_searches(made, topology, patch)
-    assert dependency_edges(found) == naive.dependencies
-    assert found.findings.numbers[0] == len(naive.states)
-    for one in (found, large):
-        assert_agrees(one, naive, topology)
-        assert one.problems == {}
+        small, large = both_searches(program, topology, patch)
+    assert dependency_edges(small) == naive.dependencies
+    assert small.findings.numbers[0] == len(naive.states)
+    for exploration in (small, large):
+        assert_agrees(exploration, naive, topology)
+        assert exploration.problems == {}
 
 
 @settings(max_examples=40, deadline=None)
@@ -117,13 +117,13 @@ def test_minimal_agrees_with_naive_sets(topology, classes) -> None:
         ]
 
     naive = NaiveFixedStates(topology, allowed, classes)
-    made = load_routing("minimal").plugin.prepare(topology, 99)
-    made = replace(made, vc_classes=classes, max_hops=None)
+    program = load_routing("minimal").plugin.prepare(topology, 99)
+    program = replace(program, vc_classes=classes, max_hops=None)
     with pytest.MonkeyPatch.context() as patch:
-        found, large = both_searches(made, topology, patch)
-    assert dependency_edges(found) == naive.dependencies
-    for one in (found, large):
-        assert_agrees(one, naive, topology)
+        small, large = both_searches(program, topology, patch)
+    assert dependency_edges(small) == naive.dependencies
+    for exploration in (small, large):
+        assert_agrees(exploration, naive, topology)
 
 
 @hop_kernel
@@ -252,8 +252,8 @@ def test_routes_without_end_are_found() -> None:
     def answers(s, t, vc):
         return [[(s, 0, 0), (4 + s, 0, 0)]] if t == 3 else [[(s, 0, 0)]]
 
-    made = program_of(topology, answers, 1, fixed=True)
-    verdict = check_hops(made, topology, "acyclic")
+    program = program_of(topology, answers, 1, fixed=True)
+    verdict = check_hops(program, topology, "acyclic")
     assert verdict.allowed_routes.longest is None
     assert "routes without end exist, the program claims at most 12 hops" in verdict.reason
     once = replace(around(ring(4), lambda s, t, vc: [(vc + 1, 0)], 4), max_hops=2)
@@ -302,20 +302,20 @@ def test_a_false_declaration_is_refused(lie) -> None:
         num_switches=5, channel_source=[a for a, _ in ends], channel_target=[b for _, b in ends]
     )
     two = {"phases": 2, "inject": via_any} if LIES[lie] == "DESTINATION" else {}
-    made = HopProgram(liar, pack_tables(topology, [lie]), 4, max_hops=None, fixed=True, **two)
-    verdict = check_hops(made, topology, "acyclic")
+    program = HopProgram(liar, pack_tables(topology, [lie]), 4, max_hops=None, fixed=True, **two)
+    verdict = check_hops(program, topology, "acyclic")
     assert verdict.status == "broken"
     assert not verdict.proven
     assert "at switch 2" in verdict.reason
     assert ("is written to" if LIES[lie] == "writes" else LIES[lie]) in verdict.reason
-    honest = replace(made, tables=pack_tables(topology, [99]))
+    honest = replace(program, tables=pack_tables(topology, [99]))
     assert check_hops(honest, topology, "acyclic").proven
 
 
 def test_fixed_programs_do_not_go_by_terminal() -> None:
-    made = around(ring(4), lambda s, t, vc: [(vc + 1, 0)], 3)
+    program = around(ring(4), lambda s, t, vc: [(vc + 1, 0)], 3)
     with pytest.raises(PluginError, match="set fixed or by_terminal"):
-        replace(made, by_terminal=True)
+        replace(program, by_terminal=True)
 
 
 @pytest.mark.parametrize("reads_source", [False, True])
@@ -326,12 +326,12 @@ def test_waypoints_join_both_halves(reads_source) -> None:
     hop = two_ways if reads_source else plain.hop
     plain = replace(plain, hop=hop, phases=2, inject=via_any, max_hops=None)
     naive = NaiveStates(plain, topology, words=200)
-    found = explore_fixed(replace(plain, fixed=True), topology)
-    assert naive.dependencies() <= dependency_edges(found)
+    exploration = explore_fixed(replace(plain, fixed=True), topology)
+    assert naive.dependencies() <= dependency_edges(exploration)
     # only joins that a pair of the first half and one of the second cause, and no packet does
-    assert all(a[1] < 4 <= b[1] for a, b in dependency_edges(found) - naive.dependencies())
-    assert found.allowed_routes.longest == 8
-    assert found.waypoint_text == "any switch with terminals"
+    assert all(a[1] < 4 <= b[1] for a, b in dependency_edges(exploration) - naive.dependencies())
+    assert exploration.allowed_routes.longest == 8
+    assert exploration.waypoint_text == "any switch with terminals"
     verdict = check_hops(replace(plain, fixed=True), topology, "acyclic")
     assert verdict.proven
     assert_ranked(verdict)
@@ -357,15 +357,15 @@ def test_networks_of_any_size_are_proven_and_short_ones_are_refused(monkeypatch)
     assert verdict.proven
     assert verdict.allowed_routes.longest == 10
     assert verdict.small is None
-    made = Routing.from_name("polarized").prepare(torus(4, 4), 9)
-    by_class = explore_fixed(made, torus(4, 4)).findings.numbers[0]
+    program = Routing.from_name("polarized").prepare(torus(4, 4), 9)
+    by_class = explore_fixed(program, torus(4, 4)).findings.numbers[0]
     monkeypatch.setattr(fixed_states, "FIRST_CALLS", by_class // 2)
     # enough for all switches of all pairs, not for all their classes
     most = 16 * 15 * 16
     assert most < by_class
-    assert explore_fixed(made, torus(4, 4), max_states=most).complete
-    assert not explore_fixed(made, torus(4, 4), max_states=most // 4).complete
-    verdict = check_hops(made, torus(4, 4), "acyclic", max_states=most // 4)
+    assert explore_fixed(program, torus(4, 4), max_states=most).complete
+    assert not explore_fixed(program, torus(4, 4), max_states=most // 4).complete
+    verdict = check_hops(program, torus(4, 4), "acyclic", max_states=most // 4)
     assert verdict.status == "unproven"
     done = re.search(r"no fault in (\d+) of 240 pairs", verdict.reason)
     assert 0 < int(done[1]) < 240
@@ -379,10 +379,10 @@ def test_of_very_large_networks_some_sources_are_examined(monkeypatch) -> None:
 
     monkeypatch.setattr(allowed_routes, "MAX_PAIRS", 27)
     for phases in (1, 2):
-        found = explore_fixed(around(topology, rising, 8, phases=phases), topology)
-        assert len(set(found.legs[found.legs[:, 2] == 0, 0].tolist())) == 3
-        assert not found.complete
-        assert found.allowed_routes.pairs == 72
+        exploration = explore_fixed(around(topology, rising, 8, phases=phases), topology)
+        assert len(set(exploration.legs[exploration.legs[:, 2] == 0, 0].tolist())) == 3
+        assert not exploration.complete
+        assert exploration.allowed_routes.pairs == 72
     verdict = check_hops(around(topology, rising, 8), topology, "acyclic")
     assert verdict.status == "unproven"
     assert verdict.reason.startswith("no fault in 24 of 72 pairs")
@@ -417,10 +417,10 @@ def test_a_class_that_is_used_twice_is_not_overlooked(monkeypatch, wrong) -> Non
         after = vc if (s, vc) == wrong else vc + 1
         return [[(s, after, 0)] + [(size, after, 0)] * (s == 0 and t != 1)]
 
-    made = program_of(topology, answers, size - 1, fixed=True, max_hops=None)
+    program = program_of(topology, answers, size - 1, fixed=True, max_hops=None)
     monkeypatch.setattr(fixed_states, "FIRST_CALLS", 0)
-    found = explore_fixed(made, topology)
-    assert found.ascending == (wrong is None)
+    exploration = explore_fixed(program, topology)
+    assert exploration.ascending == (wrong is None)
     if wrong:
         channels = [size] if wrong == (2, 0) else [1]
-        assert {((c, wrong[1]), (2, wrong[1])) for c in channels} <= dependency_edges(found)
+        assert {((c, wrong[1]), (2, wrong[1])) for c in channels} <= dependency_edges(exploration)

@@ -45,8 +45,8 @@ def any_shortest(topology: Topology, classes: int = 1, *, escape: int = 0) -> Ho
     ways = nearer(topology)
 
     def answers(switch: int, target: int, vc: int) -> list[list[tuple[int, int, int]]]:
-        found = [(channel, 0, 0) for channel in ways(switch, target)]
-        return [found + [(channel, vc, escape) for channel, vc, _ in found[:1] if escape]]
+        candidates = [(channel, 0, 0) for channel in ways(switch, target)]
+        return [candidates + [(channel, vc, escape) for channel, vc, _ in candidates[:1] if escape]]
 
     return program_of(topology, answers, classes)
 
@@ -379,8 +379,8 @@ def test_a_waypoint_is_not_given_up_where_the_packet_would_have_to_leave() -> No
 
     program = steered_program(topology, steps, 1)
     verdict = check_hops(program, topology, "none")
-    told = "waypoint -1 is set, and the packet is there: "
-    where = [problem for problem in verdict.problems if problem.startswith(told)]
+    beginning = "waypoint -1 is set, and the packet is there: "
+    where = [problem for problem in verdict.problems if problem.startswith(beginning)]
     assert where[0].endswith(" to 2, at switch 2, come over 1>2")
 
 
@@ -510,8 +510,8 @@ def test_pairs_that_the_network_does_not_join_are_nobody_s_fault() -> None:
     line = Topology.create(num_switches=3, channel_source=[0, 1], channel_target=[1, 2])
     exploration = explore_states(any_shortest(line), line)
     longest = exploration.findings.longest.tolist()
-    found = dict(zip(map(tuple, exploration.pairs.tolist()), longest, strict=True))
-    assert found == {(0, 1): 1, (0, 2): 2, (1, 2): 1}
+    lengths = dict(zip(map(tuple, exploration.pairs.tolist()), longest, strict=True))
+    assert lengths == {(0, 1): 1, (0, 2): 2, (1, 2): 1}
     assert exploration.problems == {}
 
 
@@ -544,12 +544,12 @@ def test_a_fault_in_a_part_is_one_of_all_states(seed: int, most: int) -> None:
     program = replace(random_program(topology, seed), bubble=())
     cases = [("acyclic", "virtual-cut-through"), ("duato", "wormhole")]
     for proof, switching in cases:
-        found = check_hops(program, topology, proof, switching=switching)
+        whole = check_hops(program, topology, proof, switching=switching)
         part = check_hops(program, topology, proof, switching=switching, max_states=most)
-        assert part.status in ("cycle", "unproven") or part.coverage == found.coverage
-        assert dependency_edges(part) <= dependency_edges(found) or proof == "duato"
+        assert part.status in ("cycle", "unproven") or part.coverage == whole.coverage
+        assert dependency_edges(part) <= dependency_edges(whole) or proof == "duato"
         if part.status == "cycle":
-            assert found.status == "cycle" or found.reason.startswith("no candidate is an escape")
+            assert whole.status == "cycle" or whole.reason.startswith("no candidate is an escape")
         for (a, i), (b, j), ends in zip(
             part.cycle, (*part.cycle[1:], *part.cycle[:1]), part.cycle_routes, strict=True
         ):
@@ -560,12 +560,12 @@ def test_a_fault_in_a_part_is_one_of_all_states(seed: int, most: int) -> None:
 @pytest.mark.parametrize("by_terminal", [False, True])
 def test_of_very_large_networks_some_sources_are_examined(monkeypatch, by_terminal) -> None:
     topology = replace(ring(9), terminal_switch=np.repeat(np.arange(9), 2))
-    made = around(topology, lambda s, t, vc: [(vc + 1, 0)], 8, by_terminal=by_terminal)
+    program = around(topology, lambda s, t, vc: [(vc + 1, 0)], 8, by_terminal=by_terminal)
     monkeypatch.setattr(allowed_routes, "MAX_PAIRS", 108 if by_terminal else 27)
-    exploration = explore_states(made, topology)
+    exploration = explore_states(program, topology)
     assert len(np.unique(exploration.pairs[:, 0])) == 3
     assert exploration.total == (72 * 4 if by_terminal else 72)
-    verdict = check_hops(made, topology, "acyclic")
+    verdict = check_hops(program, topology, "acyclic")
     assert verdict.status == "unproven"
     part = "96 of 288 pairs" if by_terminal else "24 of 72 pairs"
     assert verdict.reason.startswith(f"no fault in {part}")

@@ -63,8 +63,8 @@ def test_torus_xy_needs_the_bubble_of_its_positive_rings() -> None:
 
 def test_rank_is_constant_on_a_ring_and_small() -> None:
     verdict = check_table(torus_table(4, 4))
-    for found in verdict.rings:
-        assert len({int(verdict.rank[c, found.vc]) for c in found.channels}) == 1
+    for proven_ring in verdict.rings:
+        assert len({int(verdict.rank[c, proven_ring.vc]) for c in proven_ring.channels}) == 1
     assert set(np.unique(verdict.rank)) == {0, 1}  # X rings, then Y rings
 
 
@@ -103,7 +103,9 @@ def test_ring_with_one_vc_is_a_cycle_without_bubble() -> None:
 def test_ring_with_one_vc_is_proven_with_bubble() -> None:
     verdict = check_table(clockwise_ring_table(ring(4), hops=2), "bubble")
     assert verdict.proven
-    assert [(found.vc, found.channels) for found in verdict.rings] == [(0, (0, 1, 2, 3))]
+    assert [(proven_ring.vc, proven_ring.channels) for proven_ring in verdict.rings] == [
+        (0, (0, 1, 2, 3))
+    ]
     assert any("2 free slots" in text for text in verdict.preconditions)
 
 
@@ -176,7 +178,7 @@ def test_each_vc_of_a_ring_is_a_ring_of_its_own() -> None:
         return [[(s, vc), ((s + 1) % size, vc)] for vc in (0, 1)] if (t - s) % size == 2 else []
 
     verdict = check_table(table_of(ring(size), layered), "bubble")
-    assert [found.vc for found in verdict.rings] == [0, 1]
+    assert [proven_ring.vc for proven_ring in verdict.rings] == [0, 1]
 
     def swapping(s: int, t: int) -> list[list[tuple[int, int]]]:
         changed = [[(s, vc), ((s + 1) % size, 1 - vc)] for vc in (0, 1)]

@@ -27,6 +27,6 @@ def test_items_whose_condition_holds_are_marked(marks):
     conditions = np.array([holds for holds, _ in marks])
     items = np.array([item if holds else -1 for holds, item in marks])
     bits = np.zeros((2, 3), np.uint64)
-    found = marked(conditions, items, bits)
-    assert set(np.flatnonzero(found)) == set(items[conditions])
+    words = marked(conditions, items, bits)
+    assert set(np.flatnonzero(words)) == set(items[conditions])
     np.testing.assert_array_equal(bits[0], bits[1])

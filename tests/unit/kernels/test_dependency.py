@@ -30,8 +30,8 @@ def test_components_and_ranks(drawn: tuple[int, set[tuple[int, int]]]) -> None:
     graph.add_nodes_from(range(size))
     start, target = csr(size, edges)
     component = strong_components(start, target)
-    found = {frozenset(np.flatnonzero(component == c).tolist()) for c in np.unique(component)}
-    assert found == set(map(frozenset, nx.strongly_connected_components(graph)))
+    components = {frozenset(np.flatnonzero(component == c).tolist()) for c in np.unique(component)}
+    assert components == set(map(frozenset, nx.strongly_connected_components(graph)))
     assert all(component[a] >= component[b] for a, b in edges)
 
     rank = component_ranks(start, target, component)

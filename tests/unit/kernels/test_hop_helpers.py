@@ -52,9 +52,9 @@ def test_functions_cannot_write_to_shared_arrays():
 
     for function in (to_tables, to_queues):
         kernel = hop_kernel(function)
-        told = rf"{function.__name__}: expected a function that Numba can(.|\n)*readonly array"
+        message = rf"{function.__name__}: expected a function that Numba can(.|\n)*readonly array"
         for _ in range(2):
-            with pytest.raises(PluginError, match=told):
+            with pytest.raises(PluginError, match=message):
                 HopProgram(hop=kernel, tables=pack_tables(RING), vc_classes=1)
         with pytest.raises(TypingError, match="readonly array"):
             kernel(*call_arguments())
@@ -76,14 +76,14 @@ def program(**more) -> HopProgram:
 def test_occupied_room_is_summed_over_classes_and_channels(
     phases, rest, vcs, unit, units, waiting, seed
 ):
-    made = program(phases=phases, rest=rest, waiting=waiting)
+    hop_program = program(phases=phases, rest=rest, waiting=waiting)
     packet = unit * units
     rng = np.random.default_rng(seed)
     # as in the engine, rows of a channel may lie anywhere, and others between
     first = (rng.permutation(CHANNELS + 4) * vcs)[:CHANNELS]
     cycles = rng.integers(unit, 9 * unit, CHANNELS)
     tables, queues, buffers = run_tables(
-        made,
+        hop_program,
         RING,
         vcs,
         capacity=8,
@@ -95,7 +95,7 @@ def test_occupied_room_is_summed_over_classes_and_channels(
     )
     queues[:buffers, abi.CREDITS] = rng.integers(9, size=buffers)
     taken = unit * (queues[:buffers, abi.CAPACITY] - queues[:buffers, abi.CREDITS])
-    lanes = class_lanes(made, vcs)
+    lanes = class_lanes(hop_program, vcs)
     assert lanes[0, 0] == 0
     assert (lanes[1:, 0] == lanes[:-1].sum(axis=1)).all()
     for channel in range(CHANNELS):
@@ -173,21 +173,21 @@ def test_arrays_behind_those_of_another_program():
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [([0.5], "array 1 is of float64"), ([2**40], "array 1 does not fit into 32 bits")],
 )
-def test_invalid_tables_are_rejected(values, told):
-    with pytest.raises(PluginError, match=told):
+def test_invalid_tables_are_rejected(values, message):
+    with pytest.raises(PluginError, match=message):
         append_tables(pack_tables(RING), [1], values)
-    with pytest.raises(PluginError, match=told):
+    with pytest.raises(PluginError, match=message):
         pack_tables(RING, [1], values)
 
 
 def test_tables_of_a_program_are_left_alone():
-    made = program_of(RING, lambda s, t, vc: [[(0, 0, 0)]], 1)
-    before = made.tables.copy()
-    run_tables(made, RING, 2, capacity=4).tables[:] = 0
-    np.testing.assert_array_equal(made.tables, before)
+    hop_program = program_of(RING, lambda s, t, vc: [[(0, 0, 0)]], 1)
+    before = hop_program.tables.copy()
+    run_tables(hop_program, RING, 2, capacity=4).tables[:] = 0
+    np.testing.assert_array_equal(hop_program.tables, before)
 
 
 @hop_kernel

@@ -33,13 +33,13 @@ def test_it_is_its_naive_twin(data) -> None:
         st.lists(st.sampled_from([1.0, 1.5, 4.0]), min_size=CHANNELS, max_size=CHANNELS)
     )
     paths = [each for options in pairs for each in options]
-    found = least_loaded_paths(
+    selected = least_loaded_paths(
         np.cumsum([0, *map(len, pairs)]),
         np.cumsum([0, *map(len, paths)]),
         np.array([c for each in paths for c in each], dtype=np.int32),
         np.array(demand, dtype=np.int64),
         np.array(factors),
     )
-    assert [paths[k] for k in found] == [
+    assert [paths[k] for k in selected] == [
         chosen for _, chosen in sorted(naive(pairs, demand, factors).items())
     ]

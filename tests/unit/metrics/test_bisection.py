@@ -26,16 +26,16 @@ def sampled(table, seed):
 @given(table=tables())
 @settings(max_examples=30)
 def test_samples_are_those_of_the_definition(table):
-    found = effective_bisection(table, 30, 3)
+    estimate = effective_bisection(table, 30, 3)
     if table.topology.num_terminals < 2:
-        assert found is None
+        assert estimate is None
         return
     expected = [naive.pairing_bandwidth(table, pairs) for pairs in sampled(table, 3)]
-    assert found.mean == pytest.approx(np.mean(expected))
-    assert found.half_width == pytest.approx(
+    assert estimate.mean == pytest.approx(np.mean(expected))
+    assert estimate.half_width == pytest.approx(
         1.95996 * np.std(expected, ddof=1) / sqrt(30), abs=1e-6
     )
-    assert 0 <= found.mean <= 1
+    assert 0 <= estimate.mean <= 1
 
 
 def ring_of_4():
@@ -50,7 +50,7 @@ def test_the_interval_holds_the_exact_mean():
     exact = np.mean(
         [naive.pairing_bandwidth(table, [(a, c), (b, d)]) for a, b, c, d in permutations(range(4))]
     )
-    found = effective_bisection(table, 2000, 0)
+    estimate = effective_bisection(table, 2000, 0)
     # seeds fixed: a hit of 95 % that is a hit for good
-    assert abs(found.mean - exact) <= found.half_width
-    assert found.half_width < 0.02
+    assert abs(estimate.mean - exact) <= estimate.half_width
+    assert estimate.half_width < 0.02

@@ -84,9 +84,9 @@ def test_no_table_is_better_than_perfect(table):
 @given(networks(), st.fractions(0, 1000, max_denominator=50))
 def test_the_least_attainable_load_is_that_of_whole_routes(topology, load):
     assume(topology.num_channels)
-    found = least_attainable(topology, load)
+    least = least_attainable(topology, load)
     options = [k * f for f in naive.factors(topology) for k in range(1001)]
-    assert found == min(option for option in options if option >= load)
+    assert least == min(option for option in options if option >= load)
 
 
 def test_a_rounded_fraction_is_restored():

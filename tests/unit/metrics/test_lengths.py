@@ -15,7 +15,7 @@ def close(value, expected):
 
 @given(tables())
 def test_lengths_are_those_of_the_definition(table):
-    ways = [way for found in naive.routes(table).values() for _, way in found]
+    ways = [way for pair_ways in naive.routes(table).values() for _, way in pair_ways]
     assert max_hops(table) == max(map(len, ways), default=0)
     assert close(mean_hops(table), naive.mean(table, len))
 
@@ -27,7 +27,7 @@ def test_turns_are_those_of_the_definition(table):
         assert max_turns(table) is None
         assert mean_turns(table) is None
         return
-    ways = [way for found in naive.routes(table).values() for _, way in found]
+    ways = [way for pair_ways in naive.routes(table).values() for _, way in pair_ways]
     assert max_turns(table) == max((naive.turns(topology, way) for way in ways), default=0)
     assert close(mean_turns(table), naive.mean(table, lambda way: naive.turns(topology, way)))
 

@@ -17,9 +17,9 @@ from routelab.metrics import (
 
 @given(tables())
 def test_reachability_is_that_of_the_definition(table):
-    found = naive.routes(table)
-    assert pairs(table.topology) == len(found)
-    assert reachable_pairs(table) == sum(bool(ways) for ways in found.values())
+    routes = naive.routes(table)
+    assert pairs(table.topology) == len(routes)
+    assert reachable_pairs(table) == sum(bool(ways) for ways in routes.values())
 
 
 @given(tables())

@@ -47,23 +47,23 @@ def test_distances_are_those_of_networkx(case):
     }
     weight = {(a, b): terminals[a] * terminals[b] for a, b in far}
     inside = sum(t * (t - 1) for t in terminals)
-    found = switch_distances(network(count, links, terminals))
-    assert found.diameter == max(far.values(), default=0)
-    assert found.mean == (pytest.approx(sum(far.values()) / len(far)) if far else None)
+    distances = switch_distances(network(count, links, terminals))
+    assert distances.diameter == max(far.values(), default=0)
+    assert distances.mean == (pytest.approx(sum(far.values()) / len(far)) if far else None)
     total = inside + sum(weight.values())
     expected = sum(weight[pair] * far[pair] for pair in far) / total if total else None
-    assert found.mean_hops == (pytest.approx(expected) if total else None)
+    assert distances.mean_hops == (pytest.approx(expected) if total else None)
 
 
 @pytest.mark.parametrize("count", [64, 65, 200])
 def test_more_sources_than_bits_of_a_word(count):
     ring = network(count, [(s, (s + 1) % count) for s in range(count)], [1] * count)
-    found = switch_distances(ring)
-    assert found.diameter == count // 2
+    distances = switch_distances(ring)
+    assert distances.diameter == count // 2
     # mean over a ring: n² / 4 / (n − 1) for even n, (n + 1) / 4 for odd n
     mean = count * count / 4 / (count - 1) if count % 2 == 0 else (count + 1) / 4
-    assert found.mean == pytest.approx(mean)
-    assert found.mean_hops == found.mean
+    assert distances.mean == pytest.approx(mean)
+    assert distances.mean_hops == distances.mean
 
 
 def crossing(links, side):
@@ -124,8 +124,8 @@ def test_a_channel_without_one_back_is_a_link():
     )
     assert network_cost(one_way).links == 1
     assert best_cut(one_way).links == 1
-    found = switch_distances(one_way)
-    assert (found.diameter, found.mean, found.mean_hops) == (1, 1.0, 1.0)
+    distances = switch_distances(one_way)
+    assert (distances.diameter, distances.mean, distances.mean_hops) == (1, 1.0, 1.0)
 
 
 @given(st.lists(st.sampled_from([(0, 1), (1, 0), (1, 2), (2, 1), (0, 2)]), max_size=12))

@@ -23,10 +23,15 @@ def test_every_work_is_cited():
 
 
 def test_every_work_is_listed_once():
-    found = listed().values()
-    for often in (Counter(one.doi.lower() for one in found), Counter(one.text for one in found)):
+    all_works = listed().values()
+    for often in (
+        Counter(work.doi.lower() for work in all_works),
+        Counter(work.text for work in all_works),
+    ):
         assert [fact for fact, count in often.items() if fact and count > 1] == []
 
 
 def test_a_doi_has_no_address():
-    assert [one.doi for one in listed().values() if one.doi and not one.doi.startswith("10.")] == []
+    assert [
+        work.doi for work in listed().values() if work.doi and not work.doi.startswith("10.")
+    ] == []

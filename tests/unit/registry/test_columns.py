@@ -79,11 +79,11 @@ class {0}(MetricPlugin):
 def test_a_wrong_column_costs_its_plugin_and_not_the_others_of_the_module(site):
     source = METRIC.format("Good", "good", "good") + METRIC.format("Bad", "bad", "two words")
     site.install("pair", {"metric": {"good": "pair:Good", "bad": "pair:Bad"}}, {"pair.py": source})
-    found = {entry.key: entry for entry in site.catalogue().entries("metric")}
-    assert found["good"].status == "ok"
-    assert found["bad"].status == "broken"
+    entries = {entry.key: entry for entry in site.catalogue().entries("metric")}
+    assert entries["good"].status == "ok"
+    assert entries["bad"].status == "broken"
     line = source[: source.index('Column("two words"')].count("\n") + 1
-    assert f"column 'two words' in {site.folder}/pair.py, line {line}: the" in found["bad"].cause
+    assert f"column 'two words' in {site.folder}/pair.py, line {line}: the" in entries["bad"].cause
 
 
 def test_columns_that_are_none_name_the_class(site):
@@ -106,10 +106,10 @@ def test_of_two_metrics_with_one_column_the_second_is_left_out(site):
         "ddd": "metric 'ddd' of four 1.0 has the column 'mine', as metric 'ccc' of four 1.0",
     }
     assert left_out_metrics() == metric_clashes()
-    usual = default_metrics()
-    assert "ccc" in usual
-    assert "route-length" in usual
-    assert not left_out_metrics().keys() & set(usual)
+    metrics = default_metrics()
+    assert "ccc" in metrics
+    assert "route-length" in metrics
+    assert not left_out_metrics().keys() & set(metrics)
 
 
 def test_wrong_columns_of_another_distribution_cost_only_themselves(site, caplog):
@@ -126,7 +126,9 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     matrix = tmp_path / "matrix.csv"
     matrix.write_text("source,target,bytes\n0,1,8\n")
     entries = [
-        one for one in installed_catalogue().entries("metric") if one.distribution == "routelab"
+        entry
+        for entry in installed_catalogue().entries("metric")
+        if entry.distribution == "routelab"
     ]
     needed = {"traffic-load": f"~matrix={matrix}"}
     metrics = [load("metric", entry.key + needed.get(entry.key, "")) for entry in entries]
@@ -134,14 +136,16 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     _, facts, measured = route_network(build_grid("torus", (4, 2), True), routing, metrics)
     assert len(measured.rows) > 30
     columns = Columns([*core_columns(), *plugin_columns([*routing.plugins, *metrics])])
-    for one, column in measured.rows:
-        assert columns.find(one.metric, "routes") == column
+    for measurement, column in measured.rows:
+        assert columns.find(measurement.metric, "routes") == column
     assert set(facts) <= set(columns.of("routes"))
 
 
 def test_names_with_parameters_belong_to_the_instance():
     (sigma,) = [
-        one for one in load("metric", "channel-load~k=2").list_columns() if "sigma" in one.name
+        column
+        for column in load("metric", "channel-load~k=2").list_columns()
+        if "sigma" in column.name
     ]
     assert (sigma.name, sigma.label) == ("sigma2", "load deviation σ(2) (routes)")
     assert installed_columns().find("sigma2") is None
@@ -159,19 +163,19 @@ def test_a_report_knows_the_columns_of_its_plugins_with_their_parameters():
 
 
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("answer", "message"),
     [
         (lambda: [1], "mine: list_columns() returned 1, expected a Column"),
         (lambda: None, "mine: list_columns() raised TypeError"),
         (lambda: {}["x"], "mine: list_columns() raised KeyError: 'x'"),
     ],
 )
-def test_a_plugin_whose_columns_cannot_be_listed_is_named(found, message):
+def test_a_plugin_whose_columns_cannot_be_listed_is_named(answer, message):
     class Mine(MetricPlugin):
         name = "mine"
 
         def list_columns(self):
-            return found()
+            return answer()
 
         def measure(self, table, graph):
             return []

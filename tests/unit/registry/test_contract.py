@@ -72,9 +72,9 @@ class Required(Parameters):
     size: int = parameter(ge=1)
 
 
-def problems(found, kind="topology"):
+def problems(plugin, kind="topology"):
     with pytest.raises(PluginError) as error:
-        check_contract(found, kind, "ring", "plugin topology/ring of rings 1.0")
+        check_contract(plugin, kind, "ring", "plugin topology/ring of rings 1.0")
     return str(error.value)
 
 
@@ -145,9 +145,9 @@ def test_a_metric_says_plainly_whether_it_runs_by_default():
     assert check_contract(Count, "metric", "ring", "label") is Count
 
 
-@pytest.mark.parametrize("found", [Pick, Ring(), None])
-def test_it_has_to_be_a_class_of_its_kind(found):
-    assert "expected a subclass of TopologyPlugin, found" in problems(found)
+@pytest.mark.parametrize("plugin", [Pick, Ring(), None])
+def test_it_has_to_be_a_class_of_its_kind(plugin):
+    assert "expected a subclass of TopologyPlugin, found" in problems(plugin)
 
 
 def test_a_routing_may_be_any_of_three_classes():

@@ -26,7 +26,7 @@ class Shape(Parameters):
     label: str = ""
 
 
-def told(**values):
+def problems_of(**values):
     parameters, problems = read_parameters(Shape, values)
     assert parameters is None
     return problems
@@ -62,7 +62,7 @@ def test_text_becomes_typed_values():
     ],
 )
 def test_one_wrong_value_gives_one_plain_sentence(values, said):
-    assert told(**{"dims": "4", **values}) == [said]
+    assert problems_of(**{"dims": "4", **values}) == [said]
 
 
 @pytest.mark.parametrize("sizes", ["x".join(["1"] * 33), [1] * 33])

@@ -54,9 +54,9 @@ class Selection(SelectionPlugin):
     name, summary = "bad-selection", "Writes to the graph"
 
     def select(self, graph):
-        made = load_routing("dor").selection.select(graph)
+        table = load_routing("dor").selection.select(graph)
         write(graph, "edge_channel")
-        return made
+        return table
 
 
 class Layers(LayersPlugin):
@@ -73,10 +73,13 @@ class Complete(RoutingPlugin):
     name, summary = "bad-complete", "Writes to its array later"
 
     def route(self, topology):
-        usual = Routing.from_name("dor").table(topology)
-        hops = usual.hop_channel.copy()
+        legal_table = Routing.from_name("dor").table(topology)
+        hops = legal_table.hop_channel.copy()
         table = RouteTable.create(
-            topology, pair_start=usual.pair_start, path_start=usual.path_start, hop_channel=hops
+            topology,
+            pair_start=legal_table.pair_start,
+            path_start=legal_table.path_start,
+            hop_channel=hops,
         )
         hops.flags.writeable = True
         hops[0] = hops[-1]
@@ -92,8 +95,8 @@ class Metric(MetricPlugin):
 
 
 def composed(**parts: object) -> ComposedRouting:
-    usual = load_routing("dor")
-    return replace(usual, name="test", **parts)
+    dor = load_routing("dor")
+    return replace(dor, name="test", **parts)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +138,9 @@ class Traffic(TrafficPlugin):
     name, summary = "bad-traffic", "Writes to the network"
 
     def demand(self, topology, seed):
-        made = load("traffic", "uniform").demand(topology, seed)
+        uniform = load("traffic", "uniform").demand(topology, seed)
         object.__setattr__(topology, "channel_capacity", 2 * topology.channel_capacity)
-        return made
+        return uniform
 
 
 def test_traffic_that_writes_is_named():

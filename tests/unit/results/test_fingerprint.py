@@ -80,9 +80,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             "helper-1.dist-info/top_level.txt": "helper",
         },
     )
-    found = {name: str(folder / name) for name in FILES if name.startswith("routelab/")}
+    files = {name: str(folder / name) for name in FILES if name.startswith("routelab/")}
     monkeypatch.setattr("sys.path", [str(folder)])
-    monkeypatch.setattr(sources, "_own_files", lambda: found)
+    monkeypatch.setattr(sources, "_own_files", lambda: files)
     monkeypatch.setattr(sources, "_places", lambda name: (str(folder / name),))
     monkeypatch.setattr(sources, "forget", lambda: _forget_but(monkeypatch))
     yield folder
@@ -109,7 +109,7 @@ A, B, C = map(plugin, ("plugs.a", "routelab_plugins.rules.b", "routelab_plugins.
 def state() -> dict[str, str]:
     """Fingerprints of jobs with each plugin and without one, and of a page."""
     forget()
-    jobs = {name: job_fingerprint("x", [one]) for name, one in {"A": A, "B": B, "C": C}.items()}
+    jobs = {name: job_fingerprint("x", [entry]) for name, entry in {"A": A, "B": B, "C": C}.items()}
     return {**jobs, "-": job_fingerprint("x"), "page": page_fingerprint([A, B], [])}
 
 
@@ -159,7 +159,7 @@ def test_jobs_differ_by_instance_and_plugins_in_any_order() -> None:
         for plugins in ([], [A], [B], [A, B], [B, A])
     }
     assert len(prints) == 8
-    assert {len(one) for one in prints} == {64}
+    assert {len(fingerprint) for fingerprint in prints} == {64}
 
 
 def test_declared_files_count_by_content_and_relative_to_the_module(
@@ -215,16 +215,16 @@ def test_declared_variables_count_by_value(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_input_files_count_by_content(tmp_path: Path) -> None:
-    one, other = tmp_path / "one.txt", tmp_path / "folder" / "other.txt"
+    file, other = tmp_path / "one.txt", tmp_path / "folder" / "other.txt"
     write(tmp_path, {"one.txt": "0 1\n", "folder/other.txt": "0 1\n"})
 
     def of(*files: Path) -> str:
         return job_fingerprint("x", (), files)
 
-    first = of(one)
+    first = of(file)
     assert of(other) == first != of()
-    one.write_text("0 2\n")
-    assert of(one) != first
-    assert of(one, other) != of(other, one)
+    file.write_text("0 2\n")
+    assert of(file) != first
+    assert of(file, other) != of(other, file)
     with pytest.raises(InputError, match=r"missing\.txt"):
         of(tmp_path / "missing.txt")

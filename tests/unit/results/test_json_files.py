@@ -46,9 +46,9 @@ def test_json_values_come_back(value: Any) -> None:
     ],
 )
 def test_plain_values(value: Any, expected: Any) -> None:
-    found = to_plain(value)
-    assert found == expected
-    assert type(found) is type(expected)
+    plain = to_plain(value)
+    assert plain == expected
+    assert type(plain) is type(expected)
 
 
 def test_values_beyond_json_are_rejected() -> None:

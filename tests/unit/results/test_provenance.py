@@ -176,10 +176,10 @@ def test_provenance_has_the_versions_of_programs() -> None:
 
 @pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="needs /proc")
 def test_provenance_describes_the_machine_without_its_name() -> None:
-    found = machine()
-    assert found["cpus"] == os.cpu_count()
-    assert found["architecture"] == os.uname().machine
+    facts = machine()
+    assert facts["cpus"] == os.cpu_count()
+    assert facts["architecture"] == os.uname().machine
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    assert found["memory_bytes"] == pages
-    assert found["kernel"] == f"Linux {os.uname().release}"
-    assert os.uname().nodename not in found.values()
+    assert facts["memory_bytes"] == pages
+    assert facts["kernel"] == f"Linux {os.uname().release}"
+    assert os.uname().nodename not in facts.values()

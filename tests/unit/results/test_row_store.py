@@ -24,8 +24,8 @@ def fill(store, name, rows):
 
 
 def numbers(store, wanted):
-    found = store.rows({key(number) for number in wanted})
-    return {row["number"] for row in found.values()}
+    rows = store.rows({key(number) for number in wanted})
+    return {row["number"] for row in rows.values()}
 
 
 def test_rows_come_back_from_all_files(tmp_path):
@@ -46,7 +46,7 @@ def test_a_file_cut_anywhere_keeps_its_whole_rows_and_takes_more(tmp_path_factor
     at = cut.draw(st.integers(0, len(content)))
     path.write_bytes(content[:at])
     # a row without its line's end is whole already
-    ends = [found.start() for found in re.finditer(b"\n", content)]
+    ends = [newline.start() for newline in re.finditer(b"\n", content)]
     whole = {n for n, end in enumerate(ends) if end <= at}
     assert numbers(store, range(9)) == whole
     fill(store, "a", [(8, "ok")])

@@ -22,11 +22,11 @@ def test_values_keep_their_kinds(tmp_path):
     path = tmp_path / "s.csv"
     write_survey_table(TABLE, path, ["max_load", "optimal"])
     assert path.read_text().startswith("topology,routing,status,reason,max_load,optimal,sigma4,")
-    found = read_survey_table(path)
+    table = read_survey_table(path)
     lost = dict.fromkeys(("max_load", "sigma4", "optimal", "word"))
-    assert found.rows == [TABLE.rows[0], {**lost, **TABLE.rows[1]}]
-    assert [type(found.rows[0][name]) for name in lost] == [int, float, bool, str]
-    assert (found.origins, found.metrics) == (TABLE.origins, TABLE.metrics)
+    assert table.rows == [TABLE.rows[0], {**lost, **TABLE.rows[1]}]
+    assert [type(table.rows[0][name]) for name in lost] == [int, float, bool, str]
+    assert (table.origins, table.metrics) == (TABLE.origins, TABLE.metrics)
 
 
 def test_lost_lines_are_reported(tmp_path):

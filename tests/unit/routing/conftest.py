@@ -37,17 +37,17 @@ def topology() -> Topology:
 def shortest_paths(topology: Topology, source: int, target: int) -> list[list[int]]:
     """All paths of fewest hops, as channels."""
     queue = deque([(source, [])])
-    found: list[list[int]] = []
+    paths: list[list[int]] = []
     while queue:
         here, path = queue.popleft()
-        if found and len(path) > len(found[0]):
+        if paths and len(path) > len(paths[0]):
             break
         if here == target:
-            found.append(path)
+            paths.append(path)
             continue
         for channel in np.flatnonzero(topology.channel_source == here):
             queue.append((int(topology.channel_target[channel]), [*path, int(channel)]))
-    return found
+    return paths
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ def weights(folder: Path) -> np.ndarray:
     return np.array([row[4] for row in rows]).astype(np.int64)
 
 
-def asked(network: str, rules: str, folder: Path) -> BoundJob:
+def bound_job(network: str, rules: str, folder: Path) -> BoundJob:
     return BoundJob(folder=str(folder), topology=network, text=rules, digest="abc")
 
 
@@ -44,7 +44,7 @@ def test_written_weights_prove_the_bound_independently(tmp_path: Path) -> None:
         ("angara", AngaraRules().routing_graph(network)),
         (BARE, network_graph(network)),
     ):
-        job = asked("torus~dims=2x4", rules, tmp_path / rules)
+        job = bound_job("torus~dims=2x4", rules, tmp_path / rules)
         outcome = run_job(job)
         assert read_outcome(tmp_path / rules / "outcome.json") == outcome
         assert (outcome.kind, outcome.routing, outcome.status) == ("bound", rules, "ok")
@@ -57,11 +57,11 @@ def test_written_weights_prove_the_bound_independently(tmp_path: Path) -> None:
 def test_rules_that_do_not_apply_and_networks_that_are_none_are_outcomes(tmp_path: Path) -> None:
     (tmp_path / "two.csv").write_text("source,target\na,b\n")
     network = f"graph~file={tmp_path / 'two.csv'}"
-    outcome = run_job(asked(network, "angara", tmp_path / "a"))
+    outcome = run_job(bound_job(network, "angara", tmp_path / "a"))
     assert outcome.status == "unsupported"
     assert "direction labels" in outcome.reason
     run_job(TopologyJob(folder=str(tmp_path / "none"), text="torus~dims=4,fail_switches=4"))
-    outcome = run_job(asked(str(tmp_path / "none"), "angara", tmp_path / "b"))
+    outcome = run_job(bound_job(str(tmp_path / "none"), "angara", tmp_path / "b"))
     assert (outcome.status, outcome.kind) == ("unsupported", "bound")
     assert outcome.reason.startswith("no network: ")
 
@@ -73,12 +73,12 @@ def test_rules_that_are_not_reproducible_have_no_bound(
 
     drawn = replace(AngaraRules.capabilities, deterministic=False)
     monkeypatch.setattr(AngaraRules, "capabilities", drawn)
-    outcome = run_job(asked("torus~dims=2x4", "angara", tmp_path / "a"))
+    outcome = run_job(bound_job("torus~dims=2x4", "angara", tmp_path / "a"))
     assert (outcome.status, "not reproducible" in outcome.reason) == ("unsupported", True)
 
 
 def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
-    job = asked("torus~dims=4", "angara", tmp_path / "o")
+    job = bound_job("torus~dims=4", "angara", tmp_path / "o")
     write_failure(job, Failure("timeout", "took too long"))
     outcome = read_outcome(tmp_path / "o" / "outcome.json")
     assert (outcome.status, outcome.reason, outcome.kind) == ("timeout", "took too long", "bound")
@@ -116,10 +116,10 @@ def test_less_than_a_route_is_a_gap_where_channels_have_several_speeds() -> None
         facts = routing_facts(routed)
         rough = bound_facts(facts, core.lower_bound_rules(routed.graph), None)
         first.append((rough["lower_bound_rules"], rough["gap"], rough["optimal"]))
-        found = bound.NetworkBounds(network).facts(routed, "unrestricted", facts)
-        last.append((found["lower_bound_rules"], found["gap"], found["optimal"]))
-        assert found["optimal"] is best
-        assert found["bound_method"] == "milp"
+        columns = bound.NetworkBounds(network).facts(routed, "unrestricted", facts)
+        last.append((columns["lower_bound_rules"], columns["gap"], columns["optimal"]))
+        assert columns["optimal"] is best
+        assert columns["bound_method"] == "milp"
     assert first == [(1.25, 0.75, False), (1.25, 1.25, False)]
     assert last == [(2, 0, True), (2, 0.5, False)]
 
@@ -178,7 +178,7 @@ def test_a_study_asks_for_bounds_of_any_length(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(f"{STUDY}bound: {{any_length: true}}\n")
     plan = expand_studies([tmp_path / "a.yaml"])
     assert {r for _, r in plan.of("bounds")} == {ANY, BARE, "angara", "angara~turns=exact"}
-    job = asked("dragonfly~h=2", ANY, tmp_path / "bound")
+    job = bound_job("dragonfly~h=2", ANY, tmp_path / "bound")
     outcome = run_job(job)
     assert (outcome.status, outcome.facts["bound_load"], outcome.facts["turn_set"]) == (
         "ok",
@@ -197,4 +197,4 @@ def test_a_changed_time_limit_makes_bounds_stale_and_no_routes(tmp_path: Path) -
     bounds = [plan.of("bounds")["torus~dims=4", "angara"] for plan in plans[1:]]
     assert len({job.fingerprint for job in bounds}) == 3
     routes = [{k: job.fingerprint for k, job in plan.of("routes").items()} for plan in plans]
-    assert all(one == routes[0] for one in routes)
+    assert all(fingerprints == routes[0] for fingerprints in routes)

@@ -30,8 +30,8 @@ def test_all_ways_to_name_routes_are_one(routed):
     ways = [(names[0],), (names[1],), (NETWORK, names[0]), (NETWORK, names[1]), (NETWORK, ROUTING)]
     texts = [export.export_routes("simgrid", way, "") for way in ways]
     assert all(text == texts[0] for text in texts)
-    found = load("export", "simgrid").read(texts[0])
-    assert np.array_equal(found.hop_channel, export.table_of(ways[-1]).hop_channel)
+    table = load("export", "simgrid").read(texts[0])
+    assert np.array_equal(table.hop_channel, export.table_of(ways[-1]).hop_channel)
 
 
 def test_files_that_no_one_can_read_are_written_but_not_verified(routed, monkeypatch, capsys):
@@ -87,9 +87,9 @@ def test_other_files_of_the_folder_are_kept(tmp_path, capsys):
 )
 def test_wrong_arguments_are_rejected(arguments, code, said, capsys):
     assert main(["export", *arguments]) == code
-    told = capsys.readouterr().err
-    assert said in told
-    assert "Traceback" not in told
+    message = capsys.readouterr().err
+    assert said in message
+    assert "Traceback" not in message
 
 
 def test_routes_of_another_network_are_refused(routed):
@@ -123,8 +123,8 @@ def test_a_folder_is_proved_to_hold_the_routes(tmp_path, capsys):
     assert (
         main(["export", "angara", NETWORK, "first@direction-order", "--verify", str(folder)]) == 1
     )
-    told = capsys.readouterr().err
-    assert f"{folder} does not hold these routes: from switch 0.0 to 2.1 the routes take" in told
+    message = capsys.readouterr().err
+    assert f"{folder} does not hold these routes: from switch 0.0 to 2.1 the routes take" in message
     # another network
     assert main(["export", "angara", "mesh~dims=4x2", ROUTING, "--verify", str(folder)]) == 1
     assert "the network differs: channel_source has 20 entries" in capsys.readouterr().err

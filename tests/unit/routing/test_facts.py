@@ -40,16 +40,16 @@ class Said(MetricPlugin):
     name = "said"
     summary = "What it was told to tell"
 
-    def __init__(self, told: object) -> None:
+    def __init__(self, answer: object) -> None:
         super().__init__()
-        self.told = told
+        self.answer = answer
 
     def measure(self, table, graph):
-        return self.told
+        return self.answer
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("answer", "message"),
     [
         (None, "expected a list of Measurements, found None"),
         ([3], "expected a Measurement, found 3"),
@@ -57,10 +57,10 @@ class Said(MetricPlugin):
         ([Measurement(None, 1.0)], "None is 1.0, expected a number"),
     ],
 )
-def test_a_metric_without_numbers_costs_its_own_columns(told, message):
+def test_a_metric_without_numbers_costs_its_own_columns(answer, message):
     network, length = build_grid("torus", (3, 2), wrap=True), load("metric", "route-length")
     _, _, measured = route_network(
-        network, Routing.from_name("first@up-down"), [Said(told), length]
+        network, Routing.from_name("first@up-down"), [Said(answer), length]
     )
     assert measured.problem.status == "failed"
     text = f"all metrics but said are measured; said: {message}"

@@ -93,7 +93,7 @@ def naive_facts(routes, at, links):
                 {(s, at[t]), (at[s], t)},
                 {(at[s], at[t])},
             ]
-            listed = next((found for level in levels if (found := level & set(of_pair))), set())
+            listed = next((lists for level in levels if (lists := level & set(of_pair))), set())
             if len(listed) > 1:
                 raise RefusedError
             for pair in listed:

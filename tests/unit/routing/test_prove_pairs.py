@@ -49,7 +49,7 @@ def naive_answer(routes, at, wanted):
             joined += 1
             continue
         levels = {(s, t)}, {(s, at[t]), (at[s], t)}, {(at[s], at[t])}
-        listed = next((found for level in levels if (found := level & of_pair.keys())), set())
+        listed = next((lists for level in levels if (lists := level & of_pair.keys())), set())
         if len(listed) > 1:
             return None
         joined += len(listed)

@@ -44,8 +44,8 @@ def composed(
     layers: LayersPlugin | None = None,
 ) -> ComposedRouting:
     """A routing of the given parts; those not given are those of dor."""
-    usual = load_routing("dor")
-    parts = (selection or usual.selection, rules or usual.rules, layers or usual.layers)
+    dor = load_routing("dor")
+    parts = (selection or dor.selection, rules or dor.rules, layers or dor.layers)
     return ComposedRouting("test", *parts)
 
 
@@ -56,8 +56,8 @@ class Yaw(SelectionPlugin):
     summary = "Breaks the rules once"
 
     def select(self, graph):
-        usual = load_routing("dor~order=reversed").rules
-        return load_routing("dor").selection.select(usual.routing_graph(graph.topology))
+        reversed_rules = load_routing("dor~order=reversed").rules
+        return load_routing("dor").selection.select(reversed_rules.routing_graph(graph.topology))
 
 
 class Long(SelectionPlugin):
@@ -293,7 +293,7 @@ def test_a_network_that_cannot_be_built_is_the_outcome_of_its_routings(tmp_path)
 
 
 def test_metrics_can_have_other_networks_routed_by_the_same_routing() -> None:
-    found = []
+    tables = []
 
     class Elsewhere(ContextMetricPlugin):
         name = "elsewhere"
@@ -302,7 +302,7 @@ def test_metrics_can_have_other_networks_routed_by_the_same_routing() -> None:
         def measure_in(self, context: MetricContext) -> list[Measurement]:
             whole = context.table.topology
             damaged = whole.without(channels=whole.links[0].tolist())
-            found.append(context.reroute(damaged))
+            tables.append(context.reroute(damaged))
             with pytest.raises(UnsupportedError, match="needs a torus or mesh"):
                 context.reroute(
                     Topology.create(num_switches=1, channel_source=[], channel_target=[])
@@ -311,7 +311,7 @@ def test_metrics_can_have_other_networks_routed_by_the_same_routing() -> None:
 
     routing = Routing.from_name("angara-sssp")
     route_network(build_grid("torus", (4, 3), wrap=True), routing, [Elsewhere()])
-    (table,) = found
+    (table,) = tables
     direct = routing.table(table.topology)
     assert table.topology.failed_links == ("0.0-1.0",)
     np.testing.assert_array_equal(table.hop_channel, direct.hop_channel)

@@ -83,12 +83,12 @@ def test_packets_with_one_path_do_not_look_for_others(table, load):
     begin = tables[1 + PAIR]
     tables[begin : begin + len(table.pair_start)] = 0
     router, demand = Router(vcs=table.virtual_channels), reachable_demand(table)
-    found = []
+    results = []
     for prepared in (complete, replace(complete, tables=tables)):
         simulation = running(table.topology, prepared, router, demand, load)
         simulation.run(200)
-        found.append(numbers(simulation.counts()))
-    assert found[0] == found[1]
+        results.append(numbers(simulation.counts()))
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize(

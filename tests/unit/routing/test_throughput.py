@@ -45,8 +45,8 @@ def written(folder: Path, network, load: str) -> ChannelWeights:
     for row in rows:
         if row["kind"] != "one":
             arrays[row["kind"]][int(row["number"])] = int(row["weight"])
-    (one,) = [int(row["weight"]) for row in rows if row["kind"] == "one"]
-    return ChannelWeights(**arrays, one=one)
+    (unit,) = [int(row["weight"]) for row in rows if row["kind"] == "one"]
+    return ChannelWeights(**arrays, one=unit)
 
 
 def test_a_search_does_not_stay_where_its_weights_are_too_steep() -> None:
@@ -69,10 +69,10 @@ def test_written_weights_prove_the_bound_independently(tmp_path: Path) -> None:
     facts = outcome.facts["throughput_by_seed"]["0"]
     value = sustained_from_weights(traffic, written(tmp_path / "t", network, ""))
     assert float(value or 0) == facts["channel_bound"]
-    for one in facts["accepted"]:
-        own = written(tmp_path / "t", network, str(one["load"]))
+    for point in facts["accepted"]:
+        own = written(tmp_path / "t", network, str(point["load"]))
         start, slope = accepted_from_weights(traffic, own)
-        assert float(start + slope * as_fraction(one["load"])) == one["accepted_bound"]
+        assert float(start + slope * as_fraction(point["load"])) == point["accepted_bound"]
 
 
 def test_traffic_that_does_not_apply_is_an_outcome(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_the_command_prints_bounds_and_weights(capfd: pytest.CaptureFixture[str]
     assert main([*words, "--format", "json"]) == 0
     facts = json.loads(capfd.readouterr().out)
     assert facts["sustained_bound"] == 8 / 15
-    assert [one["load"] for one in facts["accepted"]] == [0.2, 1]
+    assert [point["load"] for point in facts["accepted"]] == [0.2, 1]
     assert main([*words, "--format", "csv"]) == 0
     lines = capfd.readouterr().out.splitlines()
     assert lines[0] == "seed,load,kind,number,source,target,weight"
@@ -128,10 +128,10 @@ def test_a_study_s_bounds_are_jobs_of_networks_and_traffic(tmp_path: Path) -> No
     (tmp_path / "a.yaml").write_text(f"{STUDY}bound: true\n")
     assert not expand_studies([tmp_path / "a.yaml"]).of("throughput")
     (tmp_path / "a.yaml").write_text(f"{STUDY}bound: {{any_routing: true, seconds: 9}}\n")
-    found = expand_studies([tmp_path / "a.yaml"]).of("throughput")
+    jobs = expand_studies([tmp_path / "a.yaml"]).of("throughput")
     networks, traffic = ("torus~dims=4", "torus~dims=4x2"), ("uniform", "tornado")
-    assert set(found) == {(t, one) for t in networks for one in traffic}
-    job = found["torus~dims=4", "tornado"]
+    assert set(jobs) == {(t, pattern) for t in networks for pattern in traffic}
+    job = jobs["torus~dims=4", "tornado"]
     assert isinstance(job, ThroughputJob)
     assert (job.loads, job.seeds, job.seconds) == ((0.2, 0.4, 1.0), (3, 4, 5), 9)
 
@@ -144,9 +144,9 @@ def test_simulations_accept_no_more_than_the_bound(traffic: str) -> None:
     demand = load("traffic", traffic).demand(network, 0)
     bound = bound_throughput(network, demand, (0.4, 1.0))
     loads = result.tables["loads"]
-    for accepted, low, one in zip(
+    for accepted, low, point in zip(
         loads["accepted_load"], loads["accepted_load_low"], bound.accepted, strict=True
     ):
-        assert low <= one.value
-        assert accepted <= one.value * 1.05
-        assert accepted >= 0.3 * one.value
+        assert low <= point.value
+        assert accepted <= point.value * 1.05
+        assert accepted >= 0.3 * point.value

@@ -18,9 +18,9 @@ from routelab.routing.topology_file import (
 )
 
 
-def assert_same(one: Topology, two: Topology) -> None:
+def assert_same(topology: Topology, copy: Topology) -> None:
     for field in dataclasses.fields(Topology):
-        first, second = getattr(one, field.name), getattr(two, field.name)
+        first, second = getattr(topology, field.name), getattr(copy, field.name)
         if isinstance(first, np.ndarray):
             assert first.dtype == second.dtype, field.name
             np.testing.assert_array_equal(first, second, err_msg=field.name)

@@ -49,7 +49,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def found(engine: EnginePlugin) -> EngineResult:
+def checked_result(engine: EnginePlugin) -> EngineResult:
     network = build_grid("torus", (4, 2), wrap=True)
     case = case_of(network, Routing(table_on(network)), trial_work(engine))
     result = engine.run(case)
@@ -70,16 +70,16 @@ def found(engine: EnginePlugin) -> EngineResult:
     ids=["loads", "seeds", "saturation", "messages", "flow", "smpi"],
 )
 def test_every_column_is_declared_and_every_declared_one_is_there(engine, replayed) -> None:
-    result = found(engine)
+    result = checked_result(engine)
     settings = set(engine.parameters.texts())
     returned = {FACTS[engine.work]: result.facts, **result.tables}
     for of, columns in returned.items():
         needs = {column.name: column.needs for column in engine.columns if of in column.of}
         assert set(columns) - settings <= set(needs)
-        asked = {
+        needed = {
             name for name, need in needs.items() if not need or getattr(engine.parameters, need)
         }
-        assert asked <= set(columns)
+        assert needed <= set(columns)
     tabled = {of for column in engine.columns for of in column.of} - set(FACTS.values())
     assert set(result.tables) == tabled
 
@@ -113,7 +113,7 @@ def test_an_engine_may_ignore_all_that_it_is_offered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "told"),
+    ("result", "message"),
     [
         (lambda: {"answer": 1}, "expected an EngineResult, found dict"),
         (lambda: EngineResult({"answer": 1, "other": 2}), "does not declare other of simulations"),
@@ -131,13 +131,13 @@ def test_an_engine_may_ignore_all_that_it_is_offered(tmp_path: Path) -> None:
         (lambda: EngineResult({}, {"loads": {"x": [1]}}), "does not declare x of loads"),
     ],
 )
-def test_a_result_that_breaks_the_contract_names_the_engine(result, told) -> None:
+def test_a_result_that_breaks_the_contract_names_the_engine(result, message) -> None:
     class Wrong(Constant):
         def run(self, case):
             return result()
 
     network = build_grid("torus", (4,), wrap=True)
-    with pytest.raises(PluginError, match=f"constant: .*{told}"):
+    with pytest.raises(PluginError, match=f"constant: .*{message}"):
         run_simulation(network, Routing(table_on(network)), UniformTraffic(), Wrong())
 
 

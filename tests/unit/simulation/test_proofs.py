@@ -25,17 +25,17 @@ JUDGED = ("deadlock", "deadlock_proof", "deadlock_reason", "deadlock_coverage", 
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+def checks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Dimensions and virtual channels of every question that reaches the checker."""
-    found: list[tuple[str, int]] = []
+    calls: list[tuple[str, int]] = []
     check = checked_routing.check_hop_routing
 
     def counted(part, network, virtual_channels, **options):
-        found.append((str(network.attributes["dims"]), virtual_channels))
+        calls.append((str(network.attributes["dims"]), virtual_channels))
         return check(part, network, virtual_channels, **options)
 
     monkeypatch.setattr(checked_routing, "check_hop_routing", counted)
-    return found
+    return calls
 
 
 def simulated(results: Path, network: str, traffic: str, **values) -> dict[str, object]:
@@ -66,29 +66,29 @@ def outcome_of(results: Path, network: str, traffic: str, routing: str, **values
     return read_outcome(job / "outcome.json")
 
 
-def test_a_network_and_a_routing_are_judged_once(tmp_path: Path, asked) -> None:
+def test_a_network_and_a_routing_are_judged_once(tmp_path: Path, checks) -> None:
     first = simulated(tmp_path, "torus~dims=4x4", "uniform")
     assert simulated(tmp_path, "torus~dims=4x4", "tornado") == first
     assert simulated(tmp_path, "torus~dims=4x4", "tornado", seed=3) == first
     assert first["deadlock"] == "proven if declared"
-    assert len(asked) == 1
+    assert len(checks) == 1
 
 
-def test_another_question_is_asked_anew(tmp_path: Path, asked) -> None:
+def test_another_question_is_asked_anew(tmp_path: Path, checks) -> None:
     simulated(tmp_path, "torus~dims=4x4", "uniform", vcs=2)
     simulated(tmp_path, "torus~dims=4x4", "uniform", vcs=3)
     simulated(tmp_path, "torus~dims=4x4", "uniform", vcs=2, buffer_flits=2)
     simulated(tmp_path, "torus~dims=3x3", "uniform", vcs=2)
-    assert len(asked) == 4
+    assert len(checks) == 4
 
 
 def test_a_network_of_other_content_is_another_question(tmp_path: Path) -> None:
     routing = Routing.from_name("minimal-adaptive")
-    made = [
+    runs = [
         Proofs(tmp_path, network).find_or_make(routing, (2,), lambda n=network: {"deadlock": n})
         for network in ("one", "other", "one")
     ]
-    assert [facts["deadlock"] for facts in made] == ["one", "other", "one"]
+    assert [facts["deadlock"] for facts in runs] == ["one", "other", "one"]
 
 
 class Fickle:
@@ -127,19 +127,19 @@ def test_the_proven_program_is_the_one_that_runs(tmp_path: Path, monkeypatch) ->
     proofs = Proofs(tmp_path, "network")
     for _ in range(2):
         part = Routing(routing)
-        made = case.case_of(network, part, traffic, proofs=proofs)
-        ran.append(make_packet_program(made, SimulationSettings(vcs=2).routers())[0])
+        simulated_case = case.case_of(network, part, traffic, proofs=proofs)
+        ran.append(make_packet_program(simulated_case, SimulationSettings(vcs=2).routers())[0])
         assert ran[-1] is part.prepare(network, 2)
     # a second process has another program, and the stored verdict is not about that one
-    assert [id(one) for one in ran] == [id(one) for one in proven]
-    assert (fickle.calls, len({program_digest(one) for one in ran})) == (2, 2)
+    assert [id(program) for program in ran] == [id(program) for program in proven]
+    assert (fickle.calls, len({program_digest(program) for program in ran})) == (2, 2)
 
 
-def test_a_damaged_proof_is_made_again(tmp_path: Path, asked) -> None:
+def test_a_damaged_proof_is_made_again(tmp_path: Path, checks) -> None:
     first = simulated(tmp_path, "torus~dims=4x4", "uniform")
     (kept,) = tmp_path.glob(f"simulations/*/*/{FOLDER}/*.json")
     kept.write_text(kept.read_text()[:-20])
     assert simulated(tmp_path, "torus~dims=4x4", "tornado") == first
-    assert len(asked) == 2
+    assert len(checks) == 2
     assert simulated(tmp_path, "torus~dims=4x4", "shuffle") == first
-    assert len(asked) == 2
+    assert len(checks) == 2

@@ -35,7 +35,7 @@ def test_a_connected_allocation_is_connected_and_grows_with_its_size(dims, wrap,
 
 def naive_boxes(dims, wrap, count):
     """Every set of switches that is a box, by its shape."""
-    found = {}
+    boxes = {}
     for box in product(*(range(1, size + 1) for size in dims)):
         if prod(box) != count:
             continue
@@ -53,8 +53,8 @@ def naive_boxes(dims, wrap, count):
                 tuple(x % size for x, size in zip(place, dims, strict=True))
                 for place in product(*along)
             }
-            found.setdefault(box, set()).add(frozenset(places))
-    return found
+            boxes.setdefault(box, set()).add(frozenset(places))
+    return boxes
 
 
 @given(sizes, st.booleans(), st.integers(0, 30), st.data())
@@ -75,19 +75,19 @@ def test_a_box_is_the_most_compact_one_that_is_free(dims, rings, seed, data):
             free_box(dims, wrap, free, count, seed)
         return
     mask = free_box(dims, wrap, free, count, seed)
-    chosen = frozenset(place for place, mine in zip(places, mask, strict=True) if mine)
+    chosen = frozenset(place for place, is_chosen in zip(places, mask, strict=True) if is_chosen)
     least = min(map(sum, able))
     assert any(chosen in spots for box, spots in able.items() if sum(box) == least)
 
 
 def test_all_places_of_a_box_are_chosen_in_turn():
     free = np.ones(12, dtype=bool)
-    found = Counter(
+    counts = Counter(
         tuple(np.flatnonzero(free_box((4, 3), (True, True), free, 4, seed))) for seed in range(400)
     )
     # a 2x2 box has twelve places in this torus
-    assert len(found) == 12
-    assert min(found.values()) > 10
+    assert len(counts) == 12
+    assert min(counts.values()) > 10
 
 
 def test_growth_takes_all_neighbours_alike():
@@ -98,11 +98,11 @@ def test_growth_takes_all_neighbours_alike():
     def neighbours(switch):
         return leaves if switch == 0 else [0]
 
-    found = Counter(
+    counts = Counter(
         tuple(np.flatnonzero(connected_set(neighbours, free, 2, seed))) for seed in range(600)
     )
-    assert set(found) == {(0, leaf) for leaf in leaves}
-    assert min(found.values()) > 100
+    assert set(counts) == {(0, leaf) for leaf in leaves}
+    assert min(counts.values()) > 100
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,12 @@ OWN = {
 
 def test_all_files_of_users_have_one_reader() -> None:
     home = Path(routelab.__file__).parent
-    found = {
+    readers = {
         str(path.relative_to(home))
         for path in home.rglob("*.py")
         if READS.search(path.read_text(encoding="utf-8"))
     }
-    assert found == set(OWN)
+    assert readers == set(OWN)
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def special(tmp_path: Path) -> dict[str, Path]:
     """Make a pipe, a socket and, where that is allowed, a device."""
     paths = {kind: tmp_path / kind for kind in ("a pipe", "a socket", "a device")}
     os.mkfifo(paths["a pipe"])
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(os.path.relpath(paths["a socket"]))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(paths["a socket"]))
     try:
         os.mknod(paths["a device"], 0o20600, os.makedev(1, 5))
     except PermissionError:

@@ -109,5 +109,5 @@ def test_any_number_of_threads_gives_the_same_routes(
         choices = route_choices(graph)
         results.append([*choices.arrays, *choices.table(choices.arrays.routes - 1)])
     for other in results[1:]:
-        for one, same in zip(results[0], other, strict=True):
-            assert np.array_equal(one, same)
+        for array, same in zip(results[0], other, strict=True):
+            assert np.array_equal(array, same)

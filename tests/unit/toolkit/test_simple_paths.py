@@ -46,10 +46,10 @@ def agree(topology: Topology, k: int, seed: int) -> None:
     paths = shortest_simple_paths(topology, k, seed)
     for source, target in permutations(topology.endpoints.tolist(), 2):
         expected = [tuple(path) for path in simple_paths(topology, source, target)]
-        found = paths_between(paths, source, target)
-        assert [len(path) for path in found] == [len(path) for path in expected[:k]]
-        assert len(set(found)) == len(found)
-        assert set(found) <= set(expected)
+        between = paths_between(paths, source, target)
+        assert [len(path) for path in between] == [len(path) for path in expected[:k]]
+        assert len(set(between)) == len(between)
+        assert set(between) <= set(expected)
         assert all(not path for end in (source, target) for path in paths_between(paths, end, end))
 
 
@@ -109,11 +109,11 @@ def test_of_very_many_shortest_paths_some_are_drawn() -> None:
     topology = build_grid("mesh", (8, 8), wrap=False)
     first_hops = Counter()
     for seed in range(40):
-        found = paths_between(shortest_simple_paths(topology, 8, seed), 0, 63)
-        assert len(set(found)) == 8
-        assert {len(path) for path in found} == {14}
-        first_hops.update(path[0] for path in found)
-        for path in found:
+        between = paths_between(shortest_simple_paths(topology, 8, seed), 0, 63)
+        assert len(set(between)) == 8
+        assert {len(path) for path in between} == {14}
+        first_hops.update(path[0] for path in between)
+        for path in between:
             ends = topology.channel_target[list(path)].tolist()
             assert topology.channel_source[list(path)].tolist() == [0, *ends[:-1]]
             assert ends[-1] == 63

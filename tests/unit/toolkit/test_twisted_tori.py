@@ -105,8 +105,8 @@ def test_translations_are_automorphisms_and_form_a_group(torus, data):
             images.append(tuple(switches.tolist()))
         group = set(images)
         assert len(group) == symmetry.order
-        one, other = data.draw(st.tuples(*2 * (st.sampled_from(images),)))
-        assert tuple(np.array(one)[list(other)].tolist()) in group
+        first, second = data.draw(st.tuples(*2 * (st.sampled_from(images),)))
+        assert tuple(np.array(first)[list(second)].tolist()) in group
 
 
 def least_load(topology):

@@ -35,7 +35,7 @@ def least_split_load(topology: Topology) -> float:
     most = program.variables(1, cost=1.0)
     rows = program.rows([float("-inf")] * topology.num_channels, [0.0] * topology.num_channels)
     slow = factors(network_graph(topology))
-    program.entries(rows, [0] * len(rows), [-1 / float(one) for one in slow])
+    program.entries(rows, [0] * len(rows), [-1 / float(factor) for factor in slow])
     for source in range(topology.num_switches):
         for target in range(topology.num_switches):
             paths = simple_paths(topology, source, target) if source != target else []
@@ -63,7 +63,7 @@ def quotient(topology: Topology, weights: list[int]) -> Fraction:
         if a != b
     )
     slow = factors(network_graph(topology))
-    total = sum(weight / one for weight, one in zip(weights, slow, strict=True))
+    total = sum(weight / factor for weight, factor in zip(weights, slow, strict=True))
     return covered / total if total else Fraction(0)
 
 
@@ -115,9 +115,9 @@ def bound_of(value: float, load: Fraction) -> LoadBound:
 def test_a_table_that_leaves_out_pairs_has_no_bound() -> None:
     bound = bound_of(5.5, Fraction(6))
     facts = {"max_load": 8, "reachable_pairs": 12, "multipath": False}
-    told = {"lower_bound_any_length": 6, "gap_any_length": 2}
-    assert any_length_facts(facts, bound, 12) == told
-    nothing = dict.fromkeys(told)
+    columns = {"lower_bound_any_length": 6, "gap_any_length": 2}
+    assert any_length_facts(facts, bound, 12) == columns
+    nothing = dict.fromkeys(columns)
     assert any_length_facts(facts | {"reachable_pairs": 11}, bound, 12) == nothing
     assert any_length_facts(facts, None, 12) == nothing
     split = any_length_facts(facts | {"multipath": True}, bound, 12)

@@ -37,41 +37,41 @@ def facts(load: float, **more: bool | None) -> dict[str, object]:
     }
 
 
-def told(*found: object) -> dict[str, object]:
-    return dict(zip(BOUND_FIELDS, found, strict=True))
+def expected(*values: object) -> dict[str, object]:
+    return dict(zip(BOUND_FIELDS, values, strict=True))
 
 
 def test_a_table_of_single_paths_is_held_against_whole_loads_under_its_rules() -> None:
-    assert bound_facts(facts(28), RULES, NETWORK) == told(26, 16, "lp", 2, False, "few turns")
-    assert bound_facts(facts(26), RULES, NETWORK) == told(26, 16, "lp", 0, True, "few turns")
+    assert bound_facts(facts(28), RULES, NETWORK) == expected(26, 16, "lp", 2, False, "few turns")
+    assert bound_facts(facts(26), RULES, NETWORK) == expected(26, 16, "lp", 0, True, "few turns")
 
 
 def test_bounds_of_routes_between_switches_do_not_bind_routes_to_terminals() -> None:
     """The integer program's word is about tables in which terminals of a switch share routes."""
     exact = LoadBound(25.5, Fraction(30), "milp", "few turns", 0.1, NOTHING)
-    assert bound_facts(facts(30), exact, NETWORK) == told(30, 16, "milp", 0, True, "few turns")
-    found = bound_facts(facts(26, per_terminal=True), exact, NETWORK)
+    assert bound_facts(facts(30), exact, NETWORK) == expected(30, 16, "milp", 0, True, "few turns")
+    columns = bound_facts(facts(26, per_terminal=True), exact, NETWORK)
     # the quotient holds, and it is not known which loads are attainable
-    assert found == told(25.5, 16, "lp", 0.5, False, "few turns")
+    assert columns == expected(25.5, 16, "lp", 0.5, False, "few turns")
 
 
 def test_a_table_that_splits_pairs_is_held_against_the_quotient() -> None:
-    found = bound_facts(facts(25.75, multipath=True), RULES, NETWORK)
-    assert found == told(25.5, 16.0, "lp", 0.25, None, "few turns")
+    columns = bound_facts(facts(25.75, multipath=True), RULES, NETWORK)
+    assert columns == expected(25.5, 16.0, "lp", 0.25, None, "few turns")
 
 
 def test_a_complete_algorithm_is_held_against_the_network() -> None:
-    found = bound_facts(facts(18, shortest_legal=None), None, NETWORK)
-    assert found == told(None, 16, "dual", 2, False, "all minimal routes")
+    columns = bound_facts(facts(18, shortest_legal=None), None, NETWORK)
+    assert columns == expected(None, 16, "dual", 2, False, "all minimal routes")
 
 
 @pytest.mark.parametrize(
     ("rules", "more"), [(RULES, {"shortest_legal": False}), (None, {"minimal": False})]
 )
 def test_detours_and_lost_pairs_have_no_gap(rules, more) -> None:
-    found = bound_facts(facts(15, **more), rules, NETWORK)
-    assert (found["gap"], found["optimal"]) == (None, None)
-    assert found["lower_bound_topology"] == 16
+    columns = bound_facts(facts(15, **more), rules, NETWORK)
+    assert (columns["gap"], columns["optimal"]) == (None, None)
+    assert columns["lower_bound_topology"] == 16
 
 
 def test_nothing_is_said_without_bounds() -> None:
@@ -91,11 +91,11 @@ def test_rounding_does_not_decide_optimality() -> None:
     # 14 routes over a channel of 25/14, as a file holds it, and as a sum of floats may come out
     bound = replace(RULES, load=Fraction(25))
     for load in (25, 14 * (25 / 14), sum([25 / 14] * 14)):
-        found = bound_facts(facts(load), bound, NETWORK)
-        assert (found["gap"], found["optimal"]) == (0, True)
+        columns = bound_facts(facts(load), bound, NETWORK)
+        assert (columns["gap"], columns["optimal"]) == (0, True)
     # one more route there: the gap is its share
-    found = bound_facts(facts(15 * (25 / 14)), bound, NETWORK)
-    assert (found["gap"], found["optimal"]) == (25 / 14, False)
+    columns = bound_facts(facts(15 * (25 / 14)), bound, NETWORK)
+    assert (columns["gap"], columns["optimal"]) == (25 / 14, False)
 
 
 def table(topology: Topology, routes: list[list[int] | None]) -> RouteTable:
@@ -118,14 +118,14 @@ def test_detours_and_lost_pairs_are_noticed() -> None:
     both: list[list[int] | None] = [[], [0], [0, 2], None, *short[4:]]
     graph = network_graph(ring)
     for routes, shortest in ((short, True), (around, False), (both, False)):
-        found = table(ring, routes)
-        loads = channel_loads(found)
-        assert takes_shortest(graph, reachable_pairs(found), float(loads.sum())) is shortest
+        routed = table(ring, routes)
+        loads = channel_loads(routed)
+        assert takes_shortest(graph, reachable_pairs(routed), float(loads.sum())) is shortest
 
 
 def test_terminals_on_one_switch_are_pairs_without_hops() -> None:
     link = build_grid("torus", (2,), True, terminals=3)
-    found = table(link, [[], [0], [1], []])
-    loads = channel_loads(found)
-    assert takes_shortest(network_graph(link), reachable_pairs(found), float(loads.sum()))
+    routed = table(link, [[], [0], [1], []])
+    loads = channel_loads(routed)
+    assert takes_shortest(network_graph(link), reachable_pairs(routed), float(loads.sum()))
     assert loads.max() == lower_bound_topology(link).load == 9

@@ -106,14 +106,14 @@ def test_weights_by_ascent_stay_below_the_program_and_come_near(
     graph = network_graph(replace(grid, channel_capacity=capacity))
     best = lower_bound_rules(graph)
     monkeypatch.setattr(flow, "MAX_VARIABLES", 0)
-    found = lower_bound_rules(graph)
+    ascent = lower_bound_rules(graph)
     ones = np.ones(graph.topology.num_channels, dtype=np.int64)
-    assert (best.method, found.method) == ("lp", "dual")
-    assert bound_from_weights(graph, found.weights) == pytest.approx(found.value, rel=1e-12)
-    assert max(float(bound_from_weights(graph, ones)), 0.95 * best.value) <= found.value
-    assert found.value <= best.value * (1 + 1e-6)
+    assert (best.method, ascent.method) == ("lp", "dual")
+    assert bound_from_weights(graph, ascent.weights) == pytest.approx(ascent.value, rel=1e-12)
+    assert max(float(bound_from_weights(graph, ones)), 0.95 * best.value) <= ascent.value
+    assert ascent.value <= best.value * (1 + 1e-6)
     again = lower_bound_rules(graph)
-    assert np.array_equal(again.weights, found.weights)
+    assert np.array_equal(again.weights, ascent.weights)
 
 
 def test_a_time_limit_leaves_a_bound_that_holds() -> None:

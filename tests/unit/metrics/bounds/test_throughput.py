@@ -126,11 +126,11 @@ def test_certificates_are_added_up_exactly(case, data) -> None:
 
     count = network.num_terminals
     channel, injection, ejection = draw(network.num_channels), draw(count), draw(count)
-    one = data.draw(st.integers(1, 30))
+    unit = data.draw(st.integers(1, 30))
     arrays = (np.array(part, dtype=np.int64) for part in (channel, injection, ejection))
-    weights = ChannelWeights(*arrays, one)
+    weights = ChannelWeights(*arrays, unit)
     carried, weighed, missing = proven(
-        network, parts_of(demand), channel, (injection, ejection), one
+        network, parts_of(demand), channel, (injection, ejection), unit
     )
     value = sustained_from_weights(traffic, weights)
     assert value == (carried / weighed if weighed else None)
@@ -138,7 +138,7 @@ def test_certificates_are_added_up_exactly(case, data) -> None:
     if value is not None and pairs_of(network, demand):
         assert value >= throughput(network, demand, None) * (1 - EXACT)
     senders = int((demand.rate > 0).sum())
-    line = carried / one / senders, missing / one / senders
+    line = carried / unit / senders, missing / unit / senders
     assert accepted_from_weights(traffic, weights) == line
 
 
@@ -229,8 +229,8 @@ def test_a_forged_certificate_proves_less_and_a_wrong_one_is_refused() -> None:
     for number in np.flatnonzero(channel):
         forged = channel.copy()
         forged[number] = 0
-        found = sustained_from_weights(traffic, replace(bound.weights, channel=forged))
-        assert found is None or found >= value
+        forged_bound = sustained_from_weights(traffic, replace(bound.weights, channel=forged))
+        assert forged_bound is None or forged_bound >= value
     forged = np.ones_like(channel)
     assert sustained_from_weights(traffic, replace(bound.weights, channel=forged)) > value
     for wrong, problem in (
@@ -253,11 +253,11 @@ def test_every_certificate_bounds_every_load() -> None:
     numbers = throughput_numbers(bound)
     for load in (0.5, 0.9, 1.2, 3.0):
         best = throughput(ring, uniform(ring), load) / 8
-        found = throughput_facts([numbers], load)
-        assert found["accepted_bound"] >= best * (1 - EXACT)
-        assert (found["accepted_attained"] is None) == (load in (0.5, 1.2))
+        facts = throughput_facts([numbers], load)
+        assert facts["accepted_bound"] >= best * (1 - EXACT)
+        assert (facts["accepted_attained"] is None) == (load in (0.5, 1.2))
         if load in (0.9, 3.0):
-            assert found["accepted_bound"] == pytest.approx(best, rel=EXACT)
+            assert facts["accepted_bound"] == pytest.approx(best, rel=EXACT)
 
 
 def numbers(sustained: float, accepted: float) -> dict[str, object]:
@@ -266,8 +266,8 @@ def numbers(sustained: float, accepted: float) -> dict[str, object]:
 
 
 def test_seeds_share_the_smallest_sustained_load_and_the_mean_accepted_load() -> None:
-    found = throughput_facts([numbers(0.5, 0.6), numbers(0.4, 0.8)], 1.0)
-    assert (found["sustained_bound"], found["accepted_bound"]) == (0.4, pytest.approx(0.7))
+    facts = throughput_facts([numbers(0.5, 0.6), numbers(0.4, 0.8)], 1.0)
+    assert (facts["sustained_bound"], facts["accepted_bound"]) == (0.4, pytest.approx(0.7))
     assert throughput_facts([], 1.0)["accepted_bound"] is None
     assert throughput_facts([numbers(0.5, 0.6)], None)["accepted_bound"] is None
 
@@ -308,8 +308,8 @@ def test_more_seconds_prove_tighter_bounds(monkeypatch) -> None:
 def test_a_search_returns_the_weights_of_its_bound() -> None:
     problem = flow_problem(Traffic(*scattered()))
     for passes in range(10, 60, 5):
-        found = balance.balance_sustained(problem, 60.0, passes * 26_000)
-        assert balance.quotient(problem, found.weights)[0] == pytest.approx(found.bound, rel=1e-9)
+        result = balance.balance_sustained(problem, 60.0, passes * 26_000)
+        assert balance.quotient(problem, result.weights)[0] == pytest.approx(result.bound, rel=1e-9)
 
 
 def test_the_speed_of_the_machine_does_not_count(monkeypatch) -> None:

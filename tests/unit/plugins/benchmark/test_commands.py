@@ -94,9 +94,9 @@ def test_files_of_a_run():
 def test_the_program_of_patterns_needs_mpi4py_and_numpy_only():
     ((name, program),) = benchmark("mpi-patterns").files(task()).items()
     assert name in benchmark("mpi-patterns").command(task())
-    found = list(ast.walk(ast.parse(program)))
-    modules = {alias.name for node in found if isinstance(node, ast.Import) for alias in node.names}
-    modules |= {str(node.module) for node in found if isinstance(node, ast.ImportFrom)}
+    nodes = list(ast.walk(ast.parse(program)))
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     strangers = {name.partition(".")[0] for name in modules} - sys.stdlib_module_names
     assert strangers == {"mpi4py", "numpy"}
 
@@ -196,7 +196,7 @@ def test_models_and_predicted_figures_of_runs(text, facts, model, figures):
     plugin = benchmark(text)
     assert plugin.model(task()) == model
     load("workload", model.workload)
-    assert plugin.predicted(facts, task()) == tuple(FigureOfMerit(*one) for one in figures)
+    assert plugin.predicted(facts, task()) == tuple(FigureOfMerit(*figure) for figure in figures)
     assert plugin.predicted({"timed_s": None, "mops": None}, task()) == ()
 
 

@@ -13,11 +13,14 @@ from routelab.cluster.bench.run_check import judge_output
 
 @pytest.mark.parametrize("case", GOOD, ids=str)
 def test_a_good_output_gives_its_figures(case):
-    found = case.benchmark().parse(case.output(), case.task())
-    assert found.figures == case.figures()
+    result = case.benchmark().parse(case.output(), case.task())
+    assert result.figures == case.figures()
     assert case.benchmark().parse(case.output(), None).figures == case.figures()
-    assert (found.version, dict(found.facts)) == (case.expected["version"], case.expected["facts"])
-    assert list(found.foreign) == case.expected.get("foreign", [])
+    assert (result.version, dict(result.facts)) == (
+        case.expected["version"],
+        case.expected["facts"],
+    )
+    assert list(result.foreign) == case.expected.get("foreign", [])
 
 
 @pytest.mark.parametrize("case", LIES, ids=str)
@@ -26,13 +29,13 @@ def test_a_lie_is_named(case):
     with pytest.raises(BenchmarkError) as error:
         case.benchmark().parse(case.output(), case.task())
     assert "\n" not in str(error.value)
-    found = judge_output(case.benchmark(), case.output(), case.task())
-    assert found.result is None
-    assert (found.failure or "killed", case.expected["message"] in found.reason) == (
+    verdict = judge_output(case.benchmark(), case.output(), case.task())
+    assert verdict.result is None
+    assert (verdict.failure or "killed", case.expected["message"] in verdict.reason) == (
         case.expected["failure"],
         True,
-    ), found.reason
-    assert "\n" not in found.reason
+    ), verdict.reason
+    assert "\n" not in verdict.reason
 
 
 @pytest.mark.parametrize("case", GOOD, ids=str)
@@ -41,8 +44,8 @@ def test_no_figures_count_if_the_launcher_failed(case, code, failure):
     output = type(case.output())(case.text, "", code)
     with pytest.raises(BenchmarkError, match=f"^exit code {code}$"):
         case.benchmark().parse(output, case.task())
-    found = judge_output(case.benchmark(), output, case.task())
-    assert (found.result, found.failure) == (None, failure)
+    verdict = judge_output(case.benchmark(), output, case.task())
+    assert (verdict.result, verdict.failure) == (None, failure)
 
 
 @pytest.mark.parametrize("case", GOOD, ids=str)

@@ -185,9 +185,9 @@ def test_a_report_may_be_broken_into_lines_between_any_words(text):
 
 
 def test_a_report_is_quoted_as_one_line_and_tells_a_signal_from_an_exit_code():
-    found = judge_output(Trusting(), RunOutput(f"4 1.0\n{OPEN_MPI[1]}\n"), None)
-    assert found.reason == " ".join(OPEN_MPI[1].split())
-    assert found.failure == "killed"
+    verdict = judge_output(Trusting(), RunOutput(f"4 1.0\n{OPEN_MPI[1]}\n"), None)
+    assert verdict.reason == " ".join(OPEN_MPI[1].split())
+    assert verdict.failure == "killed"
     assert judge_output(Trusting(), RunOutput(f"{OPEN_MPI[5]}\n"), None).failure == "error-text"
 
 
@@ -205,9 +205,9 @@ def test_each_text_of_the_table_is_needed_and_is_that_of_its_launcher(number, mo
 def test_names_of_hosts_and_warnings_are_no_reports(line):
     for case in GOOD_OUTPUTS:
         for text in (f"{line}\n{case.text}", f"{case.text}{line}\n"):
-            found = judge_output(case.benchmark(), RunOutput(text), case.task())
-            assert found.result is not None, found.reason
-            assert found.result.figures == case.figures()
+            verdict = judge_output(case.benchmark(), RunOutput(text), case.task())
+            assert verdict.result is not None, verdict.reason
+            assert verdict.result.figures == case.figures()
 
 
 def test_what_a_program_printed_stays_when_lines_of_launchers_go():

@@ -25,21 +25,24 @@ def parsed(case, text, known):
     try:
         return case.benchmark().parse(replace(case.output(text), exit_code=None), task)
     except BenchmarkError as error:
-        told = str(error)
-    assert told.strip()
-    assert "\n" not in told
+        message = str(error)
+    assert message.strip()
+    assert "\n" not in message
     return None
 
 
 def require_true(case, text, known):
     """Either it is refused, or every figure is the case's own, all of them if that can be known."""
-    found = parsed(case, text, known)
-    if found is None:
+    result = parsed(case, text, known)
+    if result is None:
         return
-    assert set(found.figures) <= set(case.figures())
-    assert (found.version, dict(found.facts)) == (case.expected["version"], case.expected["facts"])
+    assert set(result.figures) <= set(case.figures())
+    assert (result.version, dict(result.facts)) == (
+        case.expected["version"],
+        case.expected["facts"],
+    )
     if (known and case.task() is not None) or case.plugin == "npb":
-        assert set(found.figures) == set(case.figures())
+        assert set(result.figures) == set(case.figures())
 
 
 def written(figure, plugin, figures):
@@ -49,7 +52,11 @@ def written(figure, plugin, figures):
         label = name.get(figure.metric, "Time in seconds")
         return [*label.split(), "=", f"{figure.value:.2f}"]
     row = {other.metric: other.value for other in figures if other.size == figure.size}
-    latencies = [f"{row[f'latency_{one}']:.2f}" for one in ("avg", "min", "max") if _has(row, one)]
+    latencies = [
+        f"{row[f'latency_{statistic}']:.2f}"
+        for statistic in ("avg", "min", "max")
+        if _has(row, statistic)
+    ]
     count = [str(int(row["iterations"]))] if "iterations" in row else []
     if plugin == "imb-alltoall":
         return [str(figure.size), *count, *latencies[1:], latencies[0]]
@@ -57,22 +64,24 @@ def written(figure, plugin, figures):
     return [str(figure.size), *latencies, *count, *tail]
 
 
-def _has(row, one):
-    return f"latency_{one}" in row
+def _has(row, statistic):
+    return f"latency_{statistic}" in row
 
 
 def require_whole_lines(case, text, known):
     """Either it is refused, or every figure stands on a whole line, as it is printed."""
-    found = parsed(case, text, known)
-    if found is None:
+    result = parsed(case, text, known)
+    if result is None:
         return
     ends = text.replace("\r\n", "\n").split("\n")[:-1]
     lines = [line.replace("=", " = ").split(" ") for line in ends]
     lines = [[word for word in line if word not in ("", "Pass")] for line in lines]
-    for figure in found.figures:
-        assert written(figure, case.plugin, found.figures) in lines
+    for figure in result.figures:
+        assert written(figure, case.plugin, result.figures) in lines
     if known and case.task() is not None and case.plugin != "npb":
-        assert {one.size for one in found.figures} == {one.size for one in case.figures()}
+        assert {figure.size for figure in result.figures} == {
+            figure.size for figure in case.figures()
+        }
 
 
 def draw_case(data, plugin):
@@ -93,15 +102,15 @@ def test_lines_are_lost_doubled_or_swapped(plugin, data, known, how):
     lines = case.text.split("\n")
     for _ in range(data.draw(st.integers(1, 3), "times")):
         place = st.integers(0, len(lines) - 1)
-        one, other = data.draw(place), data.draw(place)
+        i, j = data.draw(place), data.draw(place)
         if how == "drop":
-            del lines[one]
+            del lines[i]
         elif how == "double":
-            lines.insert(other, lines[one])
+            lines.insert(j, lines[i])
         elif how == "swap":
-            lines[one], lines[other] = lines[other], lines[one]
+            lines[i], lines[j] = lines[j], lines[i]
         else:
-            lines[one] = lines[one][: data.draw(st.integers(0, len(lines[one])))]
+            lines[i] = lines[i][: data.draw(st.integers(0, len(lines[i])))]
     if how == "cut":
         # half a header's version is a version, too
         require_whole_lines(case, "\n".join(lines), known)
@@ -115,9 +124,9 @@ def test_a_line_of_another_program_does_no_harm_anywhere(case):
     for place in range(len(lines)):
         line = FOREIGN[place % len(FOREIGN)]
         text = "\n".join([*lines[:place], line, *lines[place:]])
-        found = parsed(case, text, known=True)
-        assert found is not None, (place, line)
-        assert found.figures == case.figures()
+        result = parsed(case, text, known=True)
+        assert result is not None, (place, line)
+        assert result.figures == case.figures()
 
 
 @each_plugin

@@ -28,26 +28,26 @@ UNITS = {
 def values(form, numbers):
     """Values of a row that do not contradict each other, from eight numbers of hundredths."""
     low, middle, high, *tail = sorted(numbers)
-    found = {"latency_min": low, "latency_avg": middle, "latency_max": high, "bandwidth": middle}
+    figures = {"latency_min": low, "latency_avg": middle, "latency_max": high, "bandwidth": middle}
     names = [name for name in form.metrics if name.rpartition("_p")[2].isdigit()]
-    found |= dict(zip(names, tail, strict=False))
-    found = {name: value / 100 for name, value in found.items()}
-    return found | {"iterations": ITERATIONS}
+    figures |= dict(zip(names, tail, strict=False))
+    figures = {name: value / 100 for name, value in figures.items()}
+    return figures | {"iterations": ITERATIONS}
 
 
 def table(form, numbers):
     rows = []
-    for size, mine in zip(SIZES if form.sized else (0,), numbers, strict=False):
-        found = values(form, mine) | {"transmit_size": size}
-        found["message_rate"] = float(f"{found['bandwidth'] * 1e6 / (size or 1):.2f}")
-        rows.append((size, {name: found[name] for name in form.metrics}))
+    for size, hundredths in zip(SIZES if form.sized else (0,), numbers, strict=False):
+        figures = values(form, hundredths) | {"transmit_size": size}
+        figures["message_rate"] = float(f"{figures['bandwidth'] * 1e6 / (size or 1):.2f}")
+        rows.append((size, {name: figures[name] for name in form.metrics}))
     return rows
 
 
 def expected(form, rows):
     return [
-        (name, found[name], *UNITS[name.partition("_")[0]], size if form.sized else None)
-        for size, found in rows
+        (name, figures[name], *UNITS[name.partition("_")[0]], size if form.sized else None)
+        for size, figures in rows
         for name in form.metrics
     ]
 
@@ -62,19 +62,22 @@ def parsed(form, text, known=True):
     plugin = load("benchmark", f"{form.plugin}~{sizes}iterations={ITERATIONS}")
     task = BenchmarkTask(ranks_of(form.plugin), 1, Path("program"), Path("run"))
     try:
-        found = plugin.parse(RunOutput(text), task if known else None)
+        result = plugin.parse(RunOutput(text), task if known else None)
     except BenchmarkError:
         return None
-    rows = [(one.metric, one.value, one.unit, one.better, one.size) for one in found.figures]
-    assert found.version == form.version
-    return rows, list(found.foreign)
+    rows = [
+        (figure.metric, figure.value, figure.unit, figure.better, figure.size)
+        for figure in result.figures
+    ]
+    assert result.version == form.version
+    return rows, list(result.foreign)
 
 
 FIXED = [[1000 + 37 * row + 11 * place for place in range(8)] for row in range(4)]
 
 
-def text_of(found):
-    return "".join(f"{line}\n" for line in found)
+def text_of(output_lines):
+    return "".join(f"{line}\n" for line in output_lines)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -125,5 +128,5 @@ def test_pairs_give_the_number_of_processes():
 def test_sizes_may_begin_with_none():
     rows = ["0                       1.40", "1                       1.41"]
     text = text_of(["# OSU MPI Latency Test v5.6.2", "# Size          Latency (us)", *rows])
-    found = load("benchmark", "osu-latency").parse(RunOutput(text), None)
-    assert [(one.size, one.value) for one in found.figures] == [(0, 1.4), (1, 1.41)]
+    result = load("benchmark", "osu-latency").parse(RunOutput(text), None)
+    assert [(figure.size, figure.value) for figure in result.figures] == [(0, 1.4), (1, 1.41)]

@@ -51,10 +51,10 @@ def test_it_measures_the_requested_sizes(pattern, ranks, tmp_path):
     output = launched(tmp_path, plugin.command(task), ranks)
     result = plugin.parse(output, task)
     assert result.facts == {"pattern": pattern, "processes": ranks}
-    told = {(figure.metric, figure.size) for figure in result.figures}
+    measured = {(figure.metric, figure.size) for figure in result.figures}
     names = ("latency_avg", "latency_min", "latency_max", "iterations")
-    assert told == {(name, size) for name in names for size in (1024, 2048, 4096)}
-    assert {one.value for one in result.figures if one.metric == "iterations"} == {3.0}
+    assert measured == {(name, size) for name in names for size in (1024, 2048, 4096)}
+    assert {figure.value for figure in result.figures if figure.metric == "iterations"} == {3.0}
     # nothing is left of the links to an MPI of another name
     assert [path.name for path in tmp_path.iterdir()] == ["mpi_patterns.py"]
 

@@ -162,12 +162,12 @@ def test_tables_of_algorithms_come_back(dims, wrap, routing, links, terminals, s
     table = Routing(plan).table(topology)
     assert PLUGIN.supports(table) is None
     files = PLUGIN.export(table, Machine())
-    found = PLUGIN.read(files)
-    assert table_mismatch(table, found) is None
-    assert np.array_equal(found.topology.coordinates, topology.coordinates)
-    assert np.array_equal(found.topology.channel_direction, topology.channel_direction)
+    copy = PLUGIN.read(files)
+    assert table_mismatch(table, copy) is None
+    assert np.array_equal(copy.topology.coordinates, topology.coordinates)
+    assert np.array_equal(copy.topology.channel_direction, topology.channel_direction)
     # nothing that is written is lost
-    assert PLUGIN.export(found, Machine()) == files
+    assert PLUGIN.export(copy, Machine()) == files
 
 
 def test_the_genetic_algorithm_and_failed_nodes():
@@ -219,14 +219,14 @@ def test_a_route_is_spelled_if_any_entry_spells_it(data):
 
 @cache
 def _all_routes(dims):
-    found = set()
+    routes = set()
     for x in range(1 - dims[0], dims[0]):
         for y in range(1 - dims[1], dims[1]):
             middle = [0] * max(x, 0) + [1] * max(y, 0) + [2] * max(-x, 0) + [3] * max(-y, 0)
             for first in ([], [0], [1]):
                 for last in ([], [2], [3]) if middle else ([],):
-                    found.add((*first, *middle, *last))
-    return found
+                    routes.add((*first, *middle, *last))
+    return routes
 
 
 def test_a_route_against_the_order_is_refused_by_name():
@@ -299,9 +299,9 @@ def test_a_damaged_table_is_rejected(old, new, said):
     text = files["node-0.0.txt"]
     assert old in text
     files["node-0.0.txt"] = text.replace(old, new, 1)
-    with pytest.raises(InputError, match=re.escape(said)) as told:
+    with pytest.raises(InputError, match=re.escape(said)) as error:
         PLUGIN.read(files)
-    assert str(told.value).startswith("angara: node-0.0.txt: ")
+    assert str(error.value).startswith("angara: node-0.0.txt: ")
 
 
 @pytest.mark.parametrize(
@@ -328,9 +328,9 @@ def test_a_damaged_network_is_rejected(old, new, said):
     files = dict(small()[1])
     assert old in files["network.txt"]
     files["network.txt"] = files["network.txt"].replace(old, new, 1)
-    with pytest.raises(InputError, match=re.escape(said)) as told:
+    with pytest.raises(InputError, match=re.escape(said)) as error:
         PLUGIN.read(files)
-    assert str(told.value).startswith("angara: network.txt: ")
+    assert str(error.value).startswith("angara: network.txt: ")
 
 
 def test_missing_and_strange_files_are_rejected():
@@ -373,11 +373,11 @@ def test_no_mutation_of_a_field_passes(field, word, hops):
     except InputError:
         same = False
     try:
-        found = file_mismatch(PLUGIN, table, mutated)
+        mismatch = file_mismatch(PLUGIN, table, mutated)
     except InputError:
         assert not same
     else:
-        assert (found is None) == same
+        assert (mismatch is None) == same
 
 
 def test_a_writer_that_errs_is_caught(monkeypatch):

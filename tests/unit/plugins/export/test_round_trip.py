@@ -90,15 +90,15 @@ def one_path(table):
     )
 
 
-def same(found, table):
+def same(copy, table):
     for name in ("num_switches", "switch_names", "terminal_switch", "terminal_names"):
-        assert np.array_equal(getattr(found.topology, name), getattr(table.topology, name)), name
+        assert np.array_equal(getattr(copy.topology, name), getattr(table.topology, name)), name
     for name in ("channel_source", "channel_target"):
-        assert np.array_equal(getattr(found.topology, name), getattr(table.topology, name)), name
+        assert np.array_equal(getattr(copy.topology, name), getattr(table.topology, name)), name
     for name in ("pair_start", "path_start", "hop_channel"):
-        assert np.array_equal(getattr(found, name), getattr(table, name)), name
-    assert found.path_weight.tolist() == table.path_weight.tolist()
-    assert found.per_terminal == table.per_terminal
+        assert np.array_equal(getattr(copy, name), getattr(table, name)), name
+    assert copy.path_weight.tolist() == table.path_weight.tolist()
+    assert copy.per_terminal == table.per_terminal
 
 
 def relative(capacity):
@@ -110,10 +110,10 @@ def test_simgrid(table, latency):
     table = one_path(table)
     plugin = SimGrid(latency=latency)
     assert plugin.supports(table) is None
-    found = plugin.read(plugin.export(table, MACHINE))
+    copy = plugin.read(plugin.export(table, MACHINE))
     # routes between switches are those of their terminals, unless each has its own
-    same(found, table)
-    assert np.allclose(found.topology.channel_capacity, relative(table.topology.channel_capacity))
+    same(copy, table)
+    assert np.allclose(copy.topology.channel_capacity, relative(table.topology.channel_capacity))
 
 
 # most random networks have pairs without a route, with which BookSim does not start

@@ -224,9 +224,9 @@ def run(files, folder, monkeypatch):
     for module in ("sst", "sst.merlin"):
         monkeypatch.setitem(sys.modules, module, ModuleType(module))
     for module, names in MODULES.items():
-        made = ModuleType(f"sst.merlin.{module}")
-        vars(made).update({name: maker(name) for name in names})
-        monkeypatch.setitem(sys.modules, made.__name__, made)
+        stub = ModuleType(f"sst.merlin.{module}")
+        vars(stub).update({name: maker(name) for name in names})
+        monkeypatch.setitem(sys.modules, stub.__name__, stub)
     script = folder / RUN
     exec(compile(script.read_text(), str(script), "exec"), {"__file__": str(script)})
     return calls

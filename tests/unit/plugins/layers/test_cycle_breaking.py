@@ -34,9 +34,9 @@ def path_layers(table: RouteTable) -> list[int]:
     """Layer of every path, which has one on all its hops; 0 for a path without hops."""
     layers = []
     for first, last in zip(table.path_start[:-1], table.path_start[1:], strict=True):
-        found = set(table.hop_vc[first:last].tolist()) or {0}
-        assert len(found) == 1
-        layers += found
+        vcs = set(table.hop_vc[first:last].tolist()) or {0}
+        assert len(vcs) == 1
+        layers += vcs
     return layers
 
 

@@ -48,8 +48,10 @@ def apart():
 
 def measured(plugin, table, graph=None):
     columns = {column.name: column for column in plugin.list_columns()}
-    found = plugin.measure(table, graph)
-    return {m.metric: (m.value, columns[m.metric].unit, columns[m.metric].better) for m in found}
+    measurements = plugin.measure(table, graph)
+    return {
+        m.metric: (m.value, columns[m.metric].unit, columns[m.metric].better) for m in measurements
+    }
 
 
 def test_channel_load(table):
@@ -111,12 +113,12 @@ def test_pairs_that_are_joined_and_not_routed_or_not_minimal_count_apart(ring):
     np.fill_diagonal(lengths, 0)
     lengths[0, 1], lengths[2, 3] = 3, 1
     partial = RouteTable.from_lengths(ring, lengths, [1, 7, 5, 4])
-    found = {name: value for name, (value, _, _) in measured(Reachability(), partial).items()}
-    assert found["connected_pairs"] == 12
-    assert (found["reachable_pairs"], found["minimal_pairs"]) == (2, 1)
-    assert (found["fully_routable"], found["fully_minimal"]) == (0, 0)
-    assert found["routable_share"] == pytest.approx(2 / 12)
-    assert found["minimal_share"] == pytest.approx(1 / 12)
+    values = {name: value for name, (value, _, _) in measured(Reachability(), partial).items()}
+    assert values["connected_pairs"] == 12
+    assert (values["reachable_pairs"], values["minimal_pairs"]) == (2, 1)
+    assert (values["fully_routable"], values["fully_minimal"]) == (0, 0)
+    assert values["routable_share"] == pytest.approx(2 / 12)
+    assert values["minimal_share"] == pytest.approx(1 / 12)
 
 
 def test_route_diversity(table, graph):

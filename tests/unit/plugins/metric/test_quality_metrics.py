@@ -28,8 +28,10 @@ def alone():
 
 def measured(plugin, table):
     columns = {column.name: column for column in plugin.list_columns()}
-    found = plugin.measure(table, None)
-    return {m.metric: (m.value, columns[m.metric].unit, columns[m.metric].better) for m in found}
+    measurements = plugin.measure(table, None)
+    return {
+        m.metric: (m.value, columns[m.metric].unit, columns[m.metric].better) for m in measurements
+    }
 
 
 def test_worst_permutation(table, alone, monkeypatch):
@@ -43,12 +45,12 @@ def test_worst_permutation(table, alone, monkeypatch):
 
 
 def test_effective_bisection(table, alone):
-    found = measured(EffectiveBisection(samples=4000), table)
+    bisection = measured(EffectiveBisection(samples=4000), table)
     # the numbers themselves are checked in tests/unit/metrics
-    assert list(found) == ["effective_bisection", "effective_bisection_half_width"]
-    assert found["effective_bisection"][1:] == ("", "higher")
-    assert found["effective_bisection_half_width"][1:] == ("", "")
-    assert 0.5 < found["effective_bisection"][0] < 1
+    assert list(bisection) == ["effective_bisection", "effective_bisection_half_width"]
+    assert bisection["effective_bisection"][1:] == ("", "higher")
+    assert bisection["effective_bisection_half_width"][1:] == ("", "")
+    assert 0.5 < bisection["effective_bisection"][0] < 1
     assert measured(EffectiveBisection(), alone) == {}
     with pytest.raises(ValidationError, match="greater than or equal to 30"):
         EffectiveBisection(samples=29)

@@ -57,16 +57,16 @@ def naive_churn(context):
 )
 def test_churn_is_that_of_the_definition(dims, fail_links, routing, seed):
     context = context_of(build_grid("torus", dims, True, fail_links=fail_links, seed=seed), routing)
-    found = churn(context)
+    facts = churn(context)
     rows = naive_churn(context)
     pairs = terminal_pairs(context.table.topology).sum()
-    assert found["churn_links"] == len(rows)
-    assert found["churn_refused"] == 0
+    assert facts["churn_links"] == len(rows)
+    assert facts["churn_refused"] == 0
     names = ("churn_forced", "churn_unforced", "churn_lost")
-    assert [found[name] for name in names] == pytest.approx(rows.mean(axis=0))
-    assert found["churn_forced_share"] == pytest.approx(rows[:, 0].mean() / pairs)
-    assert found["churn_unforced_share"] == pytest.approx(rows[:, 1].mean() / pairs)
-    assert found["churn_worst_share"] == pytest.approx(rows[:, :2].sum(axis=1).max() / pairs)
+    assert [facts[name] for name in names] == pytest.approx(rows.mean(axis=0))
+    assert facts["churn_forced_share"] == pytest.approx(rows[:, 0].mean() / pairs)
+    assert facts["churn_unforced_share"] == pytest.approx(rows[:, 1].mean() / pairs)
+    assert facts["churn_worst_share"] == pytest.approx(rows[:, :2].sum(axis=1).max() / pairs)
 
 
 @settings(max_examples=8)
@@ -78,25 +78,25 @@ def test_churn_is_that_of_the_definition(dims, fail_links, routing, seed):
 def test_every_crossing_is_forced_once(dims, terminals, routing):
     # a shortest route crosses a link at most once, so forced changes add up to the load
     context = context_of(build_grid("torus", dims, True, terminals=terminals), routing)
-    found = churn(context)
+    facts = churn(context)
     total = channel_loads(context.table).sum()
-    assert found["churn_forced"] * found["churn_links"] == pytest.approx(total)
+    assert facts["churn_forced"] * facts["churn_links"] == pytest.approx(total)
 
 
 @pytest.mark.parametrize("rules", ["unrestricted", "direction-order"])
 @pytest.mark.parametrize("dims", [(4, 3), (3, 2, 2)])
 def test_a_routing_that_takes_the_first_route_changes_nothing_it_need_not(rules, dims):
     # the other routes come in the same order, and none of them is shorter without the link
-    found = churn(context_of(build_grid("torus", dims, True), f"first~ties=positive@{rules}"))
-    assert found["churn_unforced"] == 0
-    assert found["churn_forced"] > 0
+    facts = churn(context_of(build_grid("torus", dims, True), f"first~ties=positive@{rules}"))
+    assert facts["churn_unforced"] == 0
+    assert facts["churn_forced"] > 0
 
 
 def test_a_bridge_cuts_off_the_pairs_of_its_two_sides():
     # lines have bridges only: cutting after k of 4 switches parts k from 4 - k, both ways
-    found = churn(context_of(build_grid("mesh", (4,), False), "first@unrestricted"))
-    assert found["churn_lost"] == pytest.approx(np.mean([2 * k * (4 - k) for k in (1, 2, 3)]))
-    assert found["churn_forced"] == found["churn_lost"]
+    facts = churn(context_of(build_grid("mesh", (4,), False), "first@unrestricted"))
+    assert facts["churn_lost"] == pytest.approx(np.mean([2 * k * (4 - k) for k in (1, 2, 3)]))
+    assert facts["churn_forced"] == facts["churn_lost"]
 
 
 def test_samples_are_links_of_the_whole_and_more_include_the_fewer():
@@ -128,9 +128,9 @@ def test_links_that_the_routing_needs_are_counted_and_left_out():
             raise UnsupportedError("needs the other links")
         return context.reroute(topology)
 
-    found = churn(MetricContext(context.table, context.graph, picky))
-    assert (found["churn_links"], found["churn_refused"]) == (4, 3)
-    assert found["churn_forced"] == channel_loads(context.table)[[0, 3]].sum()
+    facts = churn(MetricContext(context.table, context.graph, picky))
+    assert (facts["churn_links"], facts["churn_refused"]) == (4, 3)
+    assert facts["churn_forced"] == channel_loads(context.table)[[0, 3]].sum()
 
 
 def test_a_network_without_links_has_no_churn():

@@ -17,7 +17,7 @@ from routelab.toolkit import build_grid
 @pytest.mark.parametrize("target", [(1, 1), (2, 1), (2, 3), (1, 0)])
 def test_rdr_draws_from_the_closer_neighbours_alike(target) -> None:
     walks = GridWalks("rdr", (4, 6), 2)
-    seen = Counter(walks.told(walks.walk((0, 0), target)) for _ in range(4000))
+    seen = Counter(walks.hops_of(walks.walk((0, 0), target)) for _ in range(4000))
     agrees(seen, rdr_chances((0, 0), target, walks.dims, walks.wrap))
 
 
@@ -26,18 +26,18 @@ def test_rdr_draws_once_a_switch_and_escapes_by_dimension_order() -> None:
     order = {}
     for source, target in walks.pairs():
         walk = walks.walk(source, target)
-        for offered, hop in zip(walk.offers, walks.told(walk), strict=True):
-            adaptive = [one for one in offered if not one.escape]
-            assert len({one.channel for one in adaptive}) == 1
-            assert [one.vc for one in adaptive] == [1]
-            (escape,) = (one for one in offered if one.escape)
+        for offered, hop in zip(walk.offers, walks.hops_of(walk), strict=True):
+            adaptive = [candidate for candidate in offered if not candidate.escape]
+            assert len({candidate.channel for candidate in adaptive}) == 1
+            assert [candidate.vc for candidate in adaptive] == [1]
+            (escape,) = (candidate for candidate in offered if candidate.escape)
             assert escape.vc == 0
             if target not in order:
                 order[target] = {}
             order[target].setdefault(hop[0], set()).add(escape.channel)
     # without ties the escape depends on place and target only, and leads along dimension order
-    for target, found in order.items():
-        for place, channels in found.items():
+    for target, channels_at in order.items():
+        for place, channels in channels_at.items():
             (channel,) = channels
             first = dimension_order(place, target, walks.dims, walks.wrap, (0, 1))[0]
             label = walks.topology.directions[walks.topology.channel_direction[channel]]
@@ -49,31 +49,31 @@ def test_minimal_adaptive_offers_all_that_comes_nearer() -> None:
     random = np.random.default_rng(1)
     for source, target in random.integers(0, len(walks.places), (200, 2)).tolist():
         walk = walks.walker.walk(source, target)
-        for offered, (place, _, _) in zip(walk.offers, walks.told(walk), strict=True):
-            found = set()
-            for one in offered:
-                if not one.escape:
-                    number = walks.topology.channel_direction[one.channel]
+        for offered, (place, _, _) in zip(walk.offers, walks.hops_of(walk), strict=True):
+            hops = set()
+            for candidate in offered:
+                if not candidate.escape:
+                    number = walks.topology.channel_direction[candidate.channel]
                     label = walks.topology.directions[number]
-                    found.add((place, label.dimension, label.sign, one.vc))
+                    hops.add((place, label.dimension, label.sign, candidate.vc))
             near = closer(place, walks.places[target], walks.dims, walks.wrap)
-            assert found == {(*hop, 1) for hop in near}
+            assert hops == {(*hop, 1) for hop in near}
 
 
 @pytest.mark.parametrize(("text", "vcs"), [("minimal-adaptive", 2), ("goal", 3)])
 def test_the_emptier_buffer_is_taken(text, vcs) -> None:
     walks = GridWalks(text, (8, 8), vcs)
     walker = walks.walker
-    busy = walks.walk((0, 0), (1, 1), blocked=lambda one: one.escape).hops[0]
+    busy = walks.walk((0, 0), (1, 1), blocked=lambda candidate: candidate.escape).hops[0]
     for channel in range(walks.topology.num_channels):
         label = walks.topology.directions[walks.topology.channel_direction[channel]]
         for vc in range(vcs):
             walker.occupy(channel, vc, 3 + (label.dimension == 1))
     assert busy.penalty == 0
     for _ in range(50):
-        told = walks.told(walks.walk((0, 0), (2, 2)))
+        hops = walks.hops_of(walks.walk((0, 0), (2, 2)))
         # dimension 1 looks fuller everywhere, so all of dimension 0 comes first
-        assert [d for _, d, _ in told] == sorted(d for _, d, _ in told)
+        assert [d for _, d, _ in hops] == sorted(d for _, d, _ in hops)
 
 
 def test_angara_enters_the_route_from_where_it_is() -> None:
@@ -86,9 +86,9 @@ def test_angara_enters_the_route_from_where_it_is() -> None:
             source,
             target,
             # beyond the first column there is no way but the deterministic one
-            blocked=lambda one: (
-                not one.escape
-                and int(walks.topology.channel_source[one.channel]) not in first_column
+            blocked=lambda candidate: (
+                not candidate.escape
+                and int(walks.topology.channel_source[candidate.channel]) not in first_column
             ),
         )
         assert walk.arrived
@@ -118,10 +118,12 @@ def test_goal_offers_only_the_drawn_directions() -> None:
         walk = walks.walk((0, 0), (1, 2))
         signs: dict[int, set[int]] = {}
         for offered in walk.offers:
-            for one in offered:
-                label = walks.topology.directions[walks.topology.channel_direction[one.channel]]
+            for candidate in offered:
+                label = walks.topology.directions[
+                    walks.topology.channel_direction[candidate.channel]
+                ]
                 signs.setdefault(label.dimension, set()).add(label.sign)
-                assert one.vc < 2 if one.escape else one.vc in (2, 3)
-        assert all(len(found) == 1 for found in signs.values())
+                assert candidate.vc < 2 if candidate.escape else candidate.vc in (2, 3)
+        assert all(len(drawn) == 1 for drawn in signs.values())
         seen[signs[0] == {1}] += 1
     agrees(seen, {True: Fraction(5, 6), False: Fraction(1, 6)})

@@ -40,9 +40,11 @@ def test_simple_paths_and_walks_are_counted(topology, most) -> None:
         (i, j): simple_paths(topology, int(ends[i]), int(ends[j]), most)
         for i, j in permutations(range(len(ends)), 2)
     }
-    assert all(counts[pair] == len(found) for pair, found in paths.items())
+    assert all(counts[pair] == len(pair_paths) for pair, pair_paths in paths.items())
     assert np.diag(counts).sum() == 0
-    assert longest == max((len(path) for found in paths.values() for path in found), default=0)
+    assert longest == max(
+        (len(path) for pair_paths in paths.values() for path in pair_paths), default=0
+    )
     walks = np.empty((len(ends), most + 1, topology.num_switches), np.int32)
     assert count_walks(starts, topology.channel_target[channels], ends, walks)
     for j, target in enumerate(ends):
@@ -61,8 +63,8 @@ def test_simple_paths_and_walks_are_counted(topology, most) -> None:
 )
 def test_all_simple_paths_are_drawn_with_equal_chances(name, length, source, target) -> None:
     network = NETWORKS[name]()
-    made = Routing.from_name(f"all-paths~length={length}").prepare(network, length)
-    walker = Walker(made, network, seed=5)
+    program = Routing.from_name(f"all-paths~length={length}").prepare(network, length)
+    walker = Walker(program, network, seed=5)
     expected = [tuple(path) for path in simple_paths(network, source, target, length)]
     draws = 200 * len(expected)
     seen = Counter()

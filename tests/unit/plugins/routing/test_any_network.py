@@ -58,8 +58,8 @@ def network(request):
 def test_packets_arrive_on_every_network(network, text) -> None:
     vcs = 16
     assert Routing.from_name(text).supports(network, vcs) is None
-    made = Routing.from_name(text).prepare(network, vcs)
-    walker, least = Walker(made, network, seed=2), distances(network)
+    program = Routing.from_name(text).prepare(network, vcs)
+    walker, least = Walker(program, network, seed=2), distances(network)
     ends = network.endpoints.tolist()
     longest = max(least[a][b] for a in ends for b in ends)
     rng = np.random.default_rng(1)
@@ -105,10 +105,10 @@ def test_they_are_proven_on_random_networks(topology, text) -> None:
 )
 def test_the_base_is_the_usual_one_of_the_network(routing, network, base) -> None:
     topology = load("topology", network).build()
-    made, explicit = (Routing.from_name(text) for text in (routing, f"{routing}~base={base}"))
+    implicit, explicit = (Routing.from_name(text) for text in (routing, f"{routing}~base={base}"))
     vcs = next(vcs for vcs in range(1, 33) if explicit.supports(topology, vcs) is None)
-    assert made.supports(topology, vcs) is None
-    assert vcs == 1 or made.supports(topology, vcs - 1) is not None
-    programs = [part.prepare(topology, vcs) for part in (made, explicit)]
+    assert implicit.supports(topology, vcs) is None
+    assert vcs == 1 or implicit.supports(topology, vcs - 1) is not None
+    programs = [part.prepare(topology, vcs) for part in (implicit, explicit)]
     assert program_digest(programs[0]) == program_digest(programs[1])
-    assert check_hop_routing(made, topology, vcs).proven
+    assert check_hop_routing(implicit, topology, vcs).proven

@@ -48,7 +48,7 @@ def test_routes_and_classes_are_those_of_the_naive_twin(dims, wrap, order, data)
         walk = walks.walk(source, target)
         hops = dimension_order(source, target, dims, walks.wrap, sequence)
         assert walk.arrived
-        assert walks.told(walk) == tuple(hops)
+        assert walks.hops_of(walk) == tuple(hops)
         assert len(hops) == distance(source, target, dims, walks.wrap)
         classes = dateline(hops, dims, walks.wrap) if any(walks.wrap) else [0] * len(hops)
         assert [hop.vc for hop in walk.hops] == classes
@@ -66,7 +66,7 @@ def test_every_drawn_order_has_its_classes(order, count) -> None:
         walk = walks.walk(source, target)
         (vc,) = {hop.vc for hop in walk.hops}
         way = dimension_order(source, target, walks.dims, walks.wrap, orders[vc])
-        assert walks.told(walk) == tuple(way)
+        assert walks.hops_of(walk) == tuple(way)
         seen[vc] += 1
     agrees(seen, {vc: Fraction(1, count) for vc in range(count)})
 
@@ -74,10 +74,10 @@ def test_every_drawn_order_has_its_classes(order, count) -> None:
 def test_balanced_ties_use_both_ways_alike_and_positive_ones_do_not() -> None:
     for ties, down in (("balanced", 32), ("positive", 0)):
         walks = GridWalks(f"dimension-order~ties={ties}", (8,), 1)
-        halves = [walks.told(walks.walk((s,), ((s + 4) % 8,))) for s in range(8)]
+        halves = [walks.hops_of(walks.walk((s,), ((s + 4) % 8,))) for s in range(8)]
         assert sum(sign < 0 for way in halves for _, _, sign in way) == down / 2
     walks = GridWalks("dimension-order~ties=random", (8,), 1)
-    seen = Counter(walks.told(walks.walk((0,), (4,)))[0][2] for _ in range(2000))
+    seen = Counter(walks.hops_of(walks.walk((0,), (4,)))[0][2] for _ in range(2000))
     agrees(seen, {1: Fraction(1, 2), -1: Fraction(1, 2)})
 
 
@@ -133,5 +133,5 @@ def test_switches_may_be_numbered_in_any_order_and_have_several_terminals() -> N
 
 def test_tables_grow_with_the_switches_and_not_with_their_square() -> None:
     torus = build_grid("torus", (27, 27, 27), wrap=True)
-    made = Routing.from_name("dimension-order").prepare(torus, 1)
-    assert len(made.tables) < 30 * torus.num_switches
+    program = Routing.from_name("dimension-order").prepare(torus, 1)
+    assert len(program.tables) < 30 * torus.num_switches

@@ -56,13 +56,13 @@ def test_local_hops_change_the_class_and_global_hops_take_either(text) -> None:
     for source, target in permutations(range(network.num_switches), 2):
         walk = walker.walk(source, target)
         assert walk.arrived
-        for one, offered in zip(walk.hops, walk.offers, strict=True):
-            a = int(network.channel_source[one.channel])
-            b = int(network.channel_target[one.channel])
+        for hop, offered in zip(walk.hops, walk.offers, strict=True):
+            a = int(network.channel_source[hop.channel])
+            b = int(network.channel_target[hop.channel])
             if place[a][0] != place[b][0]:
-                assert {other.vc for other in offered if other.channel == one.channel} == {0, 1}
+                assert {other.vc for other in offered if other.channel == hop.channel} == {0, 1}
             else:
-                assert one.vc == (place[a][0] == place[target][0])
+                assert hop.vc == (place[a][0] == place[target][0])
             if text != "dragonfly-minimal":
                 assert len({other.channel for other in offered}) == 1
 
@@ -71,7 +71,7 @@ def test_the_emptier_of_several_links_is_taken() -> None:
     network = Dragonfly(h=2, groups=5).build()
     walker = Walker(Routing.from_name("dragonfly-minimal").prepare(network, 2), network)
     target = next(t for t in range(1, 20) if len(hierarchical_routes(network, 0, t)) > 1)
-    free, *busy = sorted({one.channel for one in walker.walk(0, target).offers[0]})
+    free, *busy = sorted({candidate.channel for candidate in walker.walk(0, target).offers[0]})
     for channel in busy:
         for vc in range(2):
             walker.occupy(channel, vc, 5)

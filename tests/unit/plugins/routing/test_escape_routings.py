@@ -50,8 +50,8 @@ def ends_of(draw, network: Topology) -> tuple[int, int]:
 def random_walk(walker: Walker, source: int, target: int, rng: Random, share: float) -> Walk:
     """Send a packet past adaptive candidates without room; escapes always have room."""
 
-    def blocked(one: Candidate) -> bool:
-        return not one.escape and rng.random() < share
+    def blocked(candidate: Candidate) -> bool:
+        return not candidate.escape and rng.random() < share
 
     return walker.walk(source, target, blocked)
 
@@ -61,16 +61,16 @@ def check_escapes(network: Topology, naive: EscapeRoutes, walk: Walk, source: in
     stops = [source, *(int(network.channel_target[hop.channel]) for hop in walk.hops)]
     across = False
     for here, offered, hop in zip(stops[:-1], walk.offers, walk.hops, strict=True):
-        escapes = [one for one in offered if one.escape]
-        there = {int(network.channel_target[one.channel]) for one in escapes}
+        escapes = [candidate for candidate in offered if candidate.escape]
+        there = {int(network.channel_target[candidate.channel]) for candidate in escapes}
         assert there == naive.offered(here, target, across)
-        assert {one.vc for one in escapes} == {ESCAPES}
+        assert {candidate.vc for candidate in escapes} == {ESCAPES}
         end = int(network.channel_target[hop.channel])
         across = hop.escape and naive.level[here] == naive.level[end]
     escaped = [hop.escape for hop in walk.hops]
     assert escaped == sorted(escaped)
     for offered, last in zip(walk.offers[1:], walk.hops, strict=False):
-        assert not last.escape or all(one.escape for one in offered)
+        assert not last.escape or all(candidate.escape for candidate in offered)
     return stops
 
 
@@ -88,17 +88,17 @@ def test_up_down_distances_agree_with_a_search(network) -> None:
 @given(simple_networks(), st.sampled_from(["wait", "skip"]), st.integers(0, 10**6), st.data())
 def test_polarized_escape_walks(network, blocked, seed, data) -> None:
     source, target = ends_of(data.draw, network)
-    made = Routing.from_name(f"polarized-escape~blocked={blocked}").prepare(network, 2)
+    program = Routing.from_name(f"polarized-escape~blocked={blocked}").prepare(network, 2)
     rng = Random(seed)
-    walk = random_walk(Walker(made, network, seed), source, target, rng, rng.random())
+    walk = random_walk(Walker(program, network, seed), source, target, rng, rng.random())
     assert walk.arrived
     stops = check_escapes(network, EscapeRoutes(network), walk, source, target)
     naive = PolarizedRoutes(network)
     for k, (here, offered) in enumerate(zip(stops[:-1], walk.offers, strict=True)):
-        adaptive = [one for one in offered if not one.escape]
-        assert {one.vc for one in adaptive} <= {ADAPTIVE}
+        adaptive = [candidate for candidate in offered if not candidate.escape]
+        assert {candidate.vc for candidate in adaptive} <= {ADAPTIVE}
         if k == 0 or not walk.hops[k - 1].escape:
-            there = {int(network.channel_target[one.channel]) for one in adaptive}
+            there = {int(network.channel_target[candidate.channel]) for candidate in adaptive}
             assert there == set(naive.allowed(source, target, here))
 
 
@@ -113,20 +113,20 @@ def test_polarized_escape_walks(network, blocked, seed, data) -> None:
 def test_omni_escape_walks(network, blocked, deroutes, seed, data) -> None:
     source, target = ends_of(data.draw, network)
     given_one = "" if deroutes is None else f",deroutes={deroutes}"
-    made = Routing.from_name(f"omni-escape~blocked={blocked},penalty=0{given_one}").prepare(
+    program = Routing.from_name(f"omni-escape~blocked={blocked},penalty=0{given_one}").prepare(
         network, 2
     )
     rng = Random(seed)
-    walk = random_walk(Walker(made, network, seed), source, target, rng, rng.random())
+    walk = random_walk(Walker(program, network, seed), source, target, rng, rng.random())
     assert walk.arrived
     stops = check_escapes(network, EscapeRoutes(network), walk, source, target)
     place = places(network)
     most, taken = len(place[0]) if deroutes is None else deroutes, 0
     for k, (here, offered) in enumerate(zip(stops[:-1], walk.offers, strict=True)):
-        adaptive = [one for one in offered if not one.escape]
-        assert {one.vc for one in adaptive} <= {ADAPTIVE}
+        adaptive = [candidate for candidate in offered if not candidate.escape]
+        assert {candidate.vc for candidate in adaptive} <= {ADAPTIVE}
         if k == 0 or not walk.hops[k - 1].escape:
-            there = {int(network.channel_target[one.channel]) for one in adaptive}
+            there = {int(network.channel_target[candidate.channel]) for candidate in adaptive}
             assert there == omni_hops(network, here, target, taken < most)
         before, after = (len(differing(place[stop], place[target])) for stop in stops[k : k + 2])
         taken += after == before and not walk.hops[k].escape
@@ -138,20 +138,20 @@ def test_penalties_are_in_flits() -> None:
     walker = Walker(Routing.from_name("omni-escape~penalty=7").prepare(network, 2), network)
     place = places(network)
     (offered,) = walker.walk(0, 1).offers
-    for one in offered:
-        end = int(network.channel_target[one.channel])
-        if not one.escape:
-            assert one.penalty == 7 * (end != 1)
+    for candidate in offered:
+        end = int(network.channel_target[candidate.channel])
+        if not candidate.escape:
+            assert candidate.penalty == 7 * (end != 1)
     assert differing(place[0], place[1]) == [1]
-    assert sum(not one.escape for one in offered) == 3
+    assert sum(not candidate.escape for candidate in offered) == 3
     mesh = NETWORKS["petersen"]()
     walker = Walker(Routing.from_name("polarized-escape~p1=3,p0=5").prepare(mesh, 2), mesh)
     naive = PolarizedRoutes(mesh)
     for target in range(1, 10):
-        for one in walker.walk(0, target).offers[0]:
-            if not one.escape:
-                there = int(mesh.channel_target[one.channel])
-                assert one.penalty == (5, 3, 0)[naive.gain(0, target, 0, there)]
+        for candidate in walker.walk(0, target).offers[0]:
+            if not candidate.escape:
+                there = int(mesh.channel_target[candidate.channel])
+                assert candidate.penalty == (5, 3, 0)[naive.gain(0, target, 0, there)]
 
 
 @settings(max_examples=15, deadline=None)

@@ -89,7 +89,7 @@ def climb_and_descend(topology: Topology) -> dict[tuple[int, int], list[tuple[in
 
 
 def hops_of(topology: Topology, table) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
-    found = {}
+    routes = {}
     level = topology.coordinates[:, 0]
     for pair in range(table.num_pairs):
         (path,) = range(*table.pair_start[pair : pair + 2])
@@ -106,8 +106,8 @@ def hops_of(topology: Topology, table) -> dict[tuple[int, int], list[tuple[int, 
             link = (port - first) % topology.attributes["parallel"][upper]
             hops.append((int(source), int(target), int(link)))
         start = int(topology.endpoints[pair // table.num_destinations])
-        found[start, pair % table.num_destinations] = hops
-    return found
+        routes[start, pair % table.num_destinations] = hops
+    return routes
 
 
 @given(small_trees())
@@ -127,9 +127,9 @@ def test_d_mod_k_loads_a_k_ary_n_tree_evenly(k, levels):
     for (here, there), load in zip(ends, loads, strict=True):
         by_step.setdefault((int(here), int(there)), set()).add(float(load))
     # k^n terminals, k^(i + 1) of them below a switch of level i; k^n links between two levels
-    for (here, there), found in by_step.items():
+    for (here, there), step_loads in by_step.items():
         below = k ** (min(here, there) + 1)
-        assert found == {k**levels - below}
+        assert step_loads == {k**levels - below}
     # each channel downwards serves one terminal
     served = {}
     for (_, terminal), hops in hops_of(topology, table).items():
@@ -148,7 +148,7 @@ def test_shift_permutations_have_no_contention(values):
     count, at = topology.num_terminals, topology.terminal_switch.tolist()
     for shift in range(1, count):
         used = Counter(
-            hop for one in range(count) for hop in routes[at[one], (one + shift) % count]
+            hop for source in range(count) for hop in routes[at[source], (source + shift) % count]
         )
         assert max(used.values(), default=1) == 1
 
@@ -174,11 +174,11 @@ def test_adaptive_up_offers_all_channels_up_and_one_way_down(values):
                     for c in out
                     if near[topology.channel_target[c]][target] < near[here][target]
                 }
-                assert {one.channel for one in offer} == expected
+                assert {candidate.channel for candidate in offer} == expected
                 ups = {int(c) for c in out if level[topology.channel_target[c]] > level[here]}
                 climbs = near[here][target] > len(walk.hops) // 2
                 assert (expected == ups) if climbs else not expected & ups
-                assert all(one.vc == one.penalty == 0 for one in offer)
+                assert all(candidate.vc == candidate.penalty == 0 for candidate in offer)
                 here = int(topology.channel_target[hop.channel])
 
 

@@ -80,9 +80,9 @@ def test_nue_is_proven_on_any_number_of_lanes(topology: Topology, lanes: int) ->
 @given(fabrics(), st.integers(1, 3))
 @settings(max_examples=15)
 def test_nue_is_never_worse_with_more_orders_or_rounds(topology: Topology, lanes: int) -> None:
-    found = [check(Nue(vls=lanes, orders=n, rounds=1).route(topology), lanes) for n in (1, 3)]
-    found.append(check(Nue(vls=lanes, orders=3, rounds=3).route(topology), lanes))
-    assert found == sorted(found, reverse=True)
+    loads = [check(Nue(vls=lanes, orders=n, rounds=1).route(topology), lanes) for n in (1, 3)]
+    loads.append(check(Nue(vls=lanes, orders=3, rounds=3).route(topology), lanes))
+    assert loads == sorted(loads, reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -228,10 +228,10 @@ def test_fat_trees_are_never_worse_than_opensm(
     with missing links.
     """
     topology = FatTree(k=4, fail_links=links, seed=seed).build()
-    found = check(FatTreeRouting().route(topology), 1)
+    ours = check(FatTreeRouting().route(topology), 1)
     fewest = min(np.bincount(topology.channel_source)[topology.endpoints])
-    assert found == load == 240 / fewest
-    assert found <= opensm
+    assert ours == load == 240 / fewest
+    assert ours <= opensm
 
 
 def test_one_switch_is_a_fat_tree_without_links(recwarn: pytest.WarningsRecorder) -> None:

@@ -33,9 +33,9 @@ def reason(text: str, topology: Topology, vcs: int) -> str | None:
 def test_minimal_offers_every_shortest_first_hop() -> None:
     network = build_grid("torus", (4, 4), wrap=True)
     hops = distances(network)
-    made = Routing.from_name("minimal").prepare(network, 4)
+    program = Routing.from_name("minimal").prepare(network, 4)
     seen: set[tuple[int, int]] = set()
-    walker = Walker(made, network, seed=1)
+    walker = Walker(program, network, seed=1)
     for _ in range(60):
         walk = walker.walk(0, 10)
         seen.add((0, int(network.channel_target[walk.hops[0].channel])))
@@ -46,9 +46,9 @@ def test_minimal_offers_every_shortest_first_hop() -> None:
 def test_minimal_needs_a_virtual_channel_for_each_hop() -> None:
     network = build_grid("torus", (4, 4), wrap=True)
     assert reason("minimal", network, 4) is None
-    told = reason("minimal", network, 3)
-    assert "the longest shortest path has 4 hops" in told
-    assert told.endswith("raise vcs to 4")
+    message = reason("minimal", network, 3)
+    assert "the longest shortest path has 4 hops" in message
+    assert message.endswith("raise vcs to 4")
     assert "no path" in reason("minimal", NETWORKS["two-components"](), 8)
 
 
@@ -60,8 +60,8 @@ def test_polarized_offers_in_every_state_the_hops_of_the_definition(name, penalt
     vcs = max(naive.longest(s, t, s) for s, t in pairs_of(network))
     assert reason("polarized", network, vcs) is None
     text = f"polarized~penalties={penalties},p1=7,p0=9"
-    made = Routing.from_name(text).prepare(network, vcs)
-    tables, queues, _ = run_tables(made, network, vcs, capacity=1)
+    program = Routing.from_name(text).prepare(network, vcs)
+    tables, queues, _ = run_tables(program, network, vcs, capacity=1)
     packets, out = np.zeros((1, PACKET_COLUMNS), np.int32), np.zeros((64, 3), np.int32)
     target_of = network.channel_target.tolist()
     detours = 0
@@ -77,7 +77,7 @@ def test_polarized_offers_in_every_state_the_hops_of_the_definition(name, penalt
                 naive.hops[target_of[c]][target] < naive.hops[here][target] for c in allowed
             )
             vc = naive.hops[source][here] - 1
-            count = made.hop(
+            count = program.hop(
                 tables, packets, 0, queues, here, -1, vc, RandomWord(np.uint64(0)), out
             )
             offered = {channel: penalty for channel, _, penalty in out[:count].tolist()}

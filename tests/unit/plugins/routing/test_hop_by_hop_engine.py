@@ -33,10 +33,10 @@ ADAPTIVE = ("goal", "rdr", "minimal-adaptive", "angara-adaptive")
 @pytest.mark.parametrize(("text", "vcs"), ALGORITHMS)
 def test_a_flooded_network_neither_deadlocks_nor_strays(text, vcs) -> None:
     torus = build_grid("torus", (6, 4), wrap=True, terminals=2)
-    made = Routing.from_name(text).prepare(torus, vcs)
+    program = Routing.from_name(text).prepare(torus, vcs)
     router = Router(vcs=vcs, buffer_flits=4, packet_flits=2)
     demand = Demand.uniform(torus, "")
-    simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=4)
+    simulation = Simulation(torus, program, router, OpenLoop(demand, 1.0), seed=4)
     simulation.run(1500)
     simulation.reset()
     sample = simulation.run(1500)
@@ -45,7 +45,7 @@ def test_a_flooded_network_neither_deadlocks_nor_strays(text, vcs) -> None:
     # two terminals a switch at 1.0 are far more than a torus of 2 x 2 rings can carry
     assert 0.05 < sample.ejected_flits / 48 / 1500 < 0.95
     assert (counts.received > 0).all()
-    assert np.flatnonzero(counts.hops).max(initial=0) <= made.max_hops
+    assert np.flatnonzero(counts.hops).max(initial=0) <= program.max_hops
     if text in ADAPTIVE:
         assert 0 < counts.escape_hops < counts.packet_hops
     else:
@@ -62,10 +62,10 @@ def test_a_flooded_network_neither_deadlocks_nor_strays(text, vcs) -> None:
 )
 def test_datelines_hold_under_wormhole_switching(text, vcs) -> None:
     torus = build_grid("torus", (5, 4), wrap=True)
-    made = Routing.from_name(text).prepare(torus, vcs)
+    program = Routing.from_name(text).prepare(torus, vcs)
     router = Router(vcs=vcs, buffer_flits=2, packet_flits=5, switching="wormhole")
     demand = Demand.uniform(torus, "")
-    simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=1)
+    simulation = Simulation(torus, program, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(3000)
     assert simulation.blocked() is None
     assert simulation.run(500).ejected_packets > 0
@@ -73,9 +73,9 @@ def test_datelines_hold_under_wormhole_switching(text, vcs) -> None:
 
 def test_20_000_switches_fit() -> None:
     torus = build_grid("torus", (10, 10, 10, 10, 2), wrap=True)
-    made = Routing.from_name("rdr").prepare(torus, 2)
+    program = Routing.from_name("rdr").prepare(torus, 2)
     demand = Demand.uniform(torus, "")
-    simulation = Simulation(torus, made, Router(vcs=2), OpenLoop(demand, 0.1), seed=1)
+    simulation = Simulation(torus, program, Router(vcs=2), OpenLoop(demand, 0.1), seed=1)
     simulation.run(40)
     hops = simulation.counts().hops
     mean = (hops * np.arange(len(hops))).sum() / hops.sum()

@@ -65,8 +65,10 @@ def test_dimwar_offers_the_hops_of_the_definition(trip) -> None:
     assert len(walk.hops) <= 2 * len(places(network)[0])
     for k, offered in enumerate(walk.offers):
         expected = dimwar_hops(network, stops[k], target, stops[k - 1] if k else None)
-        found = {(int(network.channel_target[one.channel]), one.vc) for one in offered}
-        assert found == set(expected.items())
+        hops = {
+            (int(network.channel_target[candidate.channel]), candidate.vc) for candidate in offered
+        }
+        assert hops == set(expected.items())
 
 
 @settings(max_examples=40, deadline=None)
@@ -88,7 +90,7 @@ def test_omniwar_deroutes_while_classes_remain(trip, deroutes, capped) -> None:
     most, taken = deroutes + dimensions - distance - first, 0
     for k, offered in enumerate(walk.offers):
         expected = omni_hops(network, stops[k], target, taken < most)
-        assert {int(network.channel_target[one.channel]) for one in offered} == expected
+        assert {int(network.channel_target[candidate.channel]) for candidate in offered} == expected
         before, after = (len(differing(place[stop], place[target])) for stop in stops[k : k + 2])
         taken += after == before
     assert taken <= most
@@ -100,25 +102,27 @@ def test_omniwar_deroutes_while_classes_remain(trip, deroutes, capped) -> None:
 @pytest.mark.parametrize(("text", "vcs"), [("dimwar", 2), ("omniwar", 5)])
 def test_weights_are_congestion_times_the_hops_left(text, vcs) -> None:
     network = hamming((3, 4))
-    made = Routing.from_name(text).prepare(network, vcs)
+    program = Routing.from_name(text).prepare(network, vcs)
     place = places(network)
     for seed in range(30):
         rng = Random(seed)
-        walker = Walker(made, network, seed)
+        walker = Walker(program, network, seed)
         inside = [rng.randint(0, 5) for _ in range(network.num_channels)]
         crowd(walker, rng, 5)
         for channel, flits in enumerate(inside):
             walker.keep_waiting(channel, flits)
         walk = walker.walk(0, 11)
         for offered, taken in zip(walk.offers, walk.hops, strict=True):
-            for one in offered:
-                behind = walker.occupancy(one.channel, one.vc)
-                end = int(network.channel_target[one.channel])
+            for candidate in offered:
+                behind = walker.occupancy(candidate.channel, candidate.vc)
+                end = int(network.channel_target[candidate.channel])
                 hops = 1 + len(differing(place[end], place[11]))
-                weight = (inside[one.channel] + behind + 1) * hops
-                before = len(differing(place[int(network.channel_source[one.channel])], place[11]))
-                assert one.penalty == 2 * weight + (hops > before)
-            assert taken.penalty == min(one.penalty for one in offered)
+                weight = (inside[candidate.channel] + behind + 1) * hops
+                before = len(
+                    differing(place[int(network.channel_source[candidate.channel])], place[11])
+                )
+                assert candidate.penalty == 2 * weight + (hops > before)
+            assert taken.penalty == min(candidate.penalty for candidate in offered)
 
 
 def test_other_networks_are_refused() -> None:

@@ -50,12 +50,12 @@ def test_it_chooses_again_by_queue_length_times_hops(network, hops, threshold) -
     topology = load("topology", network).build()
     vcs = 14
     text = f"par~hops={hops},threshold={threshold},queue=channel"
-    made = Routing.from_name(text).prepare(topology, vcs)
-    run = run_tables(made, topology, vcs, capacity=8)
+    program = Routing.from_name(text).prepare(topology, vcs)
+    run = run_tables(program, topology, vcs, capacity=8)
     rule = Rule(topology, threshold)
     group = topology.coordinates[:, 0] if "dragonfly" in network else np.zeros(16)
     rng = np.random.default_rng(3)
-    out = np.zeros((made.candidates, 3), np.int32)
+    out = np.zeros((program.candidates, 3), np.int32)
     size, left = topology.num_switches, {"source": 0, "way": 0, "final": 0, "group": 0}
     for word in rng.integers(2**64, size=1500, dtype=np.uint64):
         random = abi.RandomWord(word)
@@ -68,7 +68,9 @@ def test_it_chooses_again_by_queue_length_times_hops(network, hops, threshold) -
         packets[0, [abi.SOURCE, abi.TARGET, abi.DESTINATION]] = source, target, target
         packets[0, abi.WAYPOINT] = -1
         before = packets.copy()
-        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, random, out)
+        program.inject(
+            run.tables, program.reals.copy(), packets, 0, run.queues, program.hop, random, out
+        )
         assert (packets[0, abi.WAYPOINT] == via) == rule.leaves(flits, source, source, target, via)
         left["source"] += packets[0, abi.WAYPOINT] == via
         # the same packet stays on its minimal route for some hops
@@ -77,7 +79,7 @@ def test_it_chooses_again_by_queue_length_times_hops(network, hops, threshold) -
         for number in range(rule.least[source][target]):
             packets[0, abi.HOPS] = number
             last = (0, number - 1) if number else (-1, -1)
-            count = made.hop(run.tables, packets, 0, run.queues, here, *last, random, out)
+            count = program.hop(run.tables, packets, 0, run.queues, here, *last, random, out)
             may = 0 < number <= hops and group[here] == group[source]
             turns = may and rule.leaves(flits, here, source, target, via)
             assert packets[0, abi.WAYPOINT] == (via if turns else -1)
@@ -133,8 +135,8 @@ def test_it_needs_the_hops_of_both_halves(network, hops, needed) -> None:
 def test_switches_without_terminals_may_be_further_away() -> None:
     """Leaves of a megafly are 3 hops apart, a leaf and a spine up to 4."""
     topology = load("topology", "megafly").build()
-    made = Routing.from_name("par").prepare(topology, 10)
-    assert (made.vc_classes, made.phases, made.max_hops) == (5, 2, 10)
+    program = Routing.from_name("par").prepare(topology, 10)
+    assert (program.vc_classes, program.phases, program.max_hops) == (5, 2, 10)
     assert "raise vcs to 10" in reason("par", topology, 9)
 
 
@@ -158,9 +160,9 @@ def dragonfly():
 def ejected(text, dragonfly, demand):
     """Flits that arrive in 2,000 cycles while all terminals send as fast as they can."""
     # ties between fixed candidates are drawn in another way
-    made = replace(Routing.from_name(text).prepare(dragonfly, 8), fixed=False)
+    program = replace(Routing.from_name(text).prepare(dragonfly, 8), fixed=False)
     router = Router(vcs=8, buffer_flits=16, output_buffer_flits=16, speedup=2)
-    simulation = Simulation(dragonfly, made, router, OpenLoop(demand, 1.0), seed=1)
+    simulation = Simulation(dragonfly, program, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(1500)
     simulation.reset()
     sample = simulation.run(2000)
@@ -170,9 +172,9 @@ def ejected(text, dragonfly, demand):
 
 def test_without_further_choices_it_is_ugal(dragonfly) -> None:
     demand = Demand.uniform(dragonfly, "")
-    found = [ejected(text, dragonfly, demand) for text in ("par~hops=0", "ugal~base=minimal")]
-    assert found[0] == found[1]
-    assert ejected("par", dragonfly, demand) != found[0]
+    throughputs = [ejected(text, dragonfly, demand) for text in ("par~hops=0", "ugal~base=minimal")]
+    assert throughputs[0] == throughputs[1]
+    assert ejected("par", dragonfly, demand) != throughputs[0]
 
 
 def test_it_spreads_traffic_to_one_other_group(dragonfly) -> None:

@@ -76,8 +76,8 @@ def test_ksp_ugal_takes_the_path_with_the_shorter_queue_times_hops(compare, thre
     network = build_grid("torus", (4, 4), wrap=True)
     text = f"ksp-ugal~k=6,seed=2,compare={compare},threshold={threshold},queue=channel"
     vcs = shortest_simple_paths(network, 6, 2).longest[0]
-    made = Routing.from_name(text).prepare(network, vcs)
-    run = run_tables(made, network, vcs, capacity=8, unit_flits=4, packet_flits=4)
+    program = Routing.from_name(text).prepare(network, vcs)
+    run = run_tables(program, network, vcs, capacity=8, unit_flits=4, packet_flits=4)
     rng, longer = np.random.default_rng(1), 0
     out = np.zeros((1, 3), np.int32)
     for word in rng.integers(2**64, size=300, dtype=np.uint64):
@@ -87,11 +87,13 @@ def test_ksp_ugal_takes_the_path_with_the_shorter_queue_times_hops(compare, thre
         packets = np.zeros((1, abi.PACKET_COLUMNS), np.int32)
         packets[0, [abi.SOURCE, abi.TARGET, abi.DESTINATION]] = source, target, target
         packets[0, abi.WAYPOINT] = -1
-        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, random, out)
+        program.inject(
+            run.tables, program.reals.copy(), packets, 0, run.queues, program.hop, random, out
+        )
         taken, here = [], source
         while here != target:
             last = (taken[-1], len(taken) - 1) if taken else (-1, -1)
-            assert made.hop(run.tables, packets, 0, run.queues, here, *last, random, out) == 1
+            assert program.hop(run.tables, packets, 0, run.queues, here, *last, random, out) == 1
             assert out[0].tolist() == [out[0, 0], len(taken), 0]
             taken.append(int(out[0, 0]))
             packets[0, abi.HOPS] += 1

@@ -47,14 +47,14 @@ def loads_by_hand(topology: Topology, text: str) -> Counter[tuple[str, int]]:
             topology.channel_source, topology.source_port, topology.channel_target, strict=True
         )
     }
-    found: Counter[tuple[str, int]] = Counter()
+    loads: Counter[tuple[str, int]] = Counter()
     for source in topology.terminal_switch.tolist():
         for target in topology.terminal_guids:
             here = topology.switch_guids[source]
             while (here, port := entries[here, owner[target]]) in cable:
-                found[here, port] += 1
+                loads[here, port] += 1
                 here = cable[here, port]
-    return found
+    return loads
 
 
 @pytest.mark.parametrize("file", ["opensm-lfts.dump", "dump_lfts.txt", "opensm.fdbs"])
@@ -91,9 +91,9 @@ def test_exported_tables_come_back_with_their_lanes(network: str, tmp_path: Path
     table, file = written(tmp_path, topology, "dfsssp~routes=terminals")
     assert table.virtual_channels == (1 if network == FABRIC else 2)
     (tmp_path / "sls").write_text(level_lines(table))
-    found = routes(topology, file, sls=tmp_path / "sls")
+    copy = routes(topology, file, sls=tmp_path / "sls")
     for name in ("pair_start", "path_start", "hop_channel", "hop_vc", "path_weight"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(table, name), name)
+        np.testing.assert_array_equal(getattr(copy, name), getattr(table, name), name)
     # without levels, all is on lane 0
     assert routes(topology, file).virtual_channels == 1
 
@@ -114,11 +114,11 @@ def test_levels_of_terminals_of_one_switch_may_differ(tmp_path: Path) -> None:
             )
         )
     )
-    found = routes(topology, file, sls=tmp_path / "sls", sl2vl=tmp_path / "lanes")
-    np.testing.assert_array_equal(channel_loads(found), channel_loads(table))
-    several = found.path_length > 0
-    assert set(found.path_weight[several].tolist()) == {0.5}
-    assert set(found.hop_vc.tolist()) == {0, 3}
+    copy = routes(topology, file, sls=tmp_path / "sls", sl2vl=tmp_path / "lanes")
+    np.testing.assert_array_equal(channel_loads(copy), channel_loads(table))
+    several = copy.path_length > 0
+    assert set(copy.path_weight[several].tolist()) == {0.5}
+    assert set(copy.hop_vc.tolist()) == {0, 3}
 
 
 CHANGES = {

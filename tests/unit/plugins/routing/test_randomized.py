@@ -82,7 +82,7 @@ def test_directions_have_the_published_chances(text, target) -> None:
     for _ in range(3000):
         signs = [0, 0]
         walk = walks.walk((0, 0), target)
-        for _, d, sign in walks.told(walk):
+        for _, d, sign in walks.hops_of(walk):
             assert signs[d] in (0, sign), "a packet never turns round"
             signs[d] = sign
         seen[tuple(signs)] += 1
@@ -101,7 +101,7 @@ def test_rlb_takes_every_way_as_often_as_the_naive_twin(order, vcs, wrap) -> Non
     walks = GridWalks(f"rlb~order={order},deadlock=dateline", (4, 3), vcs, wrap)
     orders = [(0, 1)] if order == "natural" else drawn_orders(order, 2)
     source, target = (0, 0), (1, 2)
-    seen = Counter(walks.told(walks.walk(source, target)) for _ in range(5000))
+    seen = Counter(walks.hops_of(walks.walk(source, target)) for _ in range(5000))
     agrees(seen, rlb_chances(source, target, walks.dims, walks.wrap, orders, False))
 
 
@@ -109,5 +109,5 @@ def test_mean_hops_of_goal_and_rlb_are_those_of_their_chances() -> None:
     # 5.25 hops on 8x8 with self-traffic: 2 sum over distances of 2 D (8 - D) / 8, over 8
     for text, expected in (("goal", 5.25), ("rlb", 5.25), ("rlbth", 4.875)):
         walks = GridWalks(text, (8, 8), 3)
-        found = [len(walks.walk((0, 0), target).hops) for target in walks.places * 60]
-        assert sum(found) / len(found) == pytest.approx(expected, abs=5 * 3.0 / len(found) ** 0.5)
+        hops = [len(walks.walk((0, 0), target).hops) for target in walks.places * 60]
+        assert sum(hops) / len(hops) == pytest.approx(expected, abs=5 * 3.0 / len(hops) ** 0.5)

@@ -22,9 +22,9 @@ from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 
 
-def queue_of(made, kind, channel, vc):
+def queue_of(run, kind, channel, vc):
     """What one of the queues holds, in flits, of two virtual channels and four-flit packets."""
-    _, queues, buffers = made
+    _, queues, buffers = run
     rows = queues[2 * channel : 2 * channel + 2]
     taken = 4 * (rows[:, abi.CAPACITY] - rows[:, abi.CREDITS])
     inside = queues[buffers + channel, abi.FRONT_FLITS] if len(queues) > buffers else 0
@@ -43,38 +43,40 @@ def test_it_takes_the_way_with_the_shorter_queue_times_hops(kind, threshold, mod
     """On rings of five there are no ties: the base has one route. Globally all its queues count."""
     torus = build_grid("torus", (5, 5), wrap=True)
     text = f"ugal~mode={mode},queue={kind},threshold={threshold}"
-    made = Routing.from_name(text).prepare(torus, 2)
-    assert made.waiting == (kind in ("output", "waiting"))
-    run = run_tables(made, torus, 2, capacity=8, unit_flits=4, packet_flits=4)
+    program = Routing.from_name(text).prepare(torus, 2)
+    assert program.waiting == (kind in ("output", "waiting"))
+    run = run_tables(program, torus, 2, capacity=8, unit_flits=4, packet_flits=4)
     base = Walker(Routing.from_name("dimension-order").prepare(torus, 1), torus)
     least = distances(torus)
     rng = np.random.default_rng(5)
-    out = np.zeros((made.candidates, 3), np.int32)
+    out = np.zeros((program.candidates, 3), np.int32)
     chosen = []
     for word in rng.integers(2**64, size=600, dtype=np.uint64):
         random = abi.RandomWord(word)
         run.queues[: run.buffers, abi.CREDITS] = rng.integers(9, size=run.buffers)
-        if made.waiting:
+        if program.waiting:
             run.queues[run.buffers : -1, abi.FRONT_FLITS] = rng.integers(50, size=100)
         source, target = rng.choice(25, size=2, replace=False).tolist()
         packets = np.zeros((1, abi.PACKET_COLUMNS), np.int32)
         packets[0, [abi.SOURCE, abi.TARGET, abi.DESTINATION]] = source, target, target
         packets[0, abi.WAYPOINT] = -1
         before = packets.copy()
-        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, random, out)
+        program.inject(
+            run.tables, program.reals.copy(), packets, 0, run.queues, program.hop, random, out
+        )
         via = abi.pick_word(word, 25)
         expected = -1
         if via not in (source, target):
             first = [base.walk(source, there).hops[0] for there in (target, via)]
-            queue = [queue_of(run, kind, one.channel, one.vc) for one in first]
+            queue = [queue_of(run, kind, candidate.channel, candidate.vc) for candidate in first]
             around = least[source][via] + least[via][target]
             cost = [queue[0] * least[source][target], queue[1] * around]
             if mode == "global":
                 cost = [
                     sum(
-                        queue_of(run, kind, one.channel, phase)
+                        queue_of(run, kind, hop.channel, phase)
                         for phase, (a, b) in enumerate(legs)
-                        for one in base.walk(a, b).hops
+                        for hop in base.walk(a, b).hops
                     )
                     for legs in ([(source, target)], [(source, via), (via, target)])
                 ]
@@ -90,8 +92,8 @@ def test_it_takes_the_way_with_the_shorter_queue_times_hops(kind, threshold, mod
 def saturated(text, demand, torus):
     """Flits a cycle that a terminal gets where all send as fast as they can."""
     router = Router(router="input-queued", vcs=4)
-    made = Routing.from_name(text).prepare(torus, 4)
-    simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=1)
+    program = Routing.from_name(text).prepare(torus, 4)
+    simulation = Simulation(torus, program, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(2000)
     simulation.reset()
     sample = simulation.run(3000)
@@ -115,19 +117,19 @@ def test_tornado_is_spread_as_by_valiant(torus, tornado, queue) -> None:
     """Minimal ways load one direction of one dimension: 1 / 3, whatever the router."""
     minimal = saturated("dimension-order", tornado, torus)
     assert minimal == pytest.approx(1 / 3, abs=0.01)
-    found = saturated(f"ugal~queue={queue}", tornado, torus)
-    assert found > 1.1 * minimal
-    assert found > 0.95 * saturated("valiant", tornado, torus)
+    ugal = saturated(f"ugal~queue={queue}", tornado, torus)
+    assert ugal > 1.1 * minimal
+    assert ugal > 0.95 * saturated("valiant", tornado, torus)
 
 
 def test_uniform_traffic_costs_little(torus) -> None:
     """Valiant halves what the network can carry."""
     uniform = Demand.uniform(torus, "")
-    minimal, valiant, found = (
+    minimal, valiant, ugal = (
         saturated(text, uniform, torus) for text in ("dimension-order", "valiant", "ugal")
     )
     assert valiant < 0.7 * minimal
-    assert found > 0.85 * minimal
+    assert ugal > 0.85 * minimal
 
 
 def test_a_dragonfly_has_the_relations_of_the_literature() -> None:
@@ -138,8 +140,8 @@ def test_a_dragonfly_has_the_relations_of_the_literature() -> None:
     for pattern in ("uniform", "group-shift"):
         demand = load("traffic", pattern).demand(network, 0)
         for text in ("", "valiant~base=", "ugal~base=", "ugal~mode=global,base="):
-            made = Routing.from_name(f"{text}dragonfly-minimal").prepare(network, options.vcs)
-            run = Simulation(network, made, options.routers(), OpenLoop(demand, 0.9), seed=1)
+            program = Routing.from_name(f"{text}dragonfly-minimal").prepare(network, options.vcs)
+            run = Simulation(network, program, options.routers(), OpenLoop(demand, 0.9), seed=1)
             accepted[pattern, text] = measure_simulation(run, options).accepted.value
     assert accepted["group-shift", ""] == pytest.approx(1 / (4 * 2), rel=0.01)
     valiant = accepted["group-shift", "valiant~base="]

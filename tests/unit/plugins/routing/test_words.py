@@ -116,11 +116,11 @@ def test_a_sweep_finds_the_cheapest_subsequences(data):
         graph.add_edge(("from", word[a[1]][0]), a, price=prices[a[1]] + toll * a[0])
         graph.add_edge(a, ("to", word[a[1]][1]), price=0)
     for s in range(switches):
-        found = {}
+        lightest = {}
         if ("from", s) in graph:
-            found = nx.single_source_dijkstra_path_length(graph, ("from", s), weight="price")
+            lightest = nx.single_source_dijkstra_path_length(graph, ("from", s), weight="price")
         for t in range(switches):
-            expected = 0 if s == t else found.get(("to", t), np.inf)
+            expected = 0 if s == t else lightest.get(("to", t), np.inf)
             assert cheapest[t, s] == expected
             walked, number = 0.0, end[t, s]
             scans = number // len(word) if number >= 0 else 0

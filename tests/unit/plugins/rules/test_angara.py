@@ -74,8 +74,8 @@ def test_reduced_graphs_have_the_literal_one_s_shortest_routes(n: int) -> None:
         for form in ("merged", "minimal"):
             graph = AngaraRules(form=form).routing_graph(topology)
             assert graph.deterministic
-            for expected, found in zip(literal, listed(graph), strict=True):
-                np.testing.assert_array_equal(expected, found)
+            for expected, reduced in zip(literal, listed(graph), strict=True):
+                np.testing.assert_array_equal(expected, reduced)
 
 
 @pytest.mark.parametrize(("n", "merged_states", "minimal_states"), [(2, 10, 7), (3, 19, 10)])
@@ -94,8 +94,8 @@ def test_generic_merging_of_the_literal_graph_is_as_small_as_our_merged_one(topo
     literal = AngaraRules(form="literal", turns=turns).routing_graph(topology)
     least = merged(determinized(literal))
     ours = AngaraRules(form="merged", turns=turns).routing_graph(topology)
-    for expected, found in zip(listed(least), listed(ours), strict=True):
-        np.testing.assert_array_equal(expected, found)
+    for expected, actual in zip(listed(least), listed(ours), strict=True):
+        np.testing.assert_array_equal(expected, actual)
 
 
 @settings(max_examples=30)
@@ -104,14 +104,14 @@ def test_safe_turns_are_those_of_the_naive_twin(topology) -> None:
     twin = Hardware(topology)
     for rule, expected in (("theorem2", twin.theorem2()), ("exact", twin.exact())):
         permitted = safe_turns(topology, rule)
-        found = {
+        turns = {
             (a, c)
             for c, d in np.argwhere(permitted)
             for a in range(topology.num_channels)
             if topology.channel_target[a] == topology.channel_source[c]
             and topology.channel_direction[a] == d
         }
-        assert found == expected
+        assert turns == expected
 
 
 @settings(max_examples=25)

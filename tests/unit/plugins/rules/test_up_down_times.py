@@ -107,9 +107,9 @@ def naive_lengths(topology, order, vcs):
     rows = []
     for source in ends:
         begin = (source, 0, True)
-        found = nx.single_source_shortest_path_length(graph, begin) if begin in graph else {}
+        lengths = nx.single_source_shortest_path_length(graph, begin) if begin in graph else {}
         best = {source: 0}
-        for (switch, _, _), length in found.items():
+        for (switch, _, _), length in lengths.items():
             best[switch] = min(best.get(switch, length), length)
         rows.append([best.get(target, -1) for target in ends])
     return np.array(rows)

@@ -92,8 +92,10 @@ def problems(draw: st.DrawFn, repeats: bool = False) -> tuple[Rows, np.ndarray]:
     routes, length = [], []
     for _ in range(draw(st.integers(1, 6))):
         hops = draw(st.integers(1, min(3, bins)))
-        one = st.lists(st.integers(0, bins - 1), min_size=hops, max_size=hops, unique=not repeats)
-        routes.append(draw(st.lists(one, min_size=2, max_size=3)))
+        route_bins = st.lists(
+            st.integers(0, bins - 1), min_size=hops, max_size=hops, unique=not repeats
+        )
+        routes.append(draw(st.lists(route_bins, min_size=2, max_size=3)))
         length.append(hops)
     sizes = [len(r) * n for r, n in zip(routes, length, strict=True)]
     rows = Rows(
@@ -101,7 +103,7 @@ def problems(draw: st.DrawFn, repeats: bool = False) -> tuple[Rows, np.ndarray]:
         routes=np.array([len(r) for r in routes], dtype=np.int32),
         length=np.array(length, dtype=np.int32),
         weight=np.array([draw(st.integers(1, 3)) for _ in routes], dtype=np.int64),
-        bins=np.array([b for r in routes for one in r for b in one], dtype=np.int32),
+        bins=np.array([b for r in routes for route in r for b in route], dtype=np.int32),
         segment=np.zeros(bins, dtype=np.int32),
     )
     base = np.array([draw(st.integers(0, 5)) for _ in range(bins)], dtype=np.int64)

@@ -67,9 +67,9 @@ def test_a_sweep_finds_the_cheapest_walks(graph, data):
         network.add_edge(u, v, price=prices[e])
     for q, begin in enumerate(begins.tolist()):
         expected = nx.single_source_dijkstra_path_length(network, begin, weight="price")
-        found = {v: d for v, d in enumerate(distance[:, q].tolist()) if np.isfinite(d)}
-        assert found == expected
-        for v in found.keys() - {begin}:  # and the last edges lead back to the begin
+        finite = {v: d for v, d in enumerate(distance[:, q].tolist()) if np.isfinite(d)}
+        assert finite == expected
+        for v in finite.keys() - {begin}:  # and the last edges lead back to the begin
             walked = 0
             while v != begin:
                 walked += price[last_edge[v, q]]

@@ -20,13 +20,13 @@ def in_tie_order(graph, tie_seed, ties):
     odd = dict(zip(ends.tolist(), backwards_at(graph, ties), strict=True))
 
     def places(source, route):
-        v, found = arrays.begin[source], []
+        v, offsets = arrays.begin[source], []
         for channel in route:
             first, last = arrays.edge_start[v], arrays.edge_start[v + 1]
             e = next(e for e in range(first, last) if arrays.edge_channel[e] == channel)
-            found.append(e - first)
+            offsets.append(e - first)
             v = arrays.edge_target[e]
-        return found
+        return offsets
 
     routes = shortest_routes(graph)
     return {

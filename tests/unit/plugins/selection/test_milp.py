@@ -52,9 +52,9 @@ def test_no_table_has_a_smaller_maximum_load(graph) -> None:
     assert table.counters["milp_optimal"] == 1
     for s in graph.topology.endpoints.tolist():
         for t in graph.topology.endpoints.tolist():
-            found = [tuple(path) for path in table.paths(s, t)]
-            assert len(found) == ((s, t) in routes)
-            assert set(found) <= set(routes.get((s, t), []))
+            paths = [tuple(path) for path in table.paths(s, t)]
+            assert len(paths) == ((s, t) in routes)
+            assert set(paths) <= set(routes.get((s, t), []))
 
 
 def test_a_search_that_is_cut_short_keeps_its_start_and_an_honest_bound() -> None:

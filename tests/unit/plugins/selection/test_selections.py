@@ -112,13 +112,13 @@ def test_load_based_selections_are_their_naive_twins(graph, tie_seed, ties) -> N
         with pytest.MonkeyPatch.context() as patch:
             # with one route at most none is listed, and trees find them
             patch.setattr(sssp_plugin, "MOST_ROUTES", most)
-            found = chosen(Sssp(**options).select(graph))
-        assert {pair: route for pair, route in found.items() if route} == expected
+            selected = chosen(Sssp(**options).select(graph))
+        assert {pair: route for pair, route in selected.items() if route} == expected
     for root in ("source", "destination"):
         for plugin, at_once in ((PSssp, True), (P2Sssp, False)):
             expected = by_tree(routes, order, loads(), lambda r: odd[r], root == "source", at_once)
-            found = chosen(plugin(root=root, **options).select(graph))
-            assert {pair: route for pair, route in found.items() if route} == expected
+            selected = chosen(plugin(root=root, **options).select(graph))
+            assert {pair: route for pair, route in selected.items() if route} == expected
 
 
 @settings(max_examples=40)
@@ -146,9 +146,9 @@ def test_first_is_its_naive_twin(graph, tie_seed, balanced) -> None:
 def test_every_pair_gets_a_shortest_legal_route(graph, sort, seed, plugin) -> None:
     routes = shortest_routes(graph)
     options = {"sort": sort, "tie_seed": seed} if plugin is Bfs else {"seed": seed, "patience": 2}
-    found = chosen(plugin(**options).select(graph))
-    assert found.keys() == routes.keys()
-    assert all(found[pair] in routes[pair] for pair in routes)
+    selected = chosen(plugin(**options).select(graph))
+    assert selected.keys() == routes.keys()
+    assert all(selected[pair] in routes[pair] for pair in routes)
 
 
 def test_breadth_first_search_sends_an_end_to_the_first_discovery() -> None:
@@ -163,9 +163,11 @@ def test_genetic_is_deterministic_by_seed_and_better_than_its_first_generation()
     graph = AngaraRules().routing_graph(topology)
     tables = [Genetic(seed=3).select(graph) for _ in range(2)]
     np.testing.assert_array_equal(tables[0].hop_channel, tables[1].hop_channel)
-    one = Genetic(seed=3, max_generations=1).select(graph)
+    first_generation = Genetic(seed=3, max_generations=1).select(graph)
     perfect = perfect_load(topology)
-    assert sigma(channel_loads(tables[0]), perfect) < sigma(channel_loads(one), perfect)
+    assert sigma(channel_loads(tables[0]), perfect) < sigma(
+        channel_loads(first_generation), perfect
+    )
     assert tables[0].counters["generations"] > 30
 
 

@@ -29,12 +29,12 @@ def test_weighted_paths_attain_the_loads_of_the_linear_program(graph) -> None:
     hops = 0
     for s in topology.endpoints.tolist():
         for t in topology.endpoints.tolist():
-            found = [tuple(path) for path in table.paths(s, t)]
-            assert len(set(found)) == len(found)
-            assert set(found) <= set(routes.get((s, t), []))
-            assert bool(found) == ((s, t) in routes)
+            paths = [tuple(path) for path in table.paths(s, t)]
+            assert len(set(paths)) == len(paths)
+            assert set(paths) <= set(routes.get((s, t), []))
+            assert bool(paths) == ((s, t) in routes)
             terminals = topology.terminals_per_switch
-            hops += len(found[0]) * terminals[s] * terminals[t] if found else 0
+            hops += len(paths[0]) * terminals[s] * terminals[t] if paths else 0
     # every packet crosses as many channels as its route is long
     assert loads.sum() == pytest.approx(hops)
 

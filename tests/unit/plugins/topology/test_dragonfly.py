@@ -19,14 +19,14 @@ ARRANGEMENTS = ("palmtree", "consecutive", "random")
 def global_ports(topology):
     """Map (group, switch, global port) to the same of the other end, for all global links."""
     a = topology.attributes["a"]
-    found = {}
+    cables = {}
     for c in range(topology.num_channels):
         source, target = int(topology.channel_source[c]), int(topology.channel_target[c])
         if source // a != target // a:
             ends = [(source, topology.source_port[c]), (target, topology.target_port[c])]
-            one, other = [(s // a, s % a, int(port) - (a - 1)) for s, port in ends]
-            found[one] = other
-    return found
+            here, there = [(s // a, s % a, int(port) - (a - 1)) for s, port in ends]
+            cables[here] = there
+    return cables
 
 
 def between_groups(topology):
@@ -138,8 +138,8 @@ def test_the_palmtree_looks_the_same_from_every_group():
 
 
 def test_random_arrangements_depend_on_the_seed_and_use_all_ports_alike():
-    one, two = (Dragonfly(arrangement="random", seed=seed).build() for seed in (0, 1))
-    assert not same(one, two)
+    first, second = (Dragonfly(arrangement="random", seed=seed).build() for seed in (0, 1))
+    assert not same(first, second)
     # group 1 is equally often behind each of the eight ports of group 0
     seen = Counter()
     for seed in range(400):

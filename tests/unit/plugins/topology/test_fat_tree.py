@@ -55,14 +55,14 @@ def test_it_is_the_tree_of_the_definition(shape):
     m, w, p = shape
     topology = FatTree(down=m, up=w, parallel=p).build()
     places = list(map(tuple, topology.coordinates.tolist()))
-    found = Counter(tuple(sorted((places[a], places[b]))) for a, b in graph_of(topology).edges())
-    assert found == tree_by_digits(m, w, p)
+    links = Counter(tuple(sorted((places[a], places[b]))) for a, b in graph_of(topology).edges())
+    assert links == tree_by_digits(m, w, p)
     facts, height = topology.attributes, len(m)
     # Öhring et al.: a node of level i is in one of prod(m above i) subtrees with prod(w) roots
     levels = [prod(m[i:]) * prod(w[:i]) for i in range(1, height + 1)]
     assert facts["switches_of_levels"] == levels
     assert np.bincount(topology.coordinates[:, 0]).tolist() == levels
-    cables = Counter(low[0] for low, _ in found.elements())
+    cables = Counter(low[0] for low, _ in links.elements())
     assert list(facts["cables"].values()) == [cables[level] for level in range(height - 1)]
     check_links(topology)
     ends = topology.endpoints
@@ -85,15 +85,15 @@ def test_ports_to_children_come_first(shape):
     level, index = topology.coordinates.T
     source, target, port = topology.channel_source, topology.channel_target, topology.source_port
     for channel in range(topology.num_channels):
-        one, other = source[channel], target[channel]
-        here = level[one]
+        first, second = source[channel], target[channel]
+        here = level[first]
         children = m[here] * p[here] if here else 0
-        if level[other] > here:
+        if level[second] > here:
             below = prod(w[: here + 1])
-            parent = index[other] // below % w[here + 1]
+            parent = index[second] // below % w[here + 1]
             assert (port[channel] - children) // p[here + 1] == parent
         else:
-            child = index[other] // prod(w[:here]) % m[here]
+            child = index[second] // prod(w[:here]) % m[here]
             assert port[channel] < children
             assert port[channel] // p[here] == child
 
@@ -143,9 +143,9 @@ def cut_links(topology, half):
     """Fewest links between some leaves and the others, by maximum flow."""
     graph = nx.DiGraph()
     for a, b in graph_of(topology).edges():
-        for one, other in ((a, b), (b, a)):
-            before = graph.get_edge_data(one, other, {"capacity": 0})["capacity"]
-            graph.add_edge(one, other, capacity=before + 1)
+        for tail, head in ((a, b), (b, a)):
+            before = graph.get_edge_data(tail, head, {"capacity": 0})["capacity"]
+            graph.add_edge(tail, head, capacity=before + 1)
     for leaf in topology.endpoints.tolist():
         graph.add_edge(*(("s", leaf) if leaf in half else (leaf, "t")))
     return nx.maximum_flow_value(graph, "s", "t")

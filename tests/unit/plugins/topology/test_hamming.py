@@ -20,8 +20,8 @@ def product_of(dims):
     """Naive twin: the Cartesian product of complete graphs, nodes as flat tuples."""
     graphs = [nx.relabel_nodes(nx.complete_graph(n), lambda i: (i,)) for n in dims]
 
-    def times(one, other):
-        return nx.relabel_nodes(nx.cartesian_product(one, other), lambda pair: pair[0] + pair[1])
+    def times(first, second):
+        return nx.relabel_nodes(nx.cartesian_product(first, second), lambda pair: pair[0] + pair[1])
 
     return reduce(times, graphs)
 
@@ -31,12 +31,12 @@ def test_it_is_the_product_of_complete_graphs(shape):
     dims, widths = zip(*shape, strict=True)
     topology = Hamming(dims=dims, widths=widths).build()
     places = list(map(tuple, topology.coordinates.tolist()))
-    found = Counter(frozenset((places[a], places[b])) for a, b in graph_of(topology).edges())
+    links = Counter(frozenset((places[a], places[b])) for a, b in graph_of(topology).edges())
     expected = product_of(dims)
-    assert set(found) == set(map(frozenset, expected.edges()))
-    for edge, count in found.items():
-        one, other = edge
-        (d,) = [d for d in range(len(dims)) if one[d] != other[d]]
+    assert set(links) == set(map(frozenset, expected.edges()))
+    for edge, count in links.items():
+        first, second = edge
+        (d,) = [d for d in range(len(dims)) if first[d] != second[d]]
         assert count == widths[d]
     check_links(topology)
     degree = sum(k * (s - 1) for s, k in shape)
@@ -64,10 +64,10 @@ def test_it_is_the_product_of_complete_graphs(shape):
 )
 def test_bisection(dims, widths):
     topology = Hamming(dims=dims, widths=widths).build()
-    found = bisection_links(topology)
+    links = bisection_links(topology)
     # known if the smallest dimension is even
     known = min(map(int, dims.split("x"))) % 2 == 0
-    assert topology.attributes.get("bisection_links") == (found if known else None)
+    assert topology.attributes.get("bisection_links") == (links if known else None)
 
 
 def test_pairs_of_size_two_are_a_hypercube():

@@ -45,12 +45,12 @@ def test_groups_are_complete_bipartite_and_all_joined(shape, arrangement, seed):
     graph = graph_of(topology)
     inside, between = nx.Graph(), Counter()
     local = 0
-    for one, other in graph.edges():
-        (g, level, _), (k, other_level, _) = places[one], places[other]
+    for switch, other in graph.edges():
+        (g, level, _), (k, other_level, _) = places[switch], places[other]
         if g == k:
             assert {level, other_level} == {0, 1}
             local += 1
-            inside.add_edge(one, other)
+            inside.add_edge(switch, other)
         else:
             # global links join spines
             assert level == other_level == 1

@@ -43,8 +43,8 @@ def test_distances(name):
         assert facts["mean_distance"] == pytest.approx(float(mean))
     for form in ("diameter", "mean_distance", "leaf_diameter", "leaf_mean_distance"):
         if form in topology.attributes:
-            found = facts[form.removeprefix("leaf_")]
-            assert found == pytest.approx(topology.attributes[form])
+            value = facts[form.removeprefix("leaf_")]
+            assert value == pytest.approx(topology.attributes[form])
     assert facts.keys() >= set(TOPOLOGY_FIELDS) - SOMETIMES
 
 

@@ -52,8 +52,8 @@ def test_prime_orders_by_integers(q):
         for v in points
         if u < v and sum(a * b for a, b in zip(u, v, strict=True)) % q == 0
     )
-    found = nx.Graph(graph_of(PolarFly(q=q).build()))
-    assert nx.is_isomorphic(found, expected)
+    graph = nx.Graph(graph_of(PolarFly(q=q).build()))
+    assert nx.is_isomorphic(graph, expected)
 
 
 @pytest.mark.parametrize("q", ORDERS)
@@ -78,8 +78,8 @@ def test_racks(q):
     assert topology.attributes["cables"] == {"local": local, "global": cables.total() - local}
     centres = np.flatnonzero((places[:, 1] == 0) & (rack > 0))
     for centre in centres.tolist():
-        mine = set(np.flatnonzero(rack == rack[centre]).tolist()) - {centre}
-        assert mine <= set(graph[centre])
+        members = set(np.flatnonzero(rack == rack[centre]).tolist()) - {centre}
+        assert members <= set(graph[centre])
     (starter,) = [s for s in np.flatnonzero(rack == 0) if set(graph[s]) == set(centres.tolist())]
     assert topology.switch_names[starter].startswith("r0.")
 

@@ -21,12 +21,12 @@ def edges(topology):
 
 def all_graphs(n, degree):
     """All connected regular graphs on n labelled switches, by trying all sets of links."""
-    found = []
+    graphs = []
     for links in combinations(combinations(range(n), 2), n * degree // 2):
         counts = Counter(end for link in links for end in link)
         if all(counts[s] == degree for s in range(n)) and nx.is_connected(nx.Graph(links)):
-            found.append(frozenset(map(frozenset, links)))
-    return found
+            graphs.append(frozenset(map(frozenset, links)))
+    return graphs
 
 
 @st.composite
@@ -88,8 +88,8 @@ def test_the_classes_of_cubic_graphs_of_eight_switches():
         seen[kind] += 1
     shares = [size / 19320 for size, count in sizes.items() for _ in range(count)]
     assert len(seen) == len(shares)
-    for found, share in zip(sorted(seen.values()), sorted(shares), strict=True):
-        assert abs(found - samples * share) < 4.5 * sqrt(samples * share * (1 - share))
+    for frequency, share in zip(sorted(seen.values()), sorted(shares), strict=True):
+        assert abs(frequency - samples * share) < 4.5 * sqrt(samples * share * (1 - share))
 
 
 def test_large_graphs_have_as_many_short_cycles_as_random_ones():
@@ -118,11 +118,11 @@ def test_the_network_of_the_polarized_paper():
 
 
 def test_seeds_differ_and_failures_leave_the_graph_alone():
-    one, two = (RandomRegular(n=20, degree=4, seed=seed).build() for seed in (0, 1))
-    assert edges(one) != edges(two)
+    first, second = (RandomRegular(n=20, degree=4, seed=seed).build() for seed in (0, 1))
+    assert edges(first) != edges(second)
     damaged = RandomRegular(n=20, degree=4, fail_links=6).build()
-    assert edges(damaged) < edges(one)
-    assert len(edges(one) - edges(damaged)) == 6
+    assert edges(damaged) < edges(first)
+    assert len(edges(first) - edges(damaged)) == 6
     assert "diameter_at_least" not in damaged.attributes
 
 

@@ -72,8 +72,8 @@ def test_prime_orders_by_integers(q):
                 expected.add(frozenset({f"0.{x}.{y}", f"1.{m}.{c}"}))
     topology = SlimFly(q=q).build()
     names = topology.switch_names
-    found = {frozenset({names[a], names[b]}) for a, b in graph_of(topology).edges()}
-    assert found == expected
+    links = {frozenset({names[a], names[b]}) for a, b in graph_of(topology).edges()}
+    assert links == expected
 
 
 @pytest.mark.parametrize("q", ORDERS)

@@ -25,12 +25,12 @@ def switches(count, **more):
 def targets(pattern, topology):
     """Target of each terminal, itself where it is silent; checks that the demand says the same."""
     assert pattern.supports(topology) is None
-    found, _ = pattern.send(topology)
+    receivers, _ = pattern.send(topology)
     matrix = pattern.demand(topology, 0).between_terminals()
-    moved = found != np.arange(len(found))
+    moved = receivers != np.arange(len(receivers))
     assert np.array_equal(matrix.sum(axis=1), moved)
-    assert np.array_equal(matrix[np.flatnonzero(moved), found[moved]], np.ones(moved.sum()))
-    return found.tolist()
+    assert np.array_equal(matrix[np.flatnonzero(moved), receivers[moved]], np.ones(moved.sum()))
+    return receivers.tolist()
 
 
 @pytest.mark.parametrize("count", [4, 8, 16, 64])
@@ -78,9 +78,9 @@ def test_transpose_by_rank_does_the_same(dims):
 
 
 def test_transpose_of_sizes_that_are_no_powers_of_two():
-    found = targets(TransposeTraffic(), build_grid("torus", (3, 3), wrap=True))
-    assert found == [0, 3, 6, 1, 4, 7, 2, 5, 8]
-    assert found == targets(TransposeTraffic(), switches(9))
+    receivers = targets(TransposeTraffic(), build_grid("torus", (3, 3), wrap=True))
+    assert receivers == [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    assert receivers == targets(TransposeTraffic(), switches(9))
 
 
 def test_transpose_says_both_reasons():

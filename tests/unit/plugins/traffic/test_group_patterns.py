@@ -76,14 +76,14 @@ def test_networks_without_another_group_are_unsupported(name, shift, reason):
 
 
 def test_a_single_group_has_no_other():
-    one = Topology.create(
+    single = Topology.create(
         num_switches=2,
         channel_source=[0, 1],
         channel_target=[1, 0],
         coordinates=[[0], [0]],
         attributes={"group_coordinates": [0]},
     )
-    reason = GroupShift().supports(one)
+    reason = GroupShift().supports(single)
     assert reason == "needs two groups with terminals or more; this network has 1"
 
 

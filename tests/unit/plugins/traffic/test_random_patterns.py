@@ -77,7 +77,7 @@ def test_a_matching_or_the_proof_that_there_is_none(neighbours, data):
     order = data.draw(st.permutations(range(len(neighbours))))
     target, short = onto_neighbours(neighbours, order)
     if short:
-        reached = {place for one in short for place in neighbours[one]}
+        reached = {place for sender in short for place in neighbours[sender]}
         assert len(set(short)) == len(short) > len(reached)
         assert naive.most_with_a_neighbour_of_their_own(neighbours) < len(neighbours)
     else:
@@ -106,6 +106,6 @@ def test_a_line_has_a_permutation_if_its_switches_are_even(count, seed):
     line = build_grid("mesh", (count,), wrap=False)
     assert (SwitchPermutation().supports(line) is None) == (count % 2 == 0)
     assume(count % 2 == 0)
-    found = SwitchPermutation().demand(line, seed).members
+    members = SwitchPermutation().demand(line, seed).members
     # pairs swap: nobody else can send to an end
-    assert found.tolist() == [rank ^ 1 for rank in range(count)]
+    assert members.tolist() == [rank ^ 1 for rank in range(count)]

@@ -91,7 +91,9 @@ def stuck_ranks(block):
                     waited = requests[rank] if which == ALL else [requests[rank][which]]
                     if not all(map(complete, waited)):
                         break
-                    requests[rank] = [one for one in requests[rank] if one not in waited]
+                    requests[rank] = [
+                        request for request in requests[rank] if request not in waited
+                    ]
                 at[rank] += 1
                 moved = True
     return [rank for rank in range(ranks) if at[rank] < block.start[rank + 1]]

@@ -56,11 +56,11 @@ def test_messages_are_those_that_were_counted(measured, version):
 
 
 def test_calls_are_those_that_were_counted(measured):
-    found = Counter()
+    counts = Counter()
     for call in program(measured).calls():
         assert call.ranks == 32
-        found[call.name, call.bytes] += call.calls
-    assert found == counted_calls(measured)
+        counts[call.name, call.bytes] += call.calls
+    assert counts == counted_calls(measured)
 
 
 def test_keys_of_is_go_where_they_were_seen_to_go():

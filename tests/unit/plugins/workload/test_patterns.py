@@ -119,11 +119,11 @@ def test_a_reading_follows_its_definition(text, expected):
 )
 def test_sizes_ways_and_rounds(text, ways, phases):
     more = "," if "~" in text else "~"
-    one = sent(f"{text}{more}size=64KiB", ON_TORUS)
-    assert set(one.values()) == {(1, 65536)}
+    forth = sent(f"{text}{more}size=64KiB", ON_TORUS)
+    assert set(forth.values()) == {(1, 65536)}
     both = sent(f"{text}{more}size=64KiB,ways={ways},phases={phases},iterations=3", ON_TORUS)
-    back = {(target, source) for source, target in one}
-    assert set(both) == (set(one) if ways == "one" else set(one) | back)
+    back = {(target, source) for source, target in forth}
+    assert set(both) == (set(forth) if ways == "one" else set(forth) | back)
     assert set(both.values()) == {(3, 3 * 65536)}
 
 
@@ -133,8 +133,8 @@ def test_apart_waits_between_directions():
         (loop,) = load("workload", text).program(ON_TORUS).timed
         (block,) = loop.steps
         assert isinstance(block, Block)
-        mine = block.kind[block.start[5] : block.start[6]].tolist()
-        return mine.count(5), mine.count(ISEND)
+        kinds = block.kind[block.start[5] : block.start[6]].tolist()
+        return kinds.count(5), kinds.count(ISEND)
 
     assert waits("together") == (1, 4)
     assert waits("apart") == (4, 4)
@@ -162,9 +162,9 @@ def test_every_number_of_ranks_is_a_permutation_or_refused(text, count):
         assert reason == "every rank would send to itself"
         assert count < 3 or text == "transpose"
         return
-    found = sorted(pairs(text, job))
-    assert len({source for source, _ in found}) == len({target for _, target in found})
-    assert len(found) == len({source for source, _ in found})
+    messages = sorted(pairs(text, job))
+    assert len({source for source, _ in messages}) == len({target for _, target in messages})
+    assert len(messages) == len({source for source, _ in messages})
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,11 @@ ALL_ALGORITHMS = [(name, each) for name, them in ALGORITHMS.items() for each in 
 
 def sends(block):
     """Source, target and bytes of all messages."""
-    one = (block.kind == SEND) | (block.kind == ISEND)
-    return block.rank_of()[one], block.peer[one], block.amount[one].astype(np.int64)
+    is_send = (block.kind == SEND) | (block.kind == ISEND)
+    return block.rank_of()[is_send], block.peer[is_send], block.amount[is_send].astype(np.int64)
 
 
-def made(name, algorithm, ranks, bytes_=0, root=0, matrix=None):
+def block_of(name, algorithm, ranks, bytes_=0, root=0, matrix=None):
     call = Collective(name, bytes_, root, matrix)
     return collective_block(call, ranks, {name: algorithm})
 
@@ -60,22 +60,22 @@ def ones(number):
 def test_every_rank_receives_its_result(name, algorithm, ranks, bytes_, data):
     if not fits(name, algorithm, ranks):
         with pytest.raises(UnsupportedError, match="power of two"):
-            made(name, algorithm, ranks, bytes_)
+            block_of(name, algorithm, ranks, bytes_)
         return
     root = data.draw(st.integers(0, ranks - 1)) if name in ("bcast", "reduce") else 0
     if name == "bcast" and algorithm != "binomial":
         bytes_ = max(bytes_, 1)
     matrix = np.full((ranks, ranks), 3, dtype=np.int64) if name == "alltoallv" else None
-    block = made(name, algorithm, ranks, bytes_, root, matrix)
+    block = block_of(name, algorithm, ranks, bytes_, root, matrix)
     everybody = set(range(ranks))
     for synchronous in (False, True):
         known, _ = spread([block], synchronous=synchronous)
         if name == "bcast":
-            assert all(root in one for one in known)
+            assert all(root in pieces for pieces in known)
         elif name == "reduce":
             assert known[root] == everybody
         else:
-            assert all(one == everybody for one in known)
+            assert all(pieces == everybody for pieces in known)
 
 
 def expected(name, algorithm, ranks, size):
@@ -131,7 +131,7 @@ def _subtree(parts, place):
 
 @pytest.mark.parametrize(
     ("name", "algorithm"),
-    [one for one in ALL_ALGORITHMS if expected(*one, 4, 8) is not None],
+    [case for case in ALL_ALGORITHMS if expected(*case, 4, 8) is not None],
 )
 @settings(max_examples=30)
 @given(ranks=RANKS, size=st.integers(0, 5000), data=st.data())
@@ -140,7 +140,7 @@ def test_costs_are_the_published_ones(name, algorithm, ranks, size, data):
         return
     size = 0 if name == "barrier" else size
     root = data.draw(st.integers(0, ranks - 1)) if name in ("bcast", "reduce") else 0
-    block = made(name, algorithm, ranks, size, root)
+    block = block_of(name, algorithm, ranks, size, root)
     messages, total, longest = expected(name, algorithm, ranks, size)
     assert len(sends(block)[2]) == messages
     assert sends(block)[2].sum() == total
@@ -156,7 +156,7 @@ def test_rabenseifner_reduce_moves_each_chunk_as_often_as_its_bits_differ(
     ranks = places + extra % places
     root = data.draw(st.integers(0, ranks - 1))
     size, extra = chunk * places, ranks - places
-    block = made("reduce", "rabenseifner", ranks, size, root)
+    block = block_of("reduce", "rabenseifner", ranks, size, root)
     outside = root < 2 * extra and root % 2 == 1
     gathered = chunk * sum(ones(place) for place in range(places))
     assert sends(block)[2].sum() == size * (extra + places - 1) + gathered + outside * chunk
@@ -167,36 +167,36 @@ def test_rabenseifner_reduce_moves_each_chunk_as_often_as_its_bits_differ(
 def test_direct_algorithms_send_the_bytes_of_every_pair(ranks, algorithm, data):
     values = data.draw(st.lists(st.integers(0, 3), min_size=ranks**2, max_size=ranks**2))
     matrix = np.array(values, dtype=np.int64).reshape(ranks, ranks)
-    found = np.zeros_like(matrix)
-    source, target, bytes_ = sends(made("alltoallv", algorithm, ranks, matrix=matrix))
-    np.add.at(found, (source, target), bytes_)
+    sent = np.zeros_like(matrix)
+    source, target, bytes_ = sends(block_of("alltoallv", algorithm, ranks, matrix=matrix))
+    np.add.at(sent, (source, target), bytes_)
     np.fill_diagonal(matrix, 0)
-    assert np.array_equal(found, matrix)
+    assert np.array_equal(sent, matrix)
     pairs = ranks * (ranks - 1) if algorithm == "pairwise" else np.count_nonzero(matrix)
     assert len(bytes_) == pairs
 
 
 def test_pairwise_goes_by_xor_or_by_shift():
     def partners(ranks):
-        block = made("alltoall", "pairwise", ranks, 1)
-        one = (block.kind == ISEND) & (block.rank_of() == 2)
-        return block.peer[one].tolist()
+        block = block_of("alltoall", "pairwise", ranks, 1)
+        is_send = (block.kind == ISEND) & (block.rank_of() == 2)
+        return block.peer[is_send].tolist()
 
     assert partners(8) == [2 ^ i for i in range(1, 8)]
     assert partners(6) == [(2 + i) % 6 for i in range(1, 6)]
 
 
 def test_linear_receives_upwards_and_sends_downwards():
-    block = made("alltoall", "linear", 5, 7)
+    block = block_of("alltoall", "linear", 5, 7)
     first = block.peer[block.start[1] : block.start[2]].tolist()
     assert first == [2, 3, 4, 0, 0, 4, 3, 2, -1]
 
 
 def test_scattered_talks_to_a_window_at_a_time():
     ranks = 70
-    block = made("alltoall", "scattered", ranks, 1)
-    mine = block.kind[block.start[3] : block.start[4]].tolist()
-    waits = [place for place, kind in enumerate(mine) if kind == 5]
+    block = block_of("alltoall", "scattered", ranks, 1)
+    kinds = block.kind[block.start[3] : block.start[4]].tolist()
+    waits = [place for place, kind in enumerate(kinds) if kind == 5]
     assert np.diff([-1, *waits]).tolist() == [2 * 31 + 1, 2 * 32 + 1, 2 * 6 + 1]
 
 

@@ -44,7 +44,7 @@ def loaded(load):
         for t in range(32):
             way = [(s, 32), (33, t)] if (s, t) in shared else [(s, t)] if s != t else []
             path = list(range(len(source), len(source) + len(way)))
-            source += [one for one, _ in way]
+            source += [begin for begin, _ in way]
             target += [other for _, other in way]
             if len(way) == 2:
                 path.insert(1, 0)
@@ -124,14 +124,15 @@ def test_every_flow_is_fastest_on_a_resource_that_is_used_up(case, moments):
     now = snapshot(engine)
     used, fastest = np.zeros(len(now.capacity)), np.zeros(len(now.capacity))
     for count, rate, resources in zip(now.count, now.rate, now.resources, strict=True):
-        for one in resources:
-            used[one] += count * rate
-            fastest[one] = max(fastest[one], rate)
+        for resource in resources:
+            used[resource] += count * rate
+            fastest[resource] = max(fastest[resource], rate)
     assert (used <= now.capacity * (1 + 1e-9)).all()
     for rate, resources in zip(now.rate, now.resources, strict=True):
         assert any(
-            used[one] >= now.capacity[one] * (1 - 1e-9) and fastest[one] <= rate * (1 + 1e-9)
-            for one in resources
+            used[resource] >= now.capacity[resource] * (1 - 1e-9)
+            and fastest[resource] <= rate * (1 + 1e-9)
+            for resource in resources
         )
 
 
@@ -146,7 +147,9 @@ def test_twice_the_bandwidth_halves_all_times(table, data):
     fast = slow.model_copy(
         update={name: 2 * speed for name, speed in {**speeds, "link_bandwidth": 4e9}.items()}
     )
-    runs = [run_flows(schedule, Paths.create(table, terminal), one, 1) for one in (slow, fast)]
+    runs = [
+        run_flows(schedule, Paths.create(table, terminal), machine, 1) for machine in (slow, fast)
+    ]
     np.testing.assert_allclose(runs[0].finish, 2 * runs[1].finish, rtol=1e-9)
 
 
@@ -176,7 +179,7 @@ def test_blocking_sends_that_face_each_other_are_reported():
     with pytest.raises(StuckError) as caught:
         run_flows(schedule, paths, Machine())
     waiting = caught.value.waiting
-    assert [(one.rank, one.peers, one.operation) for one in waiting] == [
+    assert [(wait.rank, wait.peers, wait.operation) for wait in waiting] == [
         (0, (1,), 0),
         (1, (0,), 0),
         (2, (0,), 1),
@@ -206,8 +209,8 @@ def test_equal_messages_are_computed_once():
 
 @pytest.mark.parametrize("simulated", [1, 2, 5, 12])
 def test_rounds_that_are_left_out_are_added(simulated):
-    one, first = BlockBuilder(3), BlockBuilder(3)
-    one.compute(range(3), [5, 1, 2]).send_receive(range(3), [1, 2, 0], 1000, [2, 0, 1])
+    exchange, first = BlockBuilder(3), BlockBuilder(3)
+    exchange.compute(range(3), [5, 1, 2]).send_receive(range(3), [1, 2, 0], 1000, [2, 0, 1])
     first.compute([0, 1, 2], 3).isend(0, 2, 100).ireceive(2, 0, 100).wait([0, 2])
     paths = Paths.create(line(3), [0, 1, 2])
     machine = Machine(link_bandwidth=1e3, compute_rate=1)
@@ -217,7 +220,7 @@ def test_rounds_that_are_left_out_are_added(simulated):
         tape = [0, *[1] * count, 0]
         schedule = schedule_of(
             first.build(),
-            one.build(),
+            exchange.build(),
             tape=tape,
             timed=(1, count + 1),
             rounds=np.arange(1, count + 2),

@@ -17,21 +17,21 @@ def compare(case):
     if naive.stuck:
         with pytest.raises(StuckError) as caught:
             engine.run()
-        assert [one.rank for one in caught.value.waiting] == naive.stuck
+        assert [wait.rank for wait in caught.value.waiting] == naive.stuck
         return
     engine.run()
-    found = engine.result()
+    result = engine.result()
     last = len(schedule.tape)
     expected = [naive.marks[rank, last] for rank in range(schedule.ranks)]
-    np.testing.assert_allclose(found.finish, expected, rtol=1e-9, atol=1e-15)
-    assert found.seconds == pytest.approx(max(expected), rel=1e-9, abs=1e-15)
-    assert found.messages == naive.messages
+    np.testing.assert_allclose(result.finish, expected, rtol=1e-9, atol=1e-15)
+    assert result.seconds == pytest.approx(max(expected), rel=1e-9, abs=1e-15)
+    assert result.messages == naive.messages
     topology = table.topology
     for name, values in (
-        ("channel", found.channel_bytes),
-        ("in", found.injected_bytes),
-        ("out", found.ejected_bytes),
-        ("memory", found.memory_bytes),
+        ("channel", result.channel_bytes),
+        ("in", result.injected_bytes),
+        ("out", result.ejected_bytes),
+        ("memory", result.memory_bytes),
     ):
         size = topology.num_channels if name == "channel" else topology.num_terminals
         assert values.tolist() == [naive.resource_bytes.get((name, k), 0.0) for k in range(size)]
@@ -49,10 +49,10 @@ def test_programs_that_cannot_go_on_are_seen_as_such(case):
 
 @given(cases())
 def test_shares_computed_where_something_changed_are_those_computed_anew(case):
-    one, all_ = simulation(case), simulation(case, full=True)
-    one.run()
-    all_.run()
-    np.testing.assert_allclose(one.result().finish, all_.result().finish, rtol=1e-9, atol=1e-15)
+    partial, full = simulation(case), simulation(case, full=True)
+    partial.run()
+    full.run()
+    np.testing.assert_allclose(partial.result().finish, full.result().finish, rtol=1e-9, atol=1e-15)
 
 
 @given(cases())

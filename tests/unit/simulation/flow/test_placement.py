@@ -38,7 +38,7 @@ def test_a_file_lists_terminals(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "starts"),
     [
         ("0\nx\n2\n-1\n", [":2: 'x' is not a terminal", ":4: '-1' is not a terminal"]),
         ("0\n8\n1\n2\n", [":2: terminal 8 does not exist; the network has 8"]),
@@ -47,14 +47,14 @@ def test_a_file_lists_terminals(tmp_path):
         ("\n", [": no line names a terminal"]),
     ],
 )
-def test_a_wrong_file_is_rejected_with_its_lines(tmp_path, text, told):
+def test_a_wrong_file_is_rejected_with_its_lines(tmp_path, text, starts):
     file = tmp_path / "ranks.txt"
     file.write_text(text)
     with pytest.raises(InputError) as raised:
         rank_terminals(str(file), 4, build_grid("torus", (4, 2), wrap=True), 2)
     lines = str(raised.value).splitlines()
-    assert [line[: len(str(file)) + len(t)] for line, t in zip(lines, told, strict=True)] == [
-        f"{file}{t}" for t in told
+    assert [line[: len(str(file)) + len(t)] for line, t in zip(lines, starts, strict=True)] == [
+        f"{file}{t}" for t in starts
     ]
 
 

@@ -71,14 +71,14 @@ def content(block):
 def test_the_tape_is_the_program_unrolled(before, timed, after):
     program = Program(RANKS, timed, "drawn", before, after)
     plan = schedule(program)
-    told = [content(plan.blocks[number]) for number in plan.tape]
+    contents = [content(plan.blocks[number]) for number in plan.tape]
     first, last = plan.timed
-    for found, steps in (
-        (told[:first], before),
-        (told[first:last], timed),
-        (told[last:], after),
+    for part, steps in (
+        (contents[:first], before),
+        (contents[first:last], timed),
+        (contents[last:], after),
     ):
-        assert found == [content(block) for block in unrolled(steps) if len(block.kind)]
+        assert part == [content(block) for block in unrolled(steps) if len(block.kind)]
     assert len({content(block) for block in plan.blocks}) == len(plan.blocks) == len(plan.names)
     assert plan.rounds == plan.rounds_of
 
@@ -105,7 +105,8 @@ def test_nothing_is_lost_when_rounds_are_cut(before, timed, after, iterations):
     )
     assert plan.rounds == min(plan.rounds_of, iterations)
     rounds = [
-        plan.tape[one:two] for one, two in zip(plan.round_start, plan.round_start[1:], strict=False)
+        plan.tape[begin:end]
+        for begin, end in zip(plan.round_start, plan.round_start[1:], strict=False)
     ]
     assert all(np.array_equal(each, rounds[0]) and len(each) for each in rounds)
     if rounds:

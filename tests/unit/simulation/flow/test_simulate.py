@@ -45,7 +45,7 @@ class AllAtOnce(WorkloadPlugin):
         return Program(job.ranks, (builder.build(),), self.summary, operations=4e6)
 
 
-def asked(
+def flow_job(
     folder: Path, routing: str, workload: str, settings: FlowSettings | None = None
 ) -> FlowJob:
     return FlowJob(
@@ -100,7 +100,7 @@ def test_simultaneous_messages_take_the_time_of_the_busiest_channel(routing: str
 def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
     settings = FlowSettings(ranks_per_node=2, iterations=2, placement="cyclic")
     where = tmp_path / "o"
-    job = asked(where, "dor", "npb-cg~class=S", settings)
+    job = flow_job(where, "dor", "npb-cg~class=S", settings)
     outcome = run_job(job)
     assert outcome.status == "ok"
     assert read_outcome(where / "outcome.json").facts == pytest.approx(dict(outcome.facts))
@@ -133,7 +133,7 @@ def test_settings_override_the_machine_of_the_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("routing", "workload", "values", "told"),
+    ("routing", "workload", "values", "reason"),
     [
         ("rdr", "osu-alltoall", {}, "hop by hop and has no route table"),
         ("dor", "npb-cg~class=S", {"ranks": 7}, "power of two of processes"),
@@ -143,11 +143,11 @@ def test_settings_override_the_machine_of_the_cluster(tmp_path: Path) -> None:
     ],
 )
 def test_contradictory_settings_are_unsupported(
-    tmp_path: Path, routing: str, workload: str, values: dict, told: str
+    tmp_path: Path, routing: str, workload: str, values: dict, reason: str
 ) -> None:
-    outcome = run_job(asked(tmp_path / "o", routing, workload, FlowSettings(**values)))
+    outcome = run_job(flow_job(tmp_path / "o", routing, workload, FlowSettings(**values)))
     assert outcome.status == "unsupported"
-    assert told in outcome.reason
+    assert reason in outcome.reason
     assert outcome.facts["workload"] == workload
     assert read_outcome(tmp_path / "o/outcome.json").reason == outcome.reason
 
@@ -165,19 +165,19 @@ def test_ranks_that_wait_for_each_other_are_unsupported_with_their_names() -> No
 
 
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("program", "message"),
     [
         (lambda job: "messages", "expected a Program, found str"),
         (lambda job: Program(job.ranks + 1, (), "more"), "a program of 9 ranks for a job of 8"),
     ],
 )
-def test_a_workload_that_breaks_its_contract_is_named(program, told: str) -> None:
+def test_a_workload_that_breaks_its_contract_is_named(program, message: str) -> None:
     class Wrong(AllAtOnce):
         pass
 
     Wrong.program = lambda self, job: program(job)
     network = build_grid("torus", (4, 2), wrap=True)
-    with pytest.raises(PluginError, match=f"all-at-once: .*{told}"):
+    with pytest.raises(PluginError, match=f"all-at-once: .*{message}"):
         simulate(network, Routing.from_name("dor"), Wrong(), FlowSettings())
 
 

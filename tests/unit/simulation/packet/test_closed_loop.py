@@ -50,12 +50,12 @@ class Traffic(TrafficPlugin):
 @pytest.mark.parametrize("to_self", [False, True])
 def test_targets_are_drawn_as_the_demand_says(to_self: bool) -> None:
     demand, count = skewed(to_self), 20_000
-    made = draw_messages(demand, count, seed=5)
-    assert np.diff(made.start).tolist() == [count, count, 0, count]
+    messages = draw_messages(demand, count, seed=5)
+    assert np.diff(messages.start).tolist() == [count, count, 0, count]
     expected = demand.between_terminals()
     for terminal in (0, 1, 3):
-        mine = made.target[made.start[terminal] : made.start[terminal + 1]]
-        share = np.bincount(mine, minlength=4) / count
+        targets = messages.target[messages.start[terminal] : messages.start[terminal + 1]]
+        share = np.bincount(targets, minlength=4) / count
         # five standard deviations
         assert share == pytest.approx(expected[terminal] / demand.rate[terminal], abs=0.018)
         if not to_self:
@@ -64,9 +64,9 @@ def test_targets_are_drawn_as_the_demand_says(to_self: bool) -> None:
 
 def test_a_list_is_sent_as_often_as_asked_for() -> None:
     listed = Messages.create([0, 2, 2, 3, 3], [1, 3, 0])
-    made = repeat_messages(listed, 3)
-    assert made.start.tolist() == [0, 6, 6, 9, 9]
-    assert made.target.tolist() == [1, 3, 1, 3, 1, 3, 0, 0, 0]
+    messages = repeat_messages(listed, 3)
+    assert messages.start.tolist() == [0, 6, 6, 9, 9]
+    assert messages.target.tolist() == [1, 3, 1, 3, 1, 3, 0, 0, 0]
     assert messages_of(Traffic(skewed(), listed), NETWORK, 2, 0).target.tolist() == [
         1,
         3,

@@ -173,7 +173,7 @@ def test_more_hops_than_claimed_are_livelock():
 @pytest.mark.parametrize("buffer_flits", [1, 2])
 def test_nothing_moves_after_a_deadlock(buffer_flits, fifo):
     router = Router(vcs=1, buffer_flits=buffer_flits, output_buffer_flits=fifo)
-    found = 0
+    deadlocks = 0
     for size, hops in ((4, 2), (4, 3), (5, 3), (8, 4)):
         table = clockwise_ring_table(ring(size), hops)
         demand = Demand.permutation((np.arange(size) + hops) % size, "clockwise")
@@ -181,9 +181,9 @@ def test_nothing_moves_after_a_deadlock(buffer_flits, fifo):
         while simulation.blocked() is None and simulation.now < 2000:
             simulation.run(100)
         if simulation.blocked():
-            found += 1
+            deadlocks += 1
             assert simulation.run(500).flit_hops == 0
-    assert found == (4 if buffer_flits == 1 else 0)
+    assert deadlocks == (4 if buffer_flits == 1 else 0)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

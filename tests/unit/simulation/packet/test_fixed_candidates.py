@@ -57,14 +57,14 @@ def running(topology, program, router, load, seed):
 def test_results_are_those_of_ranking_in_every_cycle(case, priority):
     topology, program, router, load, seed = case
     router = router.model_copy(update={"priority": priority})
-    found = []
+    results = []
     for again in (at.RANK_ON_CHANGE, at.RANK_AGAIN):
         simulation = running(topology, program, router, load, seed)
         assert simulation._engine.setting[at.S_AGAIN] == at.RANK_ON_CHANGE
         simulation._engine.setting[at.S_AGAIN] = again
         simulation.run(400)
-        found.append(numbers(simulation.counts()))
-    assert found[0] == found[1]
+        results.append(numbers(simulation.counts()))
+    assert results[0] == results[1]
 
 
 @settings(max_examples=20)
@@ -86,7 +86,7 @@ def test_a_switch_watches_what_its_stalled_queues_watch(case):
 def test_fixed_candidates_change_the_work_and_not_the_performance(ranking, fifo):
     torus = build_grid("torus", (4, 4), wrap=True, terminals=2)
     router = Router(vcs=4, packet_flits=4, buffer_flits=16, output_buffer_flits=fifo, speedup=1)
-    found, work = [], []
+    performance, work = [], []
     for fixed in (False, True):
         program = patient(torus, ranking=ranking, fixed=fixed)
         simulation = running(torus, program, router, 0.6, 1)
@@ -94,7 +94,9 @@ def test_fixed_candidates_change_the_work_and_not_the_performance(ranking, fifo)
         simulation.reset()
         simulation.run(15_000)
         counts = simulation.counts()
-        found.append([counts.ejected.sum() / 15_000, counts.latency.sum / counts.latency.total])
+        performance.append(
+            [counts.ejected.sum() / 15_000, counts.latency.sum / counts.latency.total]
+        )
         work.append(simulation.examined)
-    np.testing.assert_allclose(found[0], found[1], rtol=0.03)
+    np.testing.assert_allclose(performance[0], performance[1], rtol=0.03)
     assert work[1] < work[0]

@@ -88,17 +88,17 @@ def test_the_engine_adds_the_occupancy_of_the_class(ranking, switching):
     torus = build_grid("torus", (4, 4), wrap=True, terminals=2)
     unit = weigh.CLASS_PACKETS if switching == "virtual-cut-through" else weigh.CLASS_FLITS
     more = {"ranking": ranking, "escapes": True, "places": False}
-    found = []
+    results = []
     for what, by_occupancy in ((unit, False), (weigh.NOTHING, True), (weigh.NOTHING, False)):
         program = decision_program(torus, what, by_occupancy=by_occupancy, **more)
         router = Router(vcs=2 * needed_classes(program), packet_flits=2, switching=switching)
         demand = Demand.uniform(torus, "")
         simulation = Simulation(torus, program, router, OpenLoop(demand, 0.9), seed=2)
         simulation.run(2000)
-        found.append(numbers(simulation.counts()))
+        results.append(numbers(simulation.counts()))
     if ranking == "best":
-        assert found[0] == found[1]
-    assert found[1] != found[2]
+        assert results[0] == results[1]
+    assert results[1] != results[2]
 
 
 @pytest.mark.parametrize("fixed", [False, True])

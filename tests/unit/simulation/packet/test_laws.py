@@ -199,8 +199,8 @@ def test_wormhole_equals_cut_through_for_packets_of_one_flit(case, seed):
     table, router, messages = case
     counted = []
     for switching in ("virtual-cut-through", "wormhole"):
-        one = router.model_copy(update={"switching": switching, "packet_flits": 1})
-        counted.append(numbers(drained(table, one, messages, seed=seed).counts()))
+        one_flit = router.model_copy(update={"switching": switching, "packet_flits": 1})
+        counted.append(numbers(drained(table, one_flit, messages, seed=seed).counts()))
     assert counted[0] == counted[1]
 
 

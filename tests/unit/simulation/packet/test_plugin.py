@@ -60,7 +60,7 @@ def job(
     network: str = NETWORK,
     routing: str = "dor",
     traffic: str = "uniform",
-    asked: SimulationSettings | None = None,
+    options: SimulationSettings | None = None,
     digest: str = "abc",
 ) -> SimulationJob:
     return SimulationJob(
@@ -68,7 +68,7 @@ def job(
         topology=network,
         text=routing,
         work=traffic,
-        engine=name_of(PacketEngine(asked or settings())),
+        engine=name_of(PacketEngine(options or settings())),
         digest=digest,
     )
 
@@ -89,14 +89,14 @@ def timeless(facts):
     return {name: value for name, value in facts.items() if name not in TIMES}
 
 
-def simulate(network, routing, traffic, asked: SimulationSettings):
-    return run.run_simulation(network, routing, traffic, PacketEngine(asked))
+def simulate(network, routing, traffic, options: SimulationSettings):
+    return run.run_simulation(network, routing, traffic, PacketEngine(options))
 
 
-def named(network: str, routing: str, traffic: str, asked: SimulationSettings):
+def named(network: str, routing: str, traffic: str, options: SimulationSettings):
     """The result of what is called like this."""
     _, topology, algorithms, work, _ = case.look_up(network, [routing], traffic, PacketEngine)
-    return simulate(topology, algorithms[routing], work, asked)
+    return simulate(topology, algorithms[routing], work, options)
 
 
 def curve_of(result):
@@ -149,8 +149,8 @@ def test_the_facts_are_those_of_the_highest_load(folder: Path) -> None:
     )
     assert outcome.facts["deadlock"] == "proven"
     assert outcome.facts["virtual_channels_used"] == 4
-    asked = job(folder, RING, "dor", "tornado", settings(loads=(0.2, 0.9)))
-    assert outcome.provenance["fingerprint"] == asked.fingerprint != ""
+    repeated = job(folder, RING, "dor", "tornado", settings(loads=(0.2, 0.9)))
+    assert outcome.provenance["fingerprint"] == repeated.fingerprint != ""
     assert outcome.provenance["settings"]["loads"] == [0.2, 0.9]
     assert {plugin["name"] for plugin in outcome.provenance["plugins"]} >= {"dor", "tornado"}
     assert outcome.facts["worst_terminal_switch"] in {
@@ -179,11 +179,11 @@ def test_terminals_with_names_are_listed_by_them(tmp_path: Path) -> None:
 
 def test_files_agree_with_each_other(folder: Path) -> None:
     for point in rows(folder, "curve.csv"):
-        mine = [line for line in rows(folder, "terminals.csv") if line["load"] == point["load"]]
-        assert len(mine) == 8
+        lines = [line for line in rows(folder, "terminals.csv") if line["load"] == point["load"]]
+        assert len(lines) == 8
         # everybody sends and everybody receives
-        assert sum(line["received"] for line in mine) / 8 == pytest.approx(point["accepted_load"])
-        assert sum(line["offered"] for line in mine) / 8 == pytest.approx(point["offered_load"])
+        assert sum(line["received"] for line in lines) / 8 == pytest.approx(point["accepted_load"])
+        assert sum(line["offered"] for line in lines) / 8 == pytest.approx(point["offered_load"])
         channels = [line for line in rows(folder, "channels.csv") if line["load"] == point["load"]]
         assert sum(line["flits"] for line in channels) == point["flit_hops"]
         assert max(line["utilisation"] for line in channels) == point["utilisation_max"]
@@ -195,8 +195,8 @@ def test_files_agree_with_each_other(folder: Path) -> None:
 
 
 def test_delivered_flits_crossed_one_channel_per_hop(tmp_path: Path) -> None:
-    asked = settings(messages=5, message_packets=3, packet_flits=2, in_order=True)
-    outcome = run_job(job(tmp_path / "o", asked=asked))
+    options = settings(messages=5, message_packets=3, packet_flits=2, in_order=True)
+    outcome = run_job(job(tmp_path / "o", options=options))
     facts = outcome.facts
     assert (facts["state"], facts["saturated"]) == ("finished", None)
     flits = 16 * 5 * 3 * 2
@@ -216,8 +216,8 @@ def test_delivered_flits_crossed_one_channel_per_hop(tmp_path: Path) -> None:
         line["received"] * facts["cycles"] / line["finished_at"]
         for line in rows(tmp_path / "o", "terminals.csv")
     ]
-    told = [line["throughput"] for line in rows(tmp_path / "o", "terminals.csv")]
-    assert told == pytest.approx(got)
+    throughputs = [line["throughput"] for line in rows(tmp_path / "o", "terminals.csv")]
+    assert throughputs == pytest.approx(got)
     assert facts["terminal_throughput"] == pytest.approx(sum(got) / len(got))
 
 
@@ -240,37 +240,37 @@ def test_terminals_that_starve_behind_bubbles_are_counted() -> None:
 def test_a_job_that_was_killed_goes_on_with_the_other_loads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = settings(loads=(0.1, 0.2, 0.3), find_saturation=True, max_probes=4)
+    options = settings(loads=(0.1, 0.2, 0.3), find_saturation=True, max_probes=4)
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-    run_job(job(tmp_path / "whole", asked=asked))
+    run_job(job(tmp_path / "whole", options=options))
     whole = read_outcome(tmp_path / "whole" / "outcome.json").facts
 
-    made: list[float] = []
+    loads: list[float] = []
 
     def counted(network, program, router, traffic, seed):
-        if len(made) == 2:
+        if len(loads) == 2:
             raise KeyboardInterrupt  # as good as a kill: nothing is written on the way out
-        made.append(traffic.load)
+        loads.append(traffic.load)
         return Simulation(network, program, router, traffic, seed)
 
     monkeypatch.setattr(packets, "Simulation", counted)
     with pytest.raises(KeyboardInterrupt):
-        run_job(job(tmp_path / "cut", asked=asked))
-    assert made == [0.1, 0.2]
+        run_job(job(tmp_path / "cut", options=options))
+    assert loads == [0.1, 0.2]
     assert not (tmp_path / "cut").exists()
     # a line that a kill cut off is none
     (kept,) = (tmp_path / FOLDER).glob("*.rows")
     kept.write_text(kept.read_text()[:-20])
 
-    made.clear()
+    loads.clear()
     monkeypatch.setattr(
         packets,
         "Simulation",
-        lambda *a: made.append(a[3].load) or Simulation(*a),
+        lambda *a: loads.append(a[3].load) or Simulation(*a),
     )
-    run_job(job(tmp_path / "cut", asked=asked))
-    assert made[:2] == [0.2, 0.3]
-    assert 0.1 not in made
+    run_job(job(tmp_path / "cut", options=options))
+    assert loads[:2] == [0.2, 0.3]
+    assert 0.1 not in loads
     assert timeless(read_outcome(tmp_path / "cut" / "outcome.json").facts) == timeless(whole)
     for name in ("channels.csv", "terminals.csv", "latencies.csv"):
         assert (tmp_path / "cut" / name).read_text() == (tmp_path / "whole" / name).read_text()
@@ -286,29 +286,29 @@ def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
     assert FinishedParts(tmp_path / "o", "one").find("0.2 0") == {"load": 0.2}
 
 
-def _measured(asked: SimulationSettings):
+def _measured(options: SimulationSettings):
     network = topology.load_network(NETWORK)[1]
     program = table_program(route.route_network(network, Routing.from_name("dor"))[0].table)
     demand = Demand.uniform(network, "all to all")
-    simulation = Simulation(network, program, asked.routers(), OpenLoop(demand, 0.2))
-    return measure_simulation(simulation, asked)
+    simulation = Simulation(network, program, options.routers(), OpenLoop(demand, 0.2))
+    return measure_simulation(simulation, options)
 
 
 def test_a_measurement_survives_json() -> None:
-    asked = settings(loads=(0.2,))
-    found = _measured(asked)
-    again = from_row(json.loads(json.dumps(to_row(found))), asked)
-    assert to_row(again) == to_row(found)
-    assert again.facts() == found.facts()
-    assert np.array_equal(again.counts.vc_flits, found.counts.vc_flits)
-    assert again.counts.latency.quantile(0.99) == found.counts.latency.quantile(0.99)
+    options = settings(loads=(0.2,))
+    measurement = _measured(options)
+    again = from_row(json.loads(json.dumps(to_row(measurement))), options)
+    assert to_row(again) == to_row(measurement)
+    assert again.facts() == measurement.facts()
+    assert np.array_equal(again.counts.vc_flits, measurement.counts.vc_flits)
+    assert again.counts.latency.quantile(0.99) == measurement.counts.latency.quantile(0.99)
 
 
 def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) -> None:
     run_job(RouteJob(folder=str(tmp_path / "r"), topology=NETWORK, text="dor"))
-    asked = settings(loads=(0.4,))
+    options = settings(loads=(0.4,))
     table = str(tmp_path / "r" / "routes.npz")
-    results = [named(NETWORK, name, "uniform", asked) for name in ("dor", table)]
+    results = [named(NETWORK, name, "uniform", options) for name in ("dor", table)]
     assert timeless(curve_of(results[0])[0]) == timeless(curve_of(results[1])[0])
 
 
@@ -373,8 +373,8 @@ class Drawn(TrafficPlugin):
 @pytest.mark.parametrize("messages", [0, 40])
 def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages) -> None:
     network = build_grid("torus", (4,), wrap=True)
-    asked = settings(loads=(0.2,), seeds=2, messages=messages, max_cycles=20_000)
-    result = simulate(network, Routing.from_name("dor"), Drawn(), asked)
+    options = settings(loads=(0.2,), seeds=2, messages=messages, max_cycles=20_000)
+    result = simulate(network, Routing.from_name("dor"), Drawn(), options)
     table = result.tables["terminals"]
     for name, known in (
         ("offered", [True, True, False, False]),
@@ -395,8 +395,8 @@ def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages
 
 def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
     table = clockwise(4)
-    asked = settings(vcs=1, buffer_flits=1, loads=(1.0,))
-    result = simulate(table.topology, Routing(table), Across(), asked)
+    options = settings(vcs=1, buffer_flits=1, loads=(1.0,))
+    result = simulate(table.topology, Routing(table), Across(), options)
     assert result.facts["state"] == "deadlock"
     assert result.facts["deadlock"] == "cycle"
     assert result.facts["deadlock_cycle"].count("waits for") == 4
@@ -409,14 +409,14 @@ def test_a_proof_and_a_deadlock_contradict_each_other(monkeypatch) -> None:
     table = clockwise(4)
     check = checked_routing.check_table
 
-    def deceived(*given, **options):
-        return replace(check(*given, **options), status="proven")
+    def deceived(*arguments, **options):
+        return replace(check(*arguments, **options), status="proven")
 
     monkeypatch.setattr(checked_routing, "check_table", deceived)
-    asked = settings(vcs=1, buffer_flits=1, loads=(1.0,))
+    simulation_settings = settings(vcs=1, buffer_flits=1, loads=(1.0,))
     both = r"the check says proven \(.*\), and .* deadlock \(.*0>1"
     with pytest.raises(RuntimeError, match=both):
-        simulate(table.topology, Routing(table), Across(), asked)
+        simulate(table.topology, Routing(table), Across(), simulation_settings)
 
 
 @hop_kernel
@@ -431,17 +431,17 @@ def test_a_function_sees_its_own_packet_only() -> None:
         num_switches=4, channel_source=[0, 1, 2, 3], channel_target=[1, 2, 3, 0]
     )
     program = HopProgram(secluded, pack_tables(topology), 3)
-    for one in (program, replace(program, fixed=True)):
-        assert check_hops(one, topology, "acyclic").proven
+    for variant in (program, replace(program, fixed=True)):
+        assert check_hops(variant, topology, "acyclic").proven
     demand = Across().demand(topology, 0)
-    asked = settings(vcs=3)
-    simulation = Simulation(topology, program, asked.routers(), OpenLoop(demand, 0.3))
-    assert measure_simulation(simulation, asked).state == "stationary"
+    options = settings(vcs=3)
+    simulation = Simulation(topology, program, options.routers(), OpenLoop(demand, 0.3))
+    assert measure_simulation(simulation, options).state == "stationary"
 
 
 def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
-    asked = settings(router="input-queued", loads=(0.3, 1.0), vcs=5, buffer_flits=2)
-    result = named(NETWORK, "rdr", "uniform", asked)
+    options = settings(router="input-queued", loads=(0.3, 1.0), vcs=5, buffer_flits=2)
+    result = named(NETWORK, "rdr", "uniform", options)
     facts = result.facts
     assert facts["deadlock"] == "proven"
     assert facts["deadlock_proof"] == "duato"
@@ -457,10 +457,10 @@ def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
 
 
 def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None:
-    asked = settings(
+    options = settings(
         router="input-queued", loads=(0.1,), find_saturation=True, max_probes=6, tolerance=0.1
     )
-    result = named(RING, "dor", "tornado", asked)
+    result = named(RING, "dor", "tornado", options)
     assert 0.15 < result.facts["saturation_load"] <= 1 / 3
     assert result.facts["throughput"] <= 1 / 3 * 1.02
     loads = result.tables["loads"]["load"]
@@ -496,10 +496,10 @@ def test_a_penalty_larger_than_any_queue_is_named(penalty, warns) -> None:
 
     def simulated(penalty: int):
         routing = Routing.from_name(f"polarized~p1={penalty},p0={penalty}")
-        made = case.case_of(network, routing, load("traffic", "uniform"))
+        simulated_case = case.case_of(network, routing, load("traffic", "uniform"))
         # one virtual channel for each hop, two packets in the buffer and two in the FIFO
         return packets.simulate_packets(
-            made,
+            simulated_case,
             settings(
                 vcs=5,
                 loads=(1.0,),
@@ -511,10 +511,10 @@ def test_a_penalty_larger_than_any_queue_is_named(penalty, warns) -> None:
         )
 
     result, never = simulated(penalty), simulated(1 << 19)
-    told = f"the penalty of {penalty} flits is larger than the longest queue, 16 flits"
-    assert (told in result.facts["text"]) == warns
-    assert any(told in note for note in result.notes) == warns
+    warning = f"the penalty of {penalty} flits is larger than the longest queue, 16 flits"
+    assert (warning in result.facts["text"]) == warns
+    assert any(warning in note for note in result.notes) == warns
     assert "the penalty of 524288 flits" in never.facts["text"]
-    hops = [one.facts["hops_mean"] for one in (result, never)]
+    hops = [point.facts["hops_mean"] for point in (result, never)]
     if penalty != 17:
         assert (hops[0] == hops[1]) == warns

@@ -62,22 +62,22 @@ def test_messages_are_looked_at(messages, part):
 def test_well_formed_traffic_is_passed_on():
     """Of the types that compiled code wants, whatever it was made with."""
     wide = replace(GOOD, members=np.arange(4))
-    made = demand_of(Given(wide), NETWORK, 0)
-    assert made.members.dtype == np.int32
-    assert made.between_terminals().tolist() == GOOD.between_terminals().tolist()
+    demand = demand_of(Given(wide), NETWORK, 0)
+    assert demand.members.dtype == np.int32
+    assert demand.between_terminals().tolist() == GOOD.between_terminals().tolist()
     assert list_messages(Given(GOOD), NETWORK, 0) is None
 
 
-def made(rate, parts, sets, to_self=False):
+def demand_from(rate, parts, sets, to_self=False):
     """A demand from the (share, set) of each terminal and the members of each set."""
-    flat = [part for mine in parts for part in mine]
+    flat = [part for terminal_parts in parts for part in terminal_parts]
     return Demand.create(
         rate=rate,
         part_start=np.cumsum([0, *map(len, parts)]),
         part_share=[share for share, _ in flat],
         part_set=[chosen for _, chosen in flat],
         set_start=np.cumsum([0, *map(len, sets)]),
-        members=[member for mine in sets for member in mine],
+        members=[member for terminal_set in sets for member in terminal_set],
         to_self=to_self,
         convention="",
     )
@@ -89,12 +89,16 @@ def made(rate, parts, sets, to_self=False):
         (GOOD, [], []),
         (Demand.permutation([1, 0, -1, -1], "a pair"), [2, 3], [2, 3]),
         # the sender of a set does not send to itself, the others of the set get everything
-        (made([1, 0, 0, 0], [[(1, 0)], [], [], []], [[0, 1, 2]]), [1, 2, 3], [0, 3]),
-        (made([1, 0, 0, 0], [[(1, 0)], [], [], []], [[0, 1, 2]], to_self=True), [1, 2, 3], [3]),
-        (made([1, 1, 0, 0], [[(1, 0)], [(1, 0)], [], []], [[0, 1, 2]]), [2, 3], [3]),
+        (demand_from([1, 0, 0, 0], [[(1, 0)], [], [], []], [[0, 1, 2]]), [1, 2, 3], [0, 3]),
+        (
+            demand_from([1, 0, 0, 0], [[(1, 0)], [], [], []], [[0, 1, 2]], to_self=True),
+            [1, 2, 3],
+            [3],
+        ),
+        (demand_from([1, 1, 0, 0], [[(1, 0)], [(1, 0)], [], []], [[0, 1, 2]]), [2, 3], [3]),
         # a set that nobody draws from, and one of a terminal that is silent
         (
-            made(
+            demand_from(
                 [1, 0, 1, 0],
                 [[(1, 0), (0, 1)], [(1, 1)], [(1, 0)], []],
                 [[0, 2], [3]],

@@ -18,9 +18,9 @@ def test_packets_of_several_flits_go_no_farther_than_they_have_to(routing, switc
     if switching == "wormhole":
         router = router.model_copy(update={"vcs": 4})
         routing = "minimal-adaptive~escape=dateline"
-    made = Routing.from_name(routing).prepare(network, router.vcs)
+    program = Routing.from_name(routing).prepare(network, router.vcs)
     demand = Demand.uniform(network, "everybody to all others")
-    simulation = Simulation(network, made, router, OpenLoop(demand, 1.0), seed=3)
+    simulation = Simulation(network, program, router, OpenLoop(demand, 1.0), seed=3)
     for _ in range(20):
         sample = simulation.run(200)
         assert simulation.blocked() is None

@@ -20,9 +20,9 @@ from routelab.toolkit import build_grid
 def looks(load, cycles=4000):
     """Looks at queues, and moves of packets: from queue to queue and out of the network."""
     network = build_grid("torus", (8, 8), wrap=True)
-    made = Routing.from_name("dimension-order").prepare(network, 4)
+    program = Routing.from_name("dimension-order").prepare(network, 4)
     demand = Demand.uniform(network, "everybody to all others")
-    simulation = Simulation(network, made, Router(), OpenLoop(demand, load))
+    simulation = Simulation(network, program, Router(), OpenLoop(demand, load))
     sample = simulation.run(cycles)
     return simulation.examined, sample.flit_hops + sample.ejected_flits
 
@@ -71,9 +71,9 @@ def collect_heads(places, now):
 def idle_ring():
     """A ring of nine switches, where nothing is sent."""
     network = build_grid("torus", (9,), wrap=True)
-    made = Routing.from_name("dimension-order").prepare(network, 4)
+    program = Routing.from_name("dimension-order").prepare(network, 4)
     traffic = OpenLoop(Demand.uniform(network, "everybody to all others"), 0.0)
-    return Simulation(network, made, Router(), traffic)
+    return Simulation(network, program, Router(), traffic)
 
 
 QUEUES = 3 * 4 * 9

@@ -102,16 +102,16 @@ def test_the_timed_part_is_the_difference_to_the_part_before(fake):
 
 
 def test_thresholds_include_the_largest_eager_message():
-    told = smpi.settings(Machine(eager_bytes=1000, handshake=True))
+    options = smpi.settings(Machine(eager_bytes=1000, handshake=True))
     assert {
         "--cfg=smpi/async-small-thresh:1001",
         "--cfg=smpi/send-is-detached-thresh:1001",
         "--cfg=smpi/lat-factor:0:1.0;1016:2.0",
         "--cfg=network/weight-S:0",
-    } <= set(told)
-    told = smpi.settings(Machine(eager_bytes=1e18, handshake=False), fair=False)
-    assert f"--cfg=smpi/async-small-thresh:{2**31 - 1}" in told
-    assert not any("weight-S" in one for one in told)
+    } <= set(options)
+    options = smpi.settings(Machine(eager_bytes=1e18, handshake=False), fair=False)
+    assert f"--cfg=smpi/async-small-thresh:{2**31 - 1}" in options
+    assert not any("weight-S" in option for option in options)
 
 
 @st.composite
@@ -133,18 +133,18 @@ def programs(draw):
 @given(programs(), st.sampled_from([0.0, 1e-6]))
 def test_messages_stay_the_same_and_have_tags_of_their_own(block, overhead):
     scheduled = schedule(Program(RANKS, (block, block), ""))
-    told = smpi_program(scheduled, 2, Machine(overhead=overhead), 1e9)
-    first, second = told.timed
+    program = smpi_program(scheduled, 2, Machine(overhead=overhead), 1e9)
+    first, second = program.timed
     assert first is second
     meant, kept = [], []
-    for blocks, found in ((block, meant), (first, kept)):
+    for blocks, messages in ((block, meant), (first, kept)):
         ranks = blocks.rank_of()
         talks = np.flatnonzero(blocks.receive_of >= 0)
         places = np.cumsum((blocks.kind != COMPUTE) & (blocks.kind != WAIT))
         for send in talks.tolist():
             met = int(blocks.receive_of[send])
             ends = (ranks[send], places[send], ranks[met], places[met])
-            found.append([*map(int, ends), float(blocks.amount[send])])
+            messages.append([*map(int, ends), float(blocks.amount[send])])
     assert kept == meant
     ranks = first.rank_of()
     sends = np.flatnonzero(first.receive_of >= 0)
@@ -156,10 +156,10 @@ def test_overhead_is_before_sends_and_after_receives():
     builder = BlockBuilder(2).send(0, 1, 8).compute(0, 5).receive(1, 0, 8)
     builder.ireceive(0, 1, 4).ireceive(0, 1, 4).isend(0, 1, 4).wait(0)
     builder.isend(1, 0, 4).isend(1, 0, 4).receive(1, 0, 4).wait(1)
-    told = smpi_program(
+    program = smpi_program(
         schedule(Program(2, (builder.build(),), "")), 1, Machine(overhead=1e-6), 2e9
     )
-    (block,) = told.timed
+    (block,) = program.timed
     computing = [
         block.amount[(block.rank_of() == rank) & (block.kind == COMPUTE)].tolist()
         for rank in range(2)

@@ -130,11 +130,11 @@ def test_replies_on_the_level_of_the_request_are_a_further_question():
     at = tables.topology.terminal_switch.tolist()
     graphs = [nx.DiGraph() for _ in range(2)]
     route = {(s, d): channels for s, d, channels in walks(tables)}
-    for one in range(5):
+    for terminal in range(5):
         for other in range(5):
-            if one != other:
-                lane = int(tables.lanes[at[one], other])
-                for channels in (route[at[one], other], route[at[other], one]):
+            if terminal != other:
+                lane = int(tables.lanes[at[terminal], other])
+                for channels in (route[at[terminal], other], route[at[other], terminal]):
                     graphs[lane].add_edges_from(pairwise(channels))
     safe = all(map(nx.is_directed_acyclic_graph, graphs))
     assert (check_tables(tables, replies="same") is None) is safe

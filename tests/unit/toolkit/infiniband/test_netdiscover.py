@@ -85,11 +85,11 @@ def test_both_forms_of_ibnetdiscover_have_the_cables_of_the_simulated_fabric(for
         network.channel_target,
         network.target_port,
     )
-    found = {
+    links = {
         (network.switch_names[s], p, network.switch_names[t], q)
         for s, p, t, q in np.transpose(columns).tolist()
     }
-    assert found == cables | {(t, q, s, p) for s, p, t, q in cables}
+    assert links == cables | {(t, q, s, p) for s, p, t, q in cables}
     hosts = zip(
         network.terminal_names,
         network.terminal_guids,
@@ -180,9 +180,9 @@ def cables_by_guid(fabric: Fabric) -> dict[int, object]:
 
 def test_a_network_of_ibsim_is_the_fabric_that_ibnetdiscover_finds_in_the_simulator():
     """Modules, names instead of GUIDs, bases of GUIDs, widths and speeds."""
-    found = cables_by_guid(read_fabric(DATA / "modules.net"))
-    assert found == cables_by_guid(read_fabric(DATA / "modules.topo"))
-    assert len(found) == 6
+    cables = cables_by_guid(read_fabric(DATA / "modules.net"))
+    assert cables == cables_by_guid(read_fabric(DATA / "modules.topo"))
+    assert len(cables) == 6
 
 
 NAMED = """\

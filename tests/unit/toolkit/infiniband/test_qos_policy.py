@@ -137,9 +137,9 @@ end-qos-levels
 def test_groups_have_the_members_that_opensm_gives_them(members, places):
     """As OpenSM 3.3.23 answers path queries with these policies; blanks and case do not count."""
     policy = parse_policy(TextFile.of("policy", POLICY.replace("port-guid: 0x13", members, 1)))
-    found = policy.levels(list(PORTS), list(PORTS), PORTS)
-    assert np.flatnonzero(found.any(axis=1)).tolist() == places
-    assert np.unique(found[places]).tolist() == ([1] if places else [])
+    levels = policy.levels(list(PORTS), list(PORTS), PORTS)
+    assert np.flatnonzero(levels.any(axis=1)).tolist() == places
+    assert np.unique(levels[places]).tolist() == ([1] if places else [])
 
 
 @pytest.mark.parametrize(

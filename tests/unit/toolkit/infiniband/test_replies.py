@@ -58,11 +58,11 @@ def acyclic_with_replies(tables: CompleteTables, manager: int | None = None) -> 
     """
     ends = tables.destination_switch.tolist()
     graphs: dict[int, nx.DiGraph] = {}
-    for one, at in enumerate(ends):
+    for host, at in enumerate(ends):
         for other, there in enumerate(ends):
             graph = graphs.setdefault(int(tables.lanes[at, other]), nx.DiGraph())
             graph.add_edges_from(pairwise(route(tables, at, other)))
-            graph.add_edges_from(pairwise(route(tables, there, one)))
+            graph.add_edges_from(pairwise(route(tables, there, host)))
     if manager is not None:
         graph = graphs.setdefault(0, nx.DiGraph())
         for other, there in enumerate(ends):
@@ -73,19 +73,19 @@ def acyclic_with_replies(tables: CompleteTables, manager: int | None = None) -> 
 
 @given(drawn_tables(), st.integers(1, 3))
 def test_lanes_are_equal_both_ways_and_proven_for_both_replies(tables, limit):
-    found = with_symmetric_lanes(tables, limit)
-    if found is None:
+    symmetric = with_symmetric_lanes(tables, limit)
+    if symmetric is None:
         assert limit > 1 or not acyclic_with_replies(tables)
         return
-    np.testing.assert_array_equal(found.steps, tables.steps)
-    assert found.lanes.min() >= 0
-    assert found.lanes.max() < limit
-    ends = found.destination_switch
-    levels = found.lanes[ends]
+    np.testing.assert_array_equal(symmetric.steps, tables.steps)
+    assert symmetric.lanes.min() >= 0
+    assert symmetric.lanes.max() < limit
+    ends = symmetric.destination_switch
+    levels = symmetric.lanes[ends]
     np.testing.assert_array_equal(levels, levels.T)
-    assert acyclic_with_replies(found)
-    assert check_tables(found) is None
-    assert check_tables(found, replies="same") is None
+    assert acyclic_with_replies(symmetric)
+    assert check_tables(symmetric) is None
+    assert check_tables(symmetric, replies="same") is None
 
 
 @given(drawn_tables(), st.integers(1, 3), st.integers(0, 15))
@@ -94,12 +94,12 @@ def test_packets_of_the_subnet_manager_are_on_lane_0(tables, limit, place):
     manager = place % hosts if hosts else None
     proven = check_tables(tables, replies="same", manager=manager) is None
     assert proven == acyclic_with_replies(tables, manager)
-    found = with_symmetric_lanes(tables, limit, manager)
-    if found is None:
+    symmetric = with_symmetric_lanes(tables, limit, manager)
+    if symmetric is None:
         assert limit > 1 or not acyclic_with_replies(tables, manager)
         return
-    assert found.lanes.max(initial=0) < limit
-    assert acyclic_with_replies(found, manager)
+    assert symmetric.lanes.max(initial=0) < limit
+    assert acyclic_with_replies(symmetric, manager)
 
 
 @given(drawn_tables())

@@ -38,7 +38,7 @@ def text(content: str) -> TextFile:
 
 @pytest.mark.parametrize("form", ["opensm-lfts.dump", "dump_lfts.txt", "opensm.fdbs"])
 def test_all_dumps_of_one_fabric_hold_the_same_tables(form):
-    found = read_forwarding_tables(DATA / form).of_switches(GUIDS)
+    ports = read_forwarding_tables(DATA / form).of_switches(GUIDS)
     # ports of small.net: each switch delivers to its hosts and to itself
     expected = {
         0: {2: 0, 129: 4, 130: 5},
@@ -47,10 +47,10 @@ def test_all_dumps_of_one_fabric_hold_the_same_tables(form):
         3: {8: 0, 133: 4},
     }
     for switch, entries in expected.items():
-        assert {lid: int(found[switch, lid]) for lid in entries} == entries
+        assert {lid: int(ports[switch, lid]) for lid in entries} == entries
     dump = read_forwarding_tables(DATA / "opensm-lfts.dump").of_switches(GUIDS)
-    np.testing.assert_array_equal(found[:, : dump.shape[1]], dump)
-    assert (found[:, dump.shape[1] :] == -1).all()
+    np.testing.assert_array_equal(ports[:, : dump.shape[1]], dump)
+    assert (ports[:, dump.shape[1] :] == -1).all()
     assert np.flatnonzero((dump >= 0).all(axis=0)).tolist() == [2, 3, 7, 8, *range(129, 134)]
 
 
@@ -61,8 +61,8 @@ def test_tables_of_all_lids_are_read_as_those_of_valid_ones():
     long = short.replace("     Info \n", f"     Info \n{unused}").replace(" valid lids", " lids")
     assert long.count(unused) == 4
     long += "\n*** WARNING ***: this command has been replaced by dump_fts\n\n\n"
-    known, found = (parse_forwarding_tables(text(content)) for content in (short, long))
-    np.testing.assert_array_equal(found.ports, known.ports)
+    known, tables = (parse_forwarding_tables(text(content)) for content in (short, long))
+    np.testing.assert_array_equal(tables.ports, known.ports)
     with pytest.raises(InputError, match="file:4: LID 0x0000 is not a unicast LID"):
         parse_forwarding_tables(text(long.replace("0x0000 255", "0x0000 004")))
 
@@ -71,8 +71,8 @@ def test_the_plain_table_of_ibdiagnet_is_read_and_private_tables_are_refused():
     plain = (DATA / "opensm.fdbs").read_text()
     numbered = re.sub(r"^LID ", "PLFT_NUM: 0\nLID ", plain, flags=re.M)
     assert numbered.count("PLFT_NUM") == 4
-    known, found = (parse_forwarding_tables(text(content)) for content in (plain, numbered))
-    np.testing.assert_array_equal(found.ports, known.ports)
+    known, tables = (parse_forwarding_tables(text(content)) for content in (plain, numbered))
+    np.testing.assert_array_equal(tables.ports, known.ports)
     private = numbered.replace("PLFT_NUM: 0", "PLFT_NUM: 1")
     for content in (private, numbered + private):
         with pytest.raises(InputError, match=r"file:[0-9]+: not enough input: .*PLFT_NUM: 1"):
@@ -85,9 +85,9 @@ def test_tables_are_read_as_opensm_loads_them():
     assert bare.count("('") == 0
     known = parse_forwarding_tables(text(LFTS))
     for content in (bare, re.sub(r"^", "  \t", LFTS, flags=re.M)):
-        found = parse_forwarding_tables(text(content))
-        assert found.switch_guids == known.switch_guids
-        np.testing.assert_array_equal(found.ports, known.ports)
+        tables = parse_forwarding_tables(text(content))
+        assert tables.switch_guids == known.switch_guids
+        np.testing.assert_array_equal(tables.ports, known.ports)
 
 
 def test_written_tables_are_read_back_and_have_opensms_form():
@@ -171,11 +171,11 @@ def test_any_tables_survive_their_file(rows, name):
 
 
 def test_service_levels_have_the_form_of_ibdmchk():
-    found = parse_service_levels(text("0x0002c90000000099 154 0\n0x1 3 15\n0x1 4 2\n"))
-    assert found.source_guids == ("0x0002c90000000099", "0x0000000000000001")
-    assert found.levels[0, 154] == 0
-    assert found.levels[1, [3, 4, 5]].tolist() == [15, 2, -1]
-    assert np.count_nonzero(found.levels >= 0) == 3
+    levels = parse_service_levels(text("0x0002c90000000099 154 0\n0x1 3 15\n0x1 4 2\n"))
+    assert levels.source_guids == ("0x0002c90000000099", "0x0000000000000001")
+    assert levels.levels[0, 154] == 0
+    assert levels.levels[1, [3, 4, 5]].tolist() == [15, 2, -1]
+    assert np.count_nonzero(levels.levels >= 0) == 3
     dump = 'Channel Adapter 0x0002c90000000099, base LID 13, "node"\n0x009A : 0\n'
     assert parse_service_levels(text(dump)).levels[0, 154] == 0
 
@@ -234,11 +234,11 @@ def test_changed_files_are_read_or_refused_in_one_sentence(parse, place, new, cu
     source = SOURCES[parse]
     at = place % (len(source) + 1)
     try:
-        found = parse(text(source[:at] + new + source[at + cut :]))
+        tables = parse(text(source[:at] + new + source[at + cut :]))
     except InputError as error:
         message = str(error)
     else:
-        assert isinstance(found, ForwardingTables | ServiceLevels | LaneTables)
+        assert isinstance(tables, ForwardingTables | ServiceLevels | LaneTables)
         return
     assert message.startswith("file")
     assert "\n" not in message

@@ -57,7 +57,7 @@ def test_columns_that_are_not_read_are_named_once(tmp_path, caplog, text, note):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "the file is empty"),
         ("# nothing\n\n", "no line with traffic in it"),
@@ -77,12 +77,12 @@ def test_columns_that_are_not_read_are_named_once(tmp_path, caplog, text, note):
         ("source,target,bytes\n" + "0,x,1\n" * 7, "and 2 more"),
     ],
 )
-def test_bad_matrices_are_rejected(tmp_path, text, told):
+def test_bad_matrices_are_rejected(tmp_path, text, message):
     file = written(tmp_path, text)
     with pytest.raises(InputError) as error:
         read_traffic_matrix(file)
     assert str(error.value).startswith(str(file))
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_matrices_are_read_exactly(tmp_path):

@@ -114,20 +114,20 @@ def unrolled(steps):
 
 def words(program):
     """Every rank's operations and calls, in order."""
-    found = [[] for _ in range(program.ranks)]
+    sequences = [[] for _ in range(program.ranks)]
     for step in unrolled(program.steps):
-        for rank, told in enumerate(found):
+        for rank, sequence in enumerate(sequences):
             if isinstance(step, Block):
                 part = slice(step.start[rank], step.start[rank + 1])
-                told += zip(
+                sequence += zip(
                     *(getattr(step, name)[part].tolist() for name in ("kind", "amount", "tag")),
                     step.peer[part].tolist(),
                     strict=True,
                 )
             else:
                 matrix = None if step.matrix is None else step.matrix.tolist()
-                told.append((step.name, step.bytes, step.root, matrix))
-    return found
+                sequence.append((step.name, step.bytes, step.root, matrix))
+    return sequences
 
 
 def saved(folder, files):
@@ -144,12 +144,12 @@ def test_a_program_comes_back(tmp_path_factory, steps):
     back = read_trace(saved(folder, write_trace(program)))
     # requests are told by ranks and tag: of several equal ones the first is waited for
     plain = [
-        [one if isinstance(one[0], str) or one[0] != 5 else one[:3] for one in told]
-        for told in words(program)
+        [word if isinstance(word[0], str) or word[0] != 5 else word[:3] for word in sequence]
+        for sequence in words(program)
     ]
     again = [
-        [one if isinstance(one[0], str) or one[0] != 5 else one[:3] for one in told]
-        for told in words(back)
+        [word if isinstance(word[0], str) or word[0] != 5 else word[:3] for word in sequence]
+        for sequence in words(back)
     ]
     assert again == plain
     first, second = program.point_to_point(), back.point_to_point()
@@ -205,7 +205,7 @@ def test_sizes_may_have_an_exponent(tmp_path, size):
     assert [(call.name, call.bytes) for call in program.calls()] == [
         ("barrier", 0), ("bcast", 1_000_000),
     ]  # fmt: skip
-    (compute,) = (one for one in words(program)[0] if one[0] == COMPUTE)
+    (compute,) = (word for word in words(program)[0] if word[0] == COMPUTE)
     assert compute[1] == 1_000_000
 
 

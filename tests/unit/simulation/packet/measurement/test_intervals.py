@@ -63,31 +63,31 @@ def test_von_neumann_detects_correlation():
 def test_intervals_cover_the_mean(correlation):
     """95 % intervals of those series that pass hold the true mean in 95 %, about."""
     random = np.random.default_rng(7)
-    found = [mean_estimate(autoregressive(random, 512, correlation), 0.95) for _ in range(400)]
-    sure = [one for one in found if one.independent]
+    estimates = [mean_estimate(autoregressive(random, 512, correlation), 0.95) for _ in range(400)]
+    sure = [estimate for estimate in estimates if estimate.independent]
     assert len(sure) > 300
-    assert np.mean([one.low <= 10 <= one.high for one in sure]) > 0.92
+    assert np.mean([estimate.low <= 10 <= estimate.high for estimate in sure]) > 0.92
 
 
 def test_too_short_a_series_is_not_independent():
     random = np.random.default_rng(3)
-    found = [group_batches(autoregressive(random, 64, 0.98))[2] for _ in range(100)]
-    assert np.mean(found) < 0.2
+    verdicts = [group_batches(autoregressive(random, 64, 0.98))[2] for _ in range(100)]
+    assert np.mean(verdicts) < 0.2
 
 
 def test_a_drift_is_no_mean():
     random = np.random.default_rng(4)
-    found = mean_estimate(np.arange(128) + random.normal(size=128), 0.95)
-    assert not found.independent
-    assert not found.within(0.5)
+    estimate = mean_estimate(np.arange(128) + random.normal(size=128), 0.95)
+    assert not estimate.independent
+    assert not estimate.within(0.5)
 
 
 def test_ratio_weighs_batches_by_their_observations():
     """Latencies of 10, in batches of very different numbers of packets: no error at all."""
     packets = np.random.default_rng(5).integers(0, 50, size=64)
-    found = ratio(packets * 10, packets, 0.95)
-    assert (found.value, found.half_width) == (10, 0)
-    assert found.within(1e-9)
+    estimate = ratio(packets * 10, packets, 0.95)
+    assert (estimate.value, estimate.half_width) == (10, 0)
+    assert estimate.within(1e-9)
 
 
 def test_ratio_covers():
@@ -96,8 +96,8 @@ def test_ratio_covers():
     for _ in range(400):
         packets = random.poisson(20, size=64)
         sums = [random.exponential(5, size=count).sum() for count in packets]
-        found = ratio(sums, packets, 0.9)
-        hits.append(found.low <= 5 <= found.high)
+        estimate = ratio(sums, packets, 0.9)
+        hits.append(estimate.low <= 5 <= estimate.high)
     assert 0.87 < np.mean(hits) < 0.96
 
 
@@ -109,8 +109,8 @@ def test_nothing_has_no_mean():
 
 def test_pooled_runs_are_surer():
     """Four runs with the same error halve it."""
-    one = Estimate(3.0, 0.2, 15, 0.95, True)
-    four = pool([one] * 4)
+    estimate = Estimate(3.0, 0.2, 15, 0.95, True)
+    four = pool([estimate] * 4)
     assert four.value == 3
     assert four.error == pytest.approx(0.1)
     assert four.freedom == 60

@@ -25,14 +25,14 @@ def standard(seed):
 
 def test_latency_and_load_are_right():
     """Geo/D/1: the mean is inside about 95 % of the intervals, and accepted is offered."""
-    found = [standard(seed) for seed in range(20)]
-    assert all(one.state == "stationary" for one in found)
+    runs = [standard(seed) for seed in range(20)]
+    assert all(run.state == "stationary" for run in runs)
     true = Queues(0.4, 0, horizon=10).mean_latency()
-    assert sum(one.latency.mean.low <= true <= one.latency.mean.high for one in found) >= 17
-    assert sum(one.accepted.low <= 0.4 <= one.accepted.high for one in found) >= 17
-    for one in found:
-        assert one.latency.mean.half_width <= 0.02 * one.latency.mean.value
-        assert one.accepted.half_width <= 0.02 * one.accepted.value
+    assert sum(run.latency.mean.low <= true <= run.latency.mean.high for run in runs) >= 17
+    assert sum(run.accepted.low <= 0.4 <= run.accepted.high for run in runs) >= 17
+    for run in runs:
+        assert run.latency.mean.half_width <= 0.02 * run.latency.mean.value
+        assert run.accepted.half_width <= 0.02 * run.accepted.value
 
 
 def test_percentiles():
@@ -40,11 +40,13 @@ def test_percentiles():
     long = Queues(0.4, 99, terminals=64, horizon=200_000)
     long.run(200_000)
     true = long.counts().latency
-    found = [standard(seed) for seed in range(20)]
+    runs = [standard(seed) for seed in range(20)]
     for share, name in ((0.5, "p50"), (0.95, "p95"), (0.99, "p99")):
-        estimates = [getattr(one.latency, name) for one in found]
+        estimates = [getattr(run.latency, name) for run in runs]
         # latencies are whole cycles
-        hits = [one.low - 1 <= true.quantile(share) <= one.high + 1 for one in estimates]
+        hits = [
+            estimate.low - 1 <= true.quantile(share) <= estimate.high + 1 for estimate in estimates
+        ]
         assert sum(hits) >= 17, name
 
 
@@ -106,11 +108,11 @@ def test_results_do_not_depend_on_sample_and_warm_up_length(change):
     """Halved or doubled, they move numbers within the intervals told."""
     outside = 0
     for seed in range(6):
-        one = standard(seed)
+        usual_run = standard(seed)
         other = measure_simulation(Queues(0.4, 100 + seed), SETTINGS.model_copy(update=change))
         for first, second in (
-            (one.accepted, other.accepted),
-            (one.latency.mean, other.latency.mean),
+            (usual_run.accepted, other.accepted),
+            (usual_run.latency.mean, other.latency.mean),
         ):
             outside += abs(first.value - second.value) > first.half_width + second.half_width
     assert outside <= 1
@@ -170,16 +172,16 @@ def series(growth, seed, rows=64):
     backlog = random.poisson(5, rows) + np.round(growth * 40 * np.arange(rows)).astype(int)
     ejected = generated - np.diff(backlog, prepend=0)
     samples = Samples(100)
-    for made, arrived in zip(generated.tolist(), ejected.tolist(), strict=True):
-        samples.add(CycleCounts(100, made, made, arrived, arrived, 9 * arrived, 9, 0, 5, 0))
+    for entered, arrived in zip(generated.tolist(), ejected.tolist(), strict=True):
+        samples.add(CycleCounts(100, entered, entered, arrived, arrived, 9 * arrived, 9, 0, 5, 0))
     return samples
 
 
 def test_a_backlog_that_certainly_does_not_grow():
     """The generated flits alone are uncertain by 4 %, the backlog's growth by 0.1 %."""
     still = [series(0, seed) for seed in range(100)]
-    assert all(one.rate(0.95).half_width > 0.02 * one.rate(0.95).value for one in still)
-    assert sum(one.is_balanced(0.02) for one in still) >= 90
+    assert all(samples.rate(0.95).half_width > 0.02 * samples.rate(0.95).value for samples in still)
+    assert sum(samples.is_balanced(0.02) for samples in still) >= 90
     assert not any(series(0.03, seed).is_balanced(0.02) for seed in range(100))
     # a slower growth is a drift
     assert sum(series(0.01, seed).is_balanced(0.02) for seed in range(100)) <= 1

@@ -92,8 +92,8 @@ def test_rates_of_messages_end_with_the_last_arrival():
     messages = Messages.create([0, 1, 1, 1], [2])
     for length in (1, 7, 1000):
         settings = SimulationSettings(messages=1, packet_flits=4, sample_cycles=length)
-        made = Simulation(topology, program, settings.routers(), ClosedLoop(messages))
-        run = measure_simulation(made, settings)
+        engine = Simulation(topology, program, settings.routers(), ClosedLoop(messages))
+        run = measure_simulation(engine, settings)
         assert (run.cycles, run.accepted.value, run.utilisation.maximum) == (10, 0.4, 0.4)
 
 
@@ -103,8 +103,8 @@ def test_traffic_in_waves_is_measured_over_many_of_them():
     topology = line(2)
     program = table_program(line_table(topology))
     demand = Demand.permutation([1, -1], "one way")
-    made = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.1))
-    run = measure_simulation(made, settings)
+    engine = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.1))
+    run = measure_simulation(engine, settings)
     assert run.state == "saturated"
     assert run.accepted.value == pytest.approx(64 / 5002, rel=0.1)
 
@@ -117,8 +117,8 @@ def test_utilisation_is_relative_to_the_capacity():
         program = table_program(line_table(topology))
         settings = SimulationSettings()
         demand = Demand.permutation([2, -1, -1], "to the end")
-        made = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.2))
-        channels = measure_simulation(made, settings).utilisation
+        engine = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.2))
+        channels = measure_simulation(engine, settings).utilisation
         used.append((channels.minimum, channels.maximum))
     assert used[0] == used[1]
     assert used[0] == pytest.approx((0.2, 0.8), rel=0.05)
@@ -138,7 +138,7 @@ def test_packets_that_never_arrive_are_no_saturation():
     program = HopProgram(hop=back_and_forth, tables=tables, vc_classes=1)
     settings = SimulationSettings(max_cycles=8000)
     demand = Demand.permutation([2, -1, -1], "to the end")
-    made = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.002))
-    run = measure_simulation(made, settings)
+    engine = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.002))
+    run = measure_simulation(engine, settings)
     assert (run.state, run.saturated) == ("undecided", None)
     assert "none arrives" in run.text

@@ -49,10 +49,10 @@ def test_text_and_back(values):
     ],
 )
 def test_a_preset_is_its_settings_and_they_override_it(text, settings):
-    made = settings_from_text(text, SimulationSettings)
-    assert made == SimulationSettings(**settings)
-    assert made.canonical() == SimulationSettings(**settings).canonical()
-    assert "router" not in made.texts() | made.model_dump()
+    parsed = settings_from_text(text, SimulationSettings)
+    assert parsed == SimulationSettings(**settings)
+    assert parsed.canonical() == SimulationSettings(**settings).canonical()
+    assert "router" not in parsed.texts() | parsed.model_dump()
 
 
 def test_loads_are_ascending_and_each_once():

@@ -33,11 +33,11 @@ def test_the_same_numbers_on_any_number_of_threads():
             for run in point.runs
         ]
 
-    one, four = sweep_loads(make, SETTINGS, threads=1), sweep_loads(make, SETTINGS, threads=4)
-    assert plain(one) == plain(four)
-    assert [point.load for point in one] == [0.1, 0.3, 0.6]
-    assert [run.seed for run in one[0].runs] == [5, 6]
-    assert one[0].runs[0].accepted.value != one[0].runs[1].accepted.value
+    single, four = sweep_loads(make, SETTINGS, threads=1), sweep_loads(make, SETTINGS, threads=4)
+    assert plain(single) == plain(four)
+    assert [point.load for point in single] == [0.1, 0.3, 0.6]
+    assert [run.seed for run in single[0].runs] == [5, 6]
+    assert single[0].runs[0].accepted.value != single[0].runs[1].accepted.value
 
 
 def test_threads_run_at_once_and_are_heard():
@@ -82,22 +82,22 @@ def test_one_grave_run_makes_its_load_grave():
 @pytest.mark.parametrize("service", [2, 3])
 def test_saturation_is_found(service):
     settings = SimulationSettings(max_cycles=60_000, tolerance=0.02)
-    found = search(partial(make, service=service), settings)
+    saturation = search(partial(make, service=service), settings)
     # the queue is unstable exactly above; close below it the cycles do not suffice to tell
-    assert 0.94 / service <= found.load <= 1 / service
-    assert found.load < found.bound <= 1.03 / service
-    assert found.throughput.value == pytest.approx(1 / service, rel=0.02)
-    assert found.throughput_at >= found.load
-    assert found.accepted.value == pytest.approx(found.load, rel=0.02)
-    assert len(found.points) <= settings.max_probes
-    assert "not monotonic" not in found.text
+    assert 0.94 / service <= saturation.load <= 1 / service
+    assert saturation.load < saturation.bound <= 1.03 / service
+    assert saturation.throughput.value == pytest.approx(1 / service, rel=0.02)
+    assert saturation.throughput_at >= saturation.load
+    assert saturation.accepted.value == pytest.approx(saturation.load, rel=0.02)
+    assert len(saturation.points) <= settings.max_probes
+    assert "not monotonic" not in saturation.text
 
 
 def test_a_network_that_never_saturates():
-    found = search(partial(make, service=1), SETTINGS.model_copy(update={"seeds": 1}))
-    assert (found.load, found.bound) == (1, np.inf)
-    assert found.text == "not saturated at any load up to 1"
-    assert len(found.points) == 4
+    saturation = search(partial(make, service=1), SETTINGS.model_copy(update={"seeds": 1}))
+    assert (saturation.load, saturation.bound) == (1, np.inf)
+    assert saturation.text == "not saturated at any load up to 1"
+    assert len(saturation.points) == 4
 
 
 def test_a_load_that_is_not_sustained_bounds_the_search():
@@ -107,9 +107,9 @@ def test_a_load_that_is_not_sustained_bounds_the_search():
         return Stuck(load, seed, at=1) if 0.2 < load < 0.27 else make(load, seed)
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
-    found = search(holed, settings, tuple(sweep_loads(holed, settings, (0.4,))))
-    assert 0.18 < found.load <= 0.2 < found.bound < 0.215
-    assert "not monotonic" in found.text
+    saturation = search(holed, settings, tuple(sweep_loads(holed, settings, (0.4,))))
+    assert 0.18 < saturation.load <= 0.2 < saturation.bound < 0.215
+    assert "not monotonic" in saturation.text
 
 
 def test_known_points_and_few_probes():
@@ -118,10 +118,10 @@ def test_known_points_and_few_probes():
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "max_probes": 4})
     known = tuple(sweep_loads(stuck, settings, (0.25, 0.5)))
-    found = search(stuck, settings, known)
-    assert len(found.points) == 6
-    assert set(known) <= set(found.points)
-    assert "max_probes=4" in found.text
+    saturation = search(stuck, settings, known)
+    assert len(saturation.points) == 6
+    assert set(known) <= set(saturation.points)
+    assert "max_probes=4" in saturation.text
 
 
 def test_search_ends_when_no_load_of_six_decimals_is_left():
@@ -129,10 +129,10 @@ def test_search_ends_when_no_load_of_six_decimals_is_left():
         return Stuck(load, seed, at=1) if load > 0.3 else make(load, seed)
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 1e-7, "max_probes": 50})
-    found = search(stuck, settings)
-    assert (found.load, found.bound) == (0.3, 0.300001)
-    assert len(found.points) < 35
-    assert "max_probes" not in found.text
+    saturation = search(stuck, settings)
+    assert (saturation.load, saturation.bound) == (0.3, 0.300001)
+    assert len(saturation.points) < 35
+    assert "max_probes" not in saturation.text
 
 
 def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
@@ -140,8 +140,8 @@ def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
     known = tuple(sweep_loads(make, settings, (0.1, 0.2, 0.3, 0.8)))
     tried = []
-    found = search(make, settings, known, on_result=lambda run: tried.append(run.load))
-    assert 0.475 <= found.load <= 0.5 < found.bound <= 0.525
+    saturation = search(make, settings, known, on_result=lambda run: tried.append(run.load))
+    assert 0.475 <= saturation.load <= 0.5 < saturation.bound <= 0.525
     assert len(tried) <= 2
     assert max(tried) < 0.55
 
@@ -151,9 +151,9 @@ def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
 def test_short_runs_find_the_same_saturation(service, max_cycles):
     """Close to it they are undecided; what surely arrives tells enough."""
     settings = SimulationSettings(max_cycles=max_cycles, tolerance=0.05, precision=0.05)
-    found = search(partial(make, service=service), settings)
-    assert 0.94 / service <= found.load <= 1.03 / service
-    assert found.bound <= 1.08 / service
+    saturation = search(partial(make, service=service), settings)
+    assert 0.94 / service <= saturation.load <= 1.03 / service
+    assert saturation.bound <= 1.08 / service
 
 
 def test_an_undecided_load_of_which_much_is_lost_is_not_taken():
@@ -168,8 +168,8 @@ def test_an_undecided_load_of_which_much_is_lost_is_not_taken():
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05, "max_cycles": 6400})
     points = sweep_loads(partial(Lossy, horizon=70_000), settings, (0.1, 0.2, 0.3, 0.4))
     assert {point.state for point in points} == {"undecided"}
-    found = search(partial(Lossy, horizon=70_000), settings, tuple(points))
-    assert found.load == 0
+    saturation = search(partial(Lossy, horizon=70_000), settings, tuple(points))
+    assert saturation.load == 0
 
 
 def test_an_undecided_load_above_the_capacity_of_a_terminal_is_not_sustained():
@@ -184,8 +184,8 @@ def test_an_undecided_load_above_the_capacity_of_a_terminal_is_not_sustained():
     points = tuple(sweep_loads(rising, settings, (0.1, 0.2, 0.3, 0.4)))
     assert {point.state for point in points} == {"undecided"}
     assert search(rising, settings, points).load > 0.35
-    found = search(rising, settings, points, limit=0.25)
-    assert 0.22 < found.load <= 0.25 < found.bound <= 0.27
+    saturation = search(rising, settings, points, limit=0.25)
+    assert 0.22 < saturation.load <= 0.25 < saturation.bound <= 0.27
 
 
 def test_the_load_of_several_seeds_is_the_one_asked_for():
@@ -207,8 +207,8 @@ def test_columns_say_how_seeds_are_pooled(monkeypatch):
     each = [run.facts() for run in point.runs]
     assert set(each[0]) - {"seed", "seeds"} <= set(POOLING)
     facts = point.facts()
-    assert facts["offered_min"] == min(one["offered_min"] for one in each)
-    assert facts["cycles"] == sum(one["cycles"] for one in each)
-    assert facts["hops_max"] == max(one["hops_max"] for one in each)
+    assert facts["offered_min"] == min(row["offered_min"] for row in each)
+    assert facts["cycles"] == sum(row["cycles"] for row in each)
+    assert facts["hops_max"] == max(row["hops_max"] for row in each)
     monkeypatch.setitem(POOLING, "hops_max", "sum")
-    assert point.facts()["hops_max"] == sum(one["hops_max"] for one in each)
+    assert point.facts()["hops_max"] == sum(row["hops_max"] for row in each)

@@ -61,10 +61,10 @@ def runs(name, share, seeds, **settings):
 
 def test_few_packets_suffice_for_a_small_network():
     """3,000 packets a terminal leave the accepted load uncertain by more than 2 %."""
-    found = runs("2x2", 0.2, 20, packet_flits=4, max_cycles=60_000)
-    assert [run.state for run in found] == ["stationary"] * 20
-    assert any("wider than precision" in run.text for run in found)
-    assert sum(run.accepted.low <= 0.2 <= run.accepted.high for run in found) >= 17
+    measurements = runs("2x2", 0.2, 20, packet_flits=4, max_cycles=60_000)
+    assert [run.state for run in measurements] == ["stationary"] * 20
+    assert any("wider than precision" in run.text for run in measurements)
+    assert sum(run.accepted.low <= 0.2 <= run.accepted.high for run in measurements) >= 17
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -80,10 +80,10 @@ def test_well_below_capacity_nearly_all_runs_are_stationary(name, share, cycles)
 def test_above_capacity_no_run_is_stationary(name, flits):
     """Ten per cent are certain within 60,000 cycles; of five, a run may be undecided."""
     for share, least in ((1.05, 2), (1.1, 6)):
-        found = runs(name, share, 6, packet_flits=flits, max_cycles=60_000)
-        assert "stationary" not in {run.state for run in found}
-        assert [run.state for run in found].count("saturated") >= least
-        assert all(run.latency is None for run in found)
+        measurements = runs(name, share, 6, packet_flits=flits, max_cycles=60_000)
+        assert "stationary" not in {run.state for run in measurements}
+        assert [run.state for run in measurements].count("saturated") >= least
+        assert all(run.latency is None for run in measurements)
 
 
 def test_too_few_packets_are_no_verdict():
