@@ -78,14 +78,14 @@ def table_of(
     pair_start, path_start, hops, weight = [0], [0], [], []
     for source in topology.endpoints.tolist():
         for target in topology.endpoints.tolist():
-            found = [
+            hop_lists = [
                 [hop if isinstance(hop, tuple) else (hop, 0) for hop in path]
                 for path in ([[]] if source == target else paths(source, target))
             ]
-            for path in found:
+            for path in hop_lists:
                 hops += path
                 path_start.append(len(hops))
-                weight.append(1 / len(found))
+                weight.append(1 / len(hop_lists))
             pair_start.append(len(path_start) - 1)
     return RouteTable.create(
         topology,

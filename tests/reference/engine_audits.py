@@ -88,6 +88,9 @@ def snapshot(simulation):
     return Snapshot(
         bundles["count"].astype(np.int64),
         bundles["rate"].copy(),
-        [crossings[one["first"] :][: one["crossings"]].astype(np.int64) for one in bundles],
+        [
+            crossings[bundle["first"] :][: bundle["crossings"]].astype(np.int64)
+            for bundle in bundles
+        ],
         flow.resources["capacity"].copy(),
     )

@@ -151,10 +151,10 @@ class Batch(Queues):
         return self.now >= 1234
 
     def counts(self):
-        found = super().counts()
-        found.finished_at[:] = 617
-        found.finished_at[5] = 1234
-        return found
+        counts = super().counts()
+        counts.finished_at[:] = 617
+        counts.finished_at[5] = 1234
+        return counts
 
 
 def ring(terminals):

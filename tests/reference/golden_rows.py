@@ -85,7 +85,7 @@ def main() -> int:
     parser.add_argument("--freeze", action="store_true", help="replace the frozen rows")
     arguments = parser.parse_args()
     frozen = sorted(path.name.removesuffix(".json.gz") for path in ROWS.glob("*.json.gz"))
-    found = 0
+    count = 0
     for study in arguments.studies or frozen:
         if arguments.freeze:
             freeze(arguments.results, study)
@@ -93,8 +93,8 @@ def main() -> int:
         lines = differences(frozen_rows(study), read_rows(arguments.results, study))
         values = sum(len(t["columns"]) * len(t["rows"]) for t in frozen_rows(study).values())
         print(f"{study}: {values} values, {len(lines)} differences", *lines[:20], sep="\n  ")
-        found += len(lines)
-    return int(found > 0)
+        count += len(lines)
+    return int(count > 0)
 
 
 if __name__ == "__main__":

@@ -118,14 +118,14 @@ def random_program(topology: Topology, seed: int) -> HopProgram:
         if narrow:
             candidates = candidates[:1]
         chosen = rng.sample(candidates, rng.randint(1, len(candidates)))
-        found = []
+        offered = []
         for channel in chosen:
             low = 0 if rng.random() < sinks else max(vc, 0)
             kind = rng.randint(low, classes - 1)
-            found.append((channel, kind, ESCAPE if kind in escapes and rng.random() < 0.8 else 0))
+            offered.append((channel, kind, ESCAPE if kind in escapes and rng.random() < 0.8 else 0))
         if escapes and not (forgets and rng.random() < 0.05):
-            found.append((candidates[0], rng.choice(escapes), ESCAPE))
-        return found
+            offered.append((candidates[0], rng.choice(escapes), ESCAPE))
+        return offered
 
     def answers(switch: int, target: int, vc: int) -> list[Candidates]:
         if not ways(switch, target):
@@ -195,13 +195,13 @@ def random_steered_program(topology: Topology, seed: int) -> HopProgram:
             waypoint = head = rng.choice(others)
             after = own + 1
         candidates = ways(switch, head)
-        found = []
+        offered = []
         for channel in rng.sample(candidates, rng.randint(1, min(2, len(candidates)))):
             kind = rng.randint(0 if rng.random() < sinks else max(vc, 0), classes - 1)
-            found.append((channel, kind, ESCAPE if kind in escapes and rng.random() < 0.8 else 0))
+            offered.append((channel, kind, ESCAPE if kind in escapes and rng.random() < 0.8 else 0))
         if escapes:
-            found.append((candidates[0], rng.choice(escapes), ESCAPE))
-        return waypoint, after, found
+            offered.append((candidates[0], rng.choice(escapes), ESCAPE))
+        return waypoint, after, offered
 
     def steps(switch: int, target: int, phase: int, own: int, vc: int):
         return [step(switch, target, phase, own, vc) for _ in range(rng.randint(1, 2))]

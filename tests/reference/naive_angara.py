@@ -61,7 +61,7 @@ class Hardware:
 
         Every beginning of a legal route is legal, so routes grow hop by hop.
         """
-        found: dict[int, list[list[int]]] = {source: [[]]}
+        by_switch: dict[int, list[list[int]]] = {source: [[]]}
         walks: list[list[int]] = [[]]
         for _ in range(limit):
             grown = []
@@ -73,8 +73,8 @@ class Hardware:
             for walk in walks:
                 reached.setdefault(self.target[walk[-1]], []).append(walk)
             for switch, routes in reached.items():
-                found.setdefault(switch, sorted(routes))
-        return found
+                by_switch.setdefault(switch, sorted(routes))
+        return by_switch
 
     # --- safe turns -----------------------------------------------------------------------
 

@@ -20,16 +20,16 @@ def shortest_routes(graph: RoutingGraph, source: int) -> dict[int, set[Route]]:
         hop = int(graph.edge_channel[e]), int(graph.edge_target[e])
         out.setdefault(int(graph.edge_source[e]), []).append(hop)
     # all shortest ways into each vertex, level by level: no shortest route takes a longer one
-    found: dict[int, set[Route]] = {}
+    by_switch: dict[int, set[Route]] = {}
     seen: set[int] = set()
     level: dict[int, set[Route]] = {int(graph.begin[source]): {()}}
     while level:
         arrived: dict[int, set[Route]] = {}
         for vertex, routes in level.items():
             switch = int(graph.vertex_switch[vertex])
-            if graph.accepting[vertex] and switch not in found:
+            if graph.accepting[vertex] and switch not in by_switch:
                 arrived.setdefault(switch, set()).update(routes)
-        found |= arrived
+        by_switch |= arrived
         seen |= set(level)
         following: dict[int, set[Route]] = {}
         for vertex, routes in level.items():
@@ -38,7 +38,7 @@ def shortest_routes(graph: RoutingGraph, source: int) -> dict[int, set[Route]]:
                     longer = {(*route, channel) for route in routes}
                     following.setdefault(target, set()).update(longer)
         level = following
-    return found
+    return by_switch
 
 
 def choices(graph: RoutingGraph) -> list[tuple[int, list[Route]]]:

@@ -99,7 +99,11 @@ class Network:
             hops = choices[which]
             crossed = [("in", ends[0]), *(("channel", c) for c in hops), ("out", ends[1])]
             delay = self.machine.latency + len(hops) * self.machine.hop_latency
-        return [one for one in crossed if self.capacity[one] < math.inf], crossed, delay
+        return (
+            [resource for resource in crossed if self.capacity[resource] < math.inf],
+            crossed,
+            delay,
+        )
 
 
 class Naive:
@@ -163,9 +167,9 @@ class Naive:
             message = Message(source, target, amount, resources, delay, eager)
             self.messages[key] = message
             self.outcome.messages += 1
-            for one in crossed:
+            for resource in crossed:
                 total = self.outcome.resource_bytes
-                total[one] = total.get(one, 0.0) + amount
+                total[resource] = total.get(resource, 0.0) + amount
         return self.messages[key]
 
     def begin_if_it_can(self, message):
@@ -210,7 +214,7 @@ class Naive:
                 # a buffered send is over for its sender when it has been begun
                 awaited = [(m, receives) for m, receives in awaited if receives or not m.eager]
                 while awaited:
-                    there = [one for one in awaited if one[0].done]
+                    there = [entry for entry in awaited if entry[0].done]
                     if not there:
                         yield lambda some=tuple(awaited): any(m.done for m, _ in some)
                         continue

@@ -26,12 +26,12 @@ def channels(dims, wrap, *, failed_switches=(), failed_links=(), nodes=()):
     if nodes:
         gone |= set(places) - {places[s] for s in nodes}
     cut = {frozenset((places[a], places[b])) for a, b in failed_links}
-    found = []
+    hops = []
     for place in places:
         for sign in (1, -1):
             for dimension in range(len(dims)):
                 there = step(place, dimension, sign, dims, wrap)
                 if there is None or {place, there} & gone or frozenset((place, there)) in cut:
                     continue
-                found.append((place, there, dimension, sign))
-    return found
+                hops.append((place, there, dimension, sign))
+    return hops

@@ -24,9 +24,9 @@ def ways(a, b, size, ring):
 
 
 def shortest(a, b, size, ring):
-    found = ways(a, b, size, ring)
-    least = min((length for _, length in found), default=0)
-    return [(sign, length) for sign, length in found if length == least]
+    options = ways(a, b, size, ring)
+    least = min((length for _, length in options), default=0)
+    return [(sign, length) for sign, length in options if length == least]
 
 
 def distance(source, target, dims, wrap):
@@ -64,11 +64,11 @@ def dimension_order(source, target, dims, wrap, order, sign_of=None):
     """
     hops, place = [], source
     for d in order:
-        found = shortest(place[d], target[d], dims[d], wrap[d])
-        if not found:
+        options = shortest(place[d], target[d], dims[d], wrap[d])
+        if not options:
             continue
-        sign = found[0][0]
-        if len(found) == 2:
+        sign = options[0][0]
+        if len(options) == 2:
             sign = 1 if even(source, target, place) else -1
         if sign_of is not None:
             sign = sign_of[d]
@@ -95,16 +95,16 @@ def direction_chances(source, target, dims, wrap, local=False):
     """Chance of each tuple of signs under GOAL and RLB: 0 where a dimension is not crossed."""
     choices = []
     for a, b, size, ring in zip(source, target, dims, wrap, strict=True):
-        found = ways(a, b, size, ring)
-        if len(found) < 2:
-            choices.append([(sign, Fraction(1)) for sign, _ in found] or [(0, Fraction(1))])
+        options = ways(a, b, size, ring)
+        if len(options) < 2:
+            choices.append([(sign, Fraction(1)) for sign, _ in options] or [(0, Fraction(1))])
             continue
-        near = min(length for _, length in found)
+        near = min(length for _, length in options)
         if local and 4 * near < size:
-            choices.append([(sign, Fraction(int(length == near))) for sign, length in found])
+            choices.append([(sign, Fraction(int(length == near))) for sign, length in options])
         else:
             # the shorter a way the likelier, in proportion to the length of the other
-            choices.append([(sign, Fraction(size - length, size)) for sign, length in found])
+            choices.append([(sign, Fraction(size - length, size)) for sign, length in options])
     chances = Counter()
     for signs in product(*choices):
         chance = Fraction(1)
@@ -117,11 +117,11 @@ def direction_chances(source, target, dims, wrap, local=False):
 
 def minimal_chances(source, target, dims, wrap):
     """Chance of each tuple of signs of a minimal quadrant."""
-    found = [
+    signs_of = [
         [sign for sign, _ in shortest(a, b, size, ring)] or [0]
         for a, b, size, ring in zip(source, target, dims, wrap, strict=True)
     ]
-    all_signs = list(product(*found))
+    all_signs = list(product(*signs_of))
     return {signs: Fraction(1, len(all_signs)) for signs in all_signs}
 
 
@@ -138,37 +138,37 @@ def quadrant(source, target, dims, signs):
 
 def between_chances(source, target, dims, chances):
     """Chance of each place to be the one between, with those chances of quadrants."""
-    found = Counter()
+    chance_of = Counter()
     for signs, chance in chances.items():
         box = quadrant(source, target, dims, signs)
         for place in box:
-            found[place] += chance / len(box)
-    return found
+            chance_of[place] += chance / len(box)
+    return chance_of
 
 
 def rlb_chances(source, target, dims, wrap, orders, local):
     """Chance of each way under RLB, the order of each half drawn from `orders`."""
-    found = Counter()
+    chance_of = Counter()
     for signs, chance in direction_chances(source, target, dims, wrap, local).items():
         box = quadrant(source, target, dims, signs)
         for place, first, second in product(box, orders, orders):
             way = dimension_order(source, place, dims, wrap, first, signs)
             way += dimension_order(place, target, dims, wrap, second, signs)
-            found[tuple(way)] += chance / len(box) / len(orders) ** 2
-    return found
+            chance_of[tuple(way)] += chance / len(box) / len(orders) ** 2
+    return chance_of
 
 
 def rdr_chances(source, target, dims, wrap):
     """Chance of each way under Random Distance Routing without escapes."""
     if source == target:
         return {(): Fraction(1)}
-    found = Counter()
+    chance_of = Counter()
     hops = closer(source, target, dims, wrap)
     for place, d, sign in hops:
         there = moved(place, d, sign, dims)
         for way, chance in rdr_chances(there, target, dims, wrap).items():
-            found[((place, d, sign), *way)] += chance / len(hops)
-    return found
+            chance_of[((place, d, sign), *way)] += chance / len(hops)
+    return chance_of
 
 
 def drawn_orders(name, dimensions):

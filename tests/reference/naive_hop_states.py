@@ -40,8 +40,8 @@ class NaiveStates:
         self.program, self.topology = program, topology
         rng = np.random.default_rng(7)
         self.words = rng.integers(2**64, size=words, dtype=np.uint64)
-        made = run_tables(program, topology, needed_classes(program), capacity=1)
-        self.tables, self.queues = made.tables, made.queues
+        run = run_tables(program, topology, needed_classes(program), capacity=1)
+        self.tables, self.queues = run.tables, run.queues
         self.packets = np.zeros((1, abi.PACKET_COLUMNS), np.int32)
         self.out = np.zeros((program.candidates, 3), np.int32)
         self.answers: dict[State, set[tuple]] = {}
@@ -64,17 +64,17 @@ class NaiveStates:
     def entries(self, ends: tuple[int, int, int, int]) -> set[State]:
         """The states in which packets of a pair enter."""
         source, target = ends[:2]
-        found = set()
+        states = set()
         for word in map(abi.RandomWord, self.words):
             row = self.fill(State(ends, source, None, 0, target, -1, 0, (0, 0, 0, 0)))
             if self.program.inject is not None:
                 reals = self.program.reals.copy()
-                given = (self.tables, reals, self.packets, 0, self.queues)
-                self.program.inject(*given, self.program.hop, word, self.out)
+                shared = (self.tables, reals, self.packets, 0, self.queues)
+                self.program.inject(*shared, self.program.hop, word, self.out)
             waypoint = int(row[abi.WAYPOINT])
             head = target if waypoint < 0 else waypoint
-            found.add(self.landed(State(ends, source, None, 0, head, waypoint, 0, own_of(row))))
-        return found
+            states.add(self.landed(State(ends, source, None, 0, head, waypoint, 0, own_of(row))))
+        return states
 
     def fill(self, state: State) -> np.ndarray:
         row = self.packets[0]
@@ -112,18 +112,18 @@ class NaiveStates:
             target = state.target
             if waypoint != state.waypoint:
                 target = state.ends[1] if waypoint < 0 else waypoint
-            asked = state._replace(target=target, waypoint=waypoint, own=own)
+            answered = state._replace(target=target, waypoint=waypoint, own=own)
             for channel, vc, penalty in rows:
                 there = int(self.topology.channel_target[channel])
                 resource = (channel, vc + shift)
-                after = asked._replace(switch=there, came=resource, hops=state.hops + 1)
+                after = answered._replace(switch=there, came=resource, hops=state.hops + 1)
                 after = self.landed(after)
                 self.ways[state].append((resource, penalty >= abi.ESCAPE, after))
                 self.visit(after)
             if self.program.again:
                 # it may wait, and be asked again
-                self.ways[state].append((None, False, asked))
-                self.visit(asked)
+                self.ways[state].append((None, False, answered))
+                self.visit(answered)
 
     def dependencies(self) -> set[tuple[Resource, Resource]]:
         return {
@@ -144,19 +144,19 @@ class NaiveStates:
         )
 
     def cut_through(self) -> set[tuple[Resource, Resource]]:
-        found = self.escapes()
+        escapes = self.escapes()
         return {
             (state.came, way[0])
             for state in self.answers
             for way in self.ways[state]
-            if state.came in found and way[1]
+            if state.came in escapes and way[1]
         }
 
     def wormhole(self) -> set[tuple[Resource, Resource]]:
         """From every state with an escape behind it: all walks without an escape from there."""
-        found, edges = self.escapes(), set()
+        escapes, edges = self.escapes(), set()
         for state in self.answers:
-            if state.came not in found:
+            if state.came not in escapes:
                 continue
             seen, waiting = {state}, [state]
             while waiting:

@@ -87,13 +87,13 @@ class EscapeRoutes:
         front, seen, steps = {(source, True)}, set(), 0
         while target not in {switch for switch, _ in front}:
             seen |= front
-            found = set()
+            following = set()
             for switch, climbs in front:
                 for a, b in self.joined:
                     step = self.level[b] - self.level[a]
                     if a == switch and (step == 1 or (step == -1 and climbs)):
-                        found.add((b, step == -1))
-            front, steps = found - seen, steps + 1
+                        following.add((b, step == -1))
+            front, steps = following - seen, steps + 1
         return steps
 
     def is_below(self, top: int, switch: int) -> bool:
@@ -107,11 +107,11 @@ class EscapeRoutes:
 
     def offered(self, here: int, target: int, across: bool) -> set[int]:
         """Switches of all escapes; `across`: the last hop was an escape inside a level."""
-        found = set()
+        switches = set()
         for a, b in self.joined:
             if a != here or self.up_down(b, target) >= self.up_down(here, target):
                 continue
             step = self.level[b] - self.level[a]
             if step < 0 or (step == 0 and not across) or (step > 0 and self.is_below(b, target)):
-                found.add(b)
-        return found
+                switches.add(b)
+        return switches

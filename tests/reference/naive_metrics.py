@@ -8,21 +8,21 @@ def routes(table):
     """For every ordered pair of different terminals its (weight, channels) paths."""
     topology = table.topology
     ends = sorted(set(topology.terminal_switch.tolist()))
-    found = {}
+    by_pair = {}
     for a, b in permutations(range(topology.num_terminals), 2):
         source, target = (int(topology.terminal_switch[t]) for t in (a, b))
         if table.per_terminal:
             pair = ends.index(source) * topology.num_terminals + b
         else:
             pair = ends.index(source) * len(ends) + ends.index(target)
-        found[a, b] = [
+        by_pair[a, b] = [
             (
                 float(table.path_weight[k]),
                 table.hop_channel[table.path_start[k] : table.path_start[k + 1]].tolist(),
             )
             for k in range(table.pair_start[pair], table.pair_start[pair + 1])
         ]
-    return found
+    return by_pair
 
 
 def channel_loads(table, pairs=None):

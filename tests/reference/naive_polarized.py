@@ -27,7 +27,7 @@ class PolarizedRoutes:
 
     def allowed(self, source: int, target: int, here: int) -> list[int]:
         """Switches that a packet may go to."""
-        found = []
+        switches = []
         for there in self.neighbors[here]:
             gain = self.gain(source, target, here, there)
             departs = self.hops[there][source] > self.hops[here][source]
@@ -37,8 +37,8 @@ class PolarizedRoutes:
             if gain > 0 or (
                 gain == 0 and ((departs and nearer_source) or (approaches and not nearer_source))
             ):
-                found.append(there)
-        return found
+                switches.append(there)
+        return switches
 
     def reachable(self, source: int, target: int) -> set[int]:
         """Switches that some packet from source to target can come to."""

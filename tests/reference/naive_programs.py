@@ -29,7 +29,7 @@ def spread(blocks, *, synchronous):
     known, depth = [{rank} for rank in range(ranks)], [0] * ranks
     run = [_rank(rank, blocks, known, depth, synchronous) for rank in range(ranks)]
     sent, posted = {}, {}
-    wishes = [next(one, None) for one in run]
+    wishes = [next(steps, None) for steps in run]
     moved = True
     while moved:
         moved = False
@@ -44,13 +44,13 @@ def spread(blocks, *, synchronous):
 
 def _rank(rank, blocks, known, depth, synchronous):
     """Yields one condition after the other; each tells whether the rank can go on."""
-    made, asked = {}, {}
+    sends_to, receives_from = {}, {}
     for block in blocks:
         requests = deque()
         for place in range(block.start[rank], block.start[rank + 1]):
             kind, peer, tag = (int(part[place]) for part in (block.kind, block.peer, block.tag))
             if kind in (SEND, ISEND):
-                number = made[peer, tag] = made.get((peer, tag), 0) + 1
+                number = sends_to[peer, tag] = sends_to.get((peer, tag), 0) + 1
                 message = rank, peer, tag, number
                 yield _sends(message, rank, known, depth)
                 if kind == SEND and synchronous:
@@ -60,7 +60,7 @@ def _rank(rank, blocks, known, depth, synchronous):
                 else:
                     requests.append(depth[rank] + 1)
             elif kind in (RECV, IRECV):
-                number = asked[peer, tag] = asked.get((peer, tag), 0) + 1
+                number = receives_from[peer, tag] = receives_from.get((peer, tag), 0) + 1
                 yield _posts((peer, rank, tag, number))
                 if kind == RECV:
                     depth[rank] += 1

@@ -326,9 +326,9 @@ class NaiveNetwork:
             if wishes:
                 vc, out, out_vc = self._first(wishes, port.next_vc)
                 proposals[id(out)].append((number, vc, out, out_vc))
-        for asked in proposals.values():
-            out = asked[0][2]
-            number, vc, _, out_vc = self._first(asked, out.next_input)
+        for rivals in proposals.values():
+            out = rivals[0][2]
+            number, vc, _, out_vc = self._first(rivals, out.next_input)
             # settled: round-robin moves on only where a proposal was taken
             inputs[number].next_vc, out.next_input = vc + 1, number + 1
             self._grant(inputs[number], vc, out, out_vc)
@@ -378,7 +378,7 @@ class NaiveNetwork:
             return [(self.ways_out[packet.target], [0], 0, 0)]
         if port.kind == "in":
             came = (-1, -1)
-        found = []
+        candidates = []
         for channel, named, penalty in self.routing.candidates(packet, switch, *came, self):
             kind = named + packet.phase * classes
             options = lanes[kind]
@@ -388,22 +388,28 @@ class NaiveNetwork:
                     options = [vc]
                 else:
                     need = 2 * self.length
-            found.append((self.channels[channel], options, penalty, need, lanes[kind]))
-        return [one[:4] for one in self._ranked(found, self.now - port.asked[vc])]
+            candidates.append((self.channels[channel], options, penalty, need, lanes[kind]))
+        return [candidate[:4] for candidate in self._ranked(candidates, self.now - port.asked[vc])]
 
-    def _ranked(self, found, waited):
+    def _ranked(self, candidates, waited):
         """The candidates that stand; the best one, if there is such, comes first at no cost."""
         if self.routing.ranking == "room":
-            return found
-        costs = [penalty for _, _, penalty, _, _ in found]
+            return candidates
+        costs = [penalty for _, _, penalty, _, _ in candidates]
         if self.routing.by_occupancy:
-            for k, (out, _, _, _, lanes) in enumerate(found):
+            for k, (out, _, _, _, lanes) in enumerate(candidates):
                 costs[k] += sum(self.units(self.occupied(out, vc)) for vc in lanes)
         best = costs.index(min(costs))
-        stand = [(*found[best][:2], float("-inf"), *found[best][3:])]
+        stand = [(*candidates[best][:2], float("-inf"), *candidates[best][3:])]
         may_escape = waited >= min(500, self.routing.escape_wait * self.length)
-        if self.routing.ranking == "best-or-escape" and (may_escape or found[best][2] >= ESCAPE):
-            stand += [one for k, one in enumerate(found) if k != best and one[2] >= ESCAPE]
+        if self.routing.ranking == "best-or-escape" and (
+            may_escape or candidates[best][2] >= ESCAPE
+        ):
+            stand += [
+                candidate
+                for k, candidate in enumerate(candidates)
+                if k != best and candidate[2] >= ESCAPE
+            ]
         return stand
 
     def occupied(self, out, vc):

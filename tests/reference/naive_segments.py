@@ -21,7 +21,7 @@ def greedy_segments(graph: nx.Graph, start: int) -> list[tuple[int, ...]]:
 
     The gaps: switches of the path are not tried again, and all switches of a segment are visited.
     """
-    visited, links, found = [start], set(), []
+    visited, links, segments = [start], set(), []
 
     def find(switch: int, path: list[int], used: set[frozenset[int]]) -> list[int] | None:
         for other in sorted(graph[switch]):
@@ -38,11 +38,11 @@ def greedy_segments(graph: nx.Graph, start: int) -> list[tuple[int, ...]]:
 
     for switch in visited:
         while path := find(switch, [switch], set()):
-            found.append(tuple(path))
+            segments.append(tuple(path))
             links |= {frozenset(pair) for pair in pairwise(path)}
             # `visited` grows while it is read
             visited += path[1:-1]
-    return found
+    return segments
 
 
 def shortest_segment(graph: nx.Graph, visited: set[int], links: set[frozenset[int]]) -> int:
@@ -98,9 +98,9 @@ def naive_turn_prohibition(graph: nx.Graph, gate: int | None = None) -> set[tupl
     main = next((part for part in parts if gate in part), max(parts, key=len))
     entries = {min(part & set(graph[switch])) for part in parts if part is not main}
     prohibited = {
-        (one, switch, other)
-        for one, other in permutations(graph[switch], 2)
-        if not ({one, other} <= entries | main and {one, other} & entries)
+        (before, switch, after)
+        for before, after in permutations(graph[switch], 2)
+        if not ({before, after} <= entries | main and {before, after} & entries)
     }
     prohibited |= naive_turn_prohibition(rest.subgraph(main), gate)
     for part in parts:

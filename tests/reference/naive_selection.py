@@ -22,7 +22,7 @@ def shortest_routes(graph: RoutingGraph) -> dict[tuple[int, int], list[Route]]:
         edges[int(graph.edge_source[e])].append(
             (int(graph.edge_channel[e]), int(graph.edge_target[e]))
         )
-    found: dict[tuple[int, int], list[Route]] = {}
+    by_pair: dict[tuple[int, int], list[Route]] = {}
     for source in range(count):
         reached = {int(graph.begin[source])}
         while more := {w for v in reached for _, w in edges[v]} - reached:
@@ -35,12 +35,12 @@ def shortest_routes(graph: RoutingGraph) -> dict[tuple[int, int], list[Route]]:
             for route, vertices in walks.items():
                 for v in vertices:
                     switch = int(graph.vertex_switch[v])
-                    if graph.accepting[v] and (source, switch) not in found:
+                    if graph.accepting[v] and (source, switch) not in by_pair:
                         arrived.setdefault(switch, [])
                         if route not in arrived[switch]:
                             arrived[switch].append(route)
             for switch, routes in arrived.items():
-                found[source, switch] = sorted(routes)
+                by_pair[source, switch] = sorted(routes)
             missing -= arrived.keys()
             if not missing:
                 break
@@ -50,7 +50,7 @@ def shortest_routes(graph: RoutingGraph) -> dict[tuple[int, int], list[Route]]:
                     for channel, w in edges[v]:
                         following.setdefault((*route, channel), set()).add(w)
             walks = following
-    return found
+    return by_pair
 
 
 class Loads:
@@ -99,16 +99,16 @@ def sssp(
     for key in sorted(groups):
         left = sorted(groups[key], key=lambda pair: place[pair[1]])
         while left:
-            found = {p: loads.lightest(routes[p], backwards(p[0])) for p in left}
+            lightest = {p: loads.lightest(routes[p], backwards(p[0])) for p in left}
             used: set[int] = set()
             applied = []
             for pair in left:
-                if used.isdisjoint(found[pair]):
-                    used.update(found[pair])
+                if used.isdisjoint(lightest[pair]):
+                    used.update(lightest[pair])
                     applied.append(pair)
             for pair in applied:
-                chosen[pair] = found[pair]
-                loads.apply(found[pair])
+                chosen[pair] = lightest[pair]
+                loads.apply(lightest[pair])
             left = [pair for pair in left if pair not in applied]
     return chosen
 

@@ -14,18 +14,18 @@ def simple_paths(topology: Topology, start: int, end: int) -> list[tuple[int, ..
     ends = list(
         zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     )
-    found = []
+    paths = []
 
     def walk(at: int, seen: frozenset[int], path: tuple[int, ...]) -> None:
         if at == end:
-            found.append(path)
+            paths.append(path)
             return
         for channel, (a, b) in enumerate(ends):
             if a == at and b not in seen:
                 walk(b, seen | {b}, (*path, channel))
 
     walk(start, frozenset([start]), ())
-    return found
+    return paths
 
 
 def pairs_of(topology: Topology, demand: Demand) -> dict[tuple[int, int], float]:
@@ -44,7 +44,7 @@ def throughput(topology: Topology, demand: Demand, load: float | None) -> float:
     """Solve the program over paths: the sustained load, or the flow accepted at a load."""
     at = topology.terminal_switch.tolist()
     fastest = float(topology.channel_capacity.max(initial=1.0))
-    limits = [float(one) / fastest for one in topology.channel_capacity] + [1.0] * 2 * len(at)
+    limits = [float(speed) / fastest for speed in topology.channel_capacity] + [1.0] * 2 * len(at)
     program = LinearProgram()
     rows = program.rows([float("-inf")] * len(limits), limits)
     scale = program.variables(1, cost=-1.0 if load is None else 0.0)
@@ -81,11 +81,11 @@ def proven(
     demands: Mapping[tuple[int, int], Fraction],
     weights: Sequence[int],
     ends: tuple[Sequence[int], Sequence[int]],
-    one: int,
+    unit: int,
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Return the sums of a certificate: capacity, demand and missing weight of all pairs."""
     at = topology.terminal_switch.tolist()
-    capacity = [Fraction(float(one)) for one in topology.channel_capacity]
+    capacity = [Fraction(float(speed)) for speed in topology.channel_capacity]
     carried = sum(
         (c / max(capacity) * w for c, w in zip(capacity, weights, strict=True)), Fraction(0)
     )
@@ -96,5 +96,5 @@ def proven(
         if between is not None:
             weight = ends[0][t] + between + ends[1][u]
             weighed += amount * weight
-            missing += amount * max(0, one - weight)
+            missing += amount * max(0, unit - weight)
     return carried, weighed, missing

@@ -27,11 +27,11 @@ def transpose(count):
 
 def digits(rank, dims):
     """Coordinates of a rank of a row-major grid."""
-    found = []
+    coordinates = []
     for size in reversed(dims):
         rank, digit = divmod(rank, size)
-        found.append(digit)
-    return found[::-1]
+        coordinates.append(digit)
+    return coordinates[::-1]
 
 
 def rank_of(place, dims):

@@ -38,8 +38,8 @@ class Format:
 
     @property
     def number(self) -> tuple[int, int]:
-        one, two = self.version.split(".")[:2]
-        return int(one), int(two)
+        major, minor = self.version.split(".")[:2]
+        return int(major), int(minor)
 
     @property
     def sized(self) -> bool:
@@ -52,34 +52,36 @@ class Format:
         first = ("bandwidth",) if speed else ("latency_avg",)
         rate = ("message_rate",) if self.plugin == "osu-mbw-mr" else ()
         full = ("latency_min", "latency_max", "iterations") if self.full else ()
-        tail = tuple(f"{'bandwidth' if speed else 'latency'}_p{one}" for one in self.percentiles)
+        tail = tuple(
+            f"{'bandwidth' if speed else 'latency'}_p{percent}" for percent in self.percentiles
+        )
         return first + rate + full + tail + (("transmit_size",) if self.transmitted else ())
 
     def __str__(self) -> str:
         options = [name for name in ("full", "validation", "transmitted") if getattr(self, name)]
-        tail = "".join(f"-p{one}" for one in self.percentiles)
+        tail = "".join(f"-p{percent}" for percent in self.percentiles)
         return "-".join([self.plugin, self.version + self.device, *options]) + tail
 
 
 def formats() -> list[Format]:
     """All formats that exist."""
     switches = (False, True)
-    found = []
+    existing = []
     for plugin, version, device in product(TITLES, VERSIONS, DEVICES):
         for full, validation, tail, transmitted in product(switches, repeat=4):
             marks = (50, 90, 99) if tail else ()
-            one = Format(plugin, version, device, full, validation, marks, transmitted)
+            form = Format(plugin, version, device, full, validation, marks, transmitted)
             collective = plugin in COLLECTIVES
             exists = (
                 (collective or not full)
-                and (one.number >= (5, 9) or not validation)
-                and (one.number >= (7, 3) or not tail)
-                and ((one.number >= (6, 1) and one.sized) or not transmitted)
-                and (device != "-ROCM" or one.number >= (5, 7))
+                and (form.number >= (5, 9) or not validation)
+                and (form.number >= (7, 3) or not tail)
+                and ((form.number >= (6, 1) and form.sized) or not transmitted)
+                and (device != "-ROCM" or form.number >= (5, 7))
             )
             if exists:
-                found.append(one)
-    return found
+                existing.append(form)
+    return existing
 
 
 def heading(form: Format) -> str:
@@ -98,8 +100,8 @@ def heading(form: Format) -> str:
         text += right("Min Latency(us)") + right("Max Latency(us)") + right("Iterations", 12)
     if form.validation:
         text += right("Validation")
-    for one in form.percentiles:
-        text += right(f"P{one} Tail Lat(us)" if latency else f"P{one} Tail BW(MB/s)")
+    for percent in form.percentiles:
+        text += right(f"P{percent} Tail Lat(us)" if latency else f"P{percent} Tail BW(MB/s)")
     return text + (right("Transmit Size") if form.transmitted else "")
 
 
@@ -126,17 +128,17 @@ def lines(form: Format, rows: list[tuple[int, dict[str, float]]]) -> list[str]:
     """Lines of the whole output; `rows` are pairs of size and values by metric."""
     collective = form.plugin in COLLECTIVES
     title = f"# OSU MPI{form.device} {TITLES[form.plugin]} v{form.version}"
-    found = [""] if collective or form.number >= (7, 4) else []
-    found.append(title)
+    header = [""] if collective or form.number >= (7, 4) else []
+    header.append(title)
     if form.plugin == "osu-mbw-mr" and form.number == (7, 1):
-        found += [title, ""]
+        header += [title, ""]
     if form.device and not collective:
-        found.append("# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)")
+        header.append("# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)")
     if form.plugin == "osu-mbw-mr":
-        found.append(f"# [ pairs: {PAIRS} ] [ window size: {WINDOW} ]")
+        header.append(f"# [ pairs: {PAIRS} ] [ window size: {WINDOW} ]")
     above = below = []
     if form.number >= (7, 0) and form.sized:
         above, below = ["# Datatype: MPI_CHAR."], []
         if not collective and form.number < (7, 4):
             above, below = below, above
-    return [*found, *above, heading(form), *below, *(row(form, *one) for one in rows)]
+    return [*header, *above, heading(form), *below, *(row(form, *values) for values in rows)]

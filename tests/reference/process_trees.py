@@ -30,8 +30,8 @@ class Processes:
 
     def below(self, root: int) -> list[int]:
         """Descendants of a process, parents first."""
-        found = [pid for pid, parent in self.parent.items() if parent == root]
-        return found + [one for pid in found for one in self.below(pid)]
+        children = [pid for pid, parent in self.parent.items() if parent == root]
+        return children + [descendant for pid in children for descendant in self.below(pid)]
 
     def identities(self, pids: list[int]) -> dict[str, str]:
         """Commands of processes, by what tells them from later ones with the same number."""
@@ -59,4 +59,4 @@ def wait_until(condition: Callable[[], object], seconds: float, what: str) -> No
 
 def thoroughly(*more: object) -> list[Any]:
     """Return parameters that take as long as the others and find less: not for CI."""
-    return [pytest.param(one, marks=pytest.mark.thorough) for one in more]
+    return [pytest.param(parameter, marks=pytest.mark.thorough) for parameter in more]

@@ -91,22 +91,22 @@ def blocks(draw, ranks, may_stick=False):
     blocking = random.choice([0.05, 0.5])
     for step in range(random.randrange(12 * ranks)):
         what = random.random()
-        one, other = random.randrange(ranks), random.randrange(ranks)
+        first, second = random.randrange(ranks), random.randrange(ranks)
         if what < 0.1:
-            builder.compute(one, random.choice([0, 10, 700]))
-        elif what < 0.2 and open_[one]:
+            builder.compute(first, random.choice([0, 10, 700]))
+        elif what < 0.2 and open_[first]:
             if random.random() < 0.3:
-                open_[one] = 0
-                builder.wait(one)
+                open_[first] = 0
+                builder.wait(first)
             else:
-                builder.wait(one, random.randrange(open_[one]))
-                open_[one] -= 1
+                builder.wait(first, random.randrange(open_[first]))
+                open_[first] -= 1
         else:
             size, tag = random.choice(SIZES), step if may_stick else random.randrange(2)
             # of the two ends of a message one may block; a rank has nothing open when it does, or
             # others would wait for what they only ask for later
-            waits = random.random() < blocking and (may_stick or one != other)
-            ends = [(one, other, "send"), (other, one, "receive")]
+            waits = random.random() < blocking and (may_stick or first != second)
+            ends = [(first, second, "send"), (second, first, "receive")]
             random.shuffle(ends)
             for rank, peer, name in ends:
                 if waits and not may_stick:
@@ -128,6 +128,6 @@ def blocks(draw, ranks, may_stick=False):
 @st.composite
 def schedules(draw, ranks, may_stick=False):
     """Some blocks, some of them more than once."""
-    made = draw(st.lists(blocks(ranks, may_stick=may_stick), min_size=1, max_size=3))
-    tape = draw(st.lists(st.integers(0, len(made) - 1), min_size=1, max_size=5))
-    return schedule_of(*made, tape=tape)
+    drawn = draw(st.lists(blocks(ranks, may_stick=may_stick), min_size=1, max_size=3))
+    tape = draw(st.lists(st.integers(0, len(drawn) - 1), min_size=1, max_size=5))
+    return schedule_of(*drawn, tape=tape)

@@ -187,11 +187,11 @@ def messages_of(lists):
 
 def numbers(counts):
     """Everything that was counted, as one list."""
-    found = []
+    values = []
     for field in fields(counts):
         value = getattr(counts, field.name)
         if isinstance(value, Histogram):
-            found += [*value.bins.tolist(), value.total, value.sum, value.maximum]
+            values += [*value.bins.tolist(), value.total, value.sum, value.maximum]
         else:
-            found += np.ravel(value).tolist()
-    return found
+            values += np.ravel(value).tolist()
+    return values

@@ -53,9 +53,9 @@ def bisection_links(topology):
     return min(sum((a in half) != (b in half) for a, b in ends) for half in halves)
 
 
-def same(one, other):
+def same(topology, other):
     """Whether two networks agree in names, channels, ports and terminals."""
-    return one.switch_names == other.switch_names and all(
-        np.array_equal(getattr(one, name), getattr(other, name))
+    return topology.switch_names == other.switch_names and all(
+        np.array_equal(getattr(topology, name), getattr(other, name))
         for name in ("channel_source", "channel_target", "source_port", "target_port")
     )

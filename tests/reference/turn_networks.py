@@ -50,5 +50,5 @@ def assert_acyclic_and_connected(graph: RoutingGraph) -> None:
     for switch in links:
         begin = int(graph.begin[switch])
         reached = {begin, *nx.descendants(walks, begin)}
-        found = {int(graph.vertex_switch[vertex]) for vertex in reached}
-        assert found == nx.node_connected_component(links, switch)
+        switches = {int(graph.vertex_switch[vertex]) for vertex in reached}
+        assert switches == nx.node_connected_component(links, switch)
