@@ -4,9 +4,9 @@ import random as standard
 
 import numpy as np
 from hypothesis import strategies as st
-from random_tables import walk
+from random_tables import walk, weighted_table
 
-from routelab.api import RouteTable, Topology
+from routelab.api import Topology
 from routelab.simulation.flow.schedule import Schedule
 from routelab.toolkit.workloads.block_builder import BlockBuilder
 
@@ -57,28 +57,15 @@ def reachable_tables(draw):
         terminal_switch=np.repeat(np.arange(size), at_switch),
         channel_capacity=[random.choice([1.0, 1.0, 0.5, 2.0]) for _ in ends],
     )
-    pair_start, path_start, weights, hops = [0], [0], [], []
-    per_terminal = draw(st.booleans())
-    targets = topology.terminal_switch if per_terminal else topology.endpoints
-    for source in topology.endpoints.tolist():
-        for target in targets.tolist():
-            ways = []
-            while not ways or (source != target and random.random() < 0.3 and len(ways) < 3):
-                way = walk(topology, source, target, random)
-                ways += [] if way is None else [way]
-            for way in ways:
-                hops += way
-                path_start.append(len(hops))
-                weights.append(1 / len(ways))
-            pair_start.append(len(weights))
-    return RouteTable.create(
-        topology,
-        pair_start=pair_start,
-        path_start=path_start,
-        path_weight=weights,
-        hop_channel=hops,
-        per_terminal=per_terminal,
-    )
+
+    def equal_ways(source, target):
+        ways = []
+        while not ways or (source != target and random.random() < 0.3 and len(ways) < 3):
+            way = walk(topology, source, target, random)
+            ways += [] if way is None else [way]
+        return [(1 / len(ways), way) for way in ways]
+
+    return weighted_table(topology, equal_ways, per_terminal=draw(st.booleans()))
 
 
 @st.composite

@@ -48,6 +48,32 @@ def walk(topology, source, target, random):
     return way
 
 
+def weighted_table(topology, weighted_paths, per_terminal=False, ascending=False):
+    """A table from a function that returns the (weight, channels) of all paths of a pair.
+
+    Of an `ascending` table, hop i is on virtual channel i.
+    """
+    pair_start, path_start, weights, hops, vcs = [0], [0], [], [], []
+    targets = topology.terminal_switch if per_terminal else topology.endpoints
+    for source in topology.endpoints.tolist():
+        for target in targets.tolist():
+            for weight, path in weighted_paths(source, target):
+                hops += path
+                vcs += range(len(path))
+                path_start.append(len(hops))
+                weights.append(weight)
+            pair_start.append(len(weights))
+    return RouteTable.create(
+        topology,
+        pair_start=pair_start,
+        path_start=path_start,
+        path_weight=weights,
+        hop_channel=hops,
+        hop_vc=vcs if ascending else None,
+        per_terminal=per_terminal,
+    )
+
+
 @st.composite
 def tables(draw, topologies=None, per_terminal=None):
     """Tables with none, one or several weighted paths a pair, not necessarily shortest.
@@ -58,24 +84,12 @@ def tables(draw, topologies=None, per_terminal=None):
     random = draw(st.randoms(use_true_random=False))
     if per_terminal is None:
         per_terminal = draw(st.booleans())
-    ends = topology.endpoints.tolist()
-    targets = topology.terminal_switch.tolist() if per_terminal else ends
-    pair_start, path_start, weights, hops = [0], [0], [], []
-    for source in ends:
-        for target in targets:
-            wanted = 1 if source == target else random.choice([0, 1, 1, 3])
-            ways = [walk(topology, source, target, random) for _ in range(wanted)]
-            ways = [way for way in ways if way is not None]
-            for number, way in enumerate(ways, 1):
-                hops += way
-                path_start.append(len(hops))
-                weights.append(2 * number / (len(ways) * (len(ways) + 1)))
-            pair_start.append(len(weights))
-    return RouteTable.create(
-        topology,
-        pair_start=pair_start,
-        path_start=path_start,
-        path_weight=weights,
-        hop_channel=hops,
-        per_terminal=per_terminal,
-    )
+
+    def weighted_ways(source, target):
+        wanted = 1 if source == target else random.choice([0, 1, 1, 3])
+        ways = [walk(topology, source, target, random) for _ in range(wanted)]
+        ways = [way for way in ways if way is not None]
+        total = len(ways) * (len(ways) + 1)
+        return [(2 * number / total, way) for number, way in enumerate(ways, 1)]
+
+    return weighted_table(topology, weighted_ways, per_terminal)

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 from hypothesis import strategies as st
-from random_tables import networks, walk
+from random_tables import networks, walk, weighted_table
 
 from routelab.api import RouteTable, Topology
 from routelab.api.traffic import Demand, Messages
@@ -57,28 +57,14 @@ def shortest_way(topology, source, target, random):
 
 def layered_table(topology, find, most_paths=1, random=None, per_terminal=False):
     """A table of found ways, hop i on virtual channel i: no cycle of dependencies is possible."""
-    pair_start, path_start, weights, hops, vcs = [0], [0], [], [], []
-    targets = topology.terminal_switch if per_terminal else topology.endpoints
-    for source in topology.endpoints.tolist():
-        for target in targets.tolist():
-            count = 1 if source == target or random is None else random.randint(1, most_paths)
-            ways = [find(source, target) for _ in range(count)]
-            ways = [way for way in ways if way is not None]
-            for way in ways:
-                hops += way
-                vcs += range(len(way))
-                path_start.append(len(hops))
-                weights.append(1 / len(ways))
-            pair_start.append(len(weights))
-    return RouteTable.create(
-        topology,
-        pair_start=pair_start,
-        path_start=path_start,
-        path_weight=weights,
-        hop_channel=hops,
-        hop_vc=vcs,
-        per_terminal=per_terminal,
-    )
+
+    def equal_ways(source, target):
+        count = 1 if source == target or random is None else random.randint(1, most_paths)
+        ways = [find(source, target) for _ in range(count)]
+        ways = [way for way in ways if way is not None]
+        return [(1 / len(ways), way) for way in ways]
+
+    return weighted_table(topology, equal_ways, per_terminal, ascending=True)
 
 
 @st.composite

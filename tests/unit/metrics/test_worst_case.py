@@ -4,9 +4,8 @@ import naive_metrics as naive
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tables import networks, tables
+from random_tables import networks, tables, weighted_table
 
-from routelab.api import RouteTable
 from routelab.metrics import worst_permutation
 from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
@@ -41,20 +40,17 @@ def ring_table(size, forward):
         (int(s), int(d)): c
         for c, (s, d) in enumerate(zip(ring.channel_source, ring.channel_direction, strict=True))
     }
-    pair_start, path_start, weights, hops = [0], [0], [], []
-    for source in range(size):
-        for target in range(size):
-            offset = (target - source) % size
-            ways = [(forward(offset), offset, 0, 1), (1 - forward(offset), size - offset, 1, -1)]
-            for share, length, direction, sign in ways:
-                if share > 0:
-                    hops += [step[(source + sign * h) % size, direction] for h in range(length)]
-                    path_start.append(len(hops))
-                    weights.append(share)
-            pair_start.append(len(weights))
-    return RouteTable.create(
-        ring, pair_start=pair_start, path_start=path_start, path_weight=weights, hop_channel=hops
-    )
+
+    def both_ways(source, target):
+        offset = (target - source) % size
+        ways = [(forward(offset), offset, 0, 1), (1 - forward(offset), size - offset, 1, -1)]
+        return [
+            (share, [step[(source + sign * h) % size, direction] for h in range(length)])
+            for share, length, direction, sign in ways
+            if share > 0
+        ]
+
+    return weighted_table(ring, both_ways)
 
 
 @pytest.mark.parametrize(

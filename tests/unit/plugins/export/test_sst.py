@@ -13,6 +13,7 @@ from types import ModuleType
 import networkx as nx
 import numpy as np
 import pytest
+from random_tables import weighted_table
 
 import routelab
 from routelab.api import InputError, RouteTable, Topology
@@ -51,26 +52,19 @@ def several_paths(seed=1):
         terminal_switch=terminals,
         terminal_names=[f"host {terminal}" for terminal in range(12)],
     )
-    pair_start, path_start, weights, hops = [0], [0], [], []
-    for source in range(9):
-        for target in range(9):
-            paths = [[source]]
-            if source != target:
-                paths = list(nx.all_simple_paths(graph, source, target, cutoff=4))
-                paths = generator.sample(paths, min(len(paths), generator.choice([1, 2, 3])))
-            shares = [generator.random() + 0.1 for _ in paths]
-            for path, share in zip(paths, shares, strict=True):
-                hops += [number[pair] for pair in pairwise(path)]
-                path_start.append(len(hops))
-                weights.append(share / sum(shares))
-            pair_start.append(len(weights))
-    return RouteTable.create(
-        topology,
-        pair_start=pair_start,
-        path_start=path_start,
-        path_weight=weights,
-        hop_channel=hops,
-    )
+
+    def weighted_paths(source, target):
+        paths = [[source]]
+        if source != target:
+            paths = list(nx.all_simple_paths(graph, source, target, cutoff=4))
+            paths = generator.sample(paths, min(len(paths), generator.choice([1, 2, 3])))
+        shares = [generator.random() + 0.1 for _ in paths]
+        return [
+            (share / sum(shares), [number[pair] for pair in pairwise(path)])
+            for path, share in zip(paths, shares, strict=True)
+        ]
+
+    return weighted_table(topology, weighted_paths)
 
 
 TABLES = {
