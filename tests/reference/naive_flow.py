@@ -99,11 +99,8 @@ class Network:
             hops = choices[which]
             crossed = [("in", ends[0]), *(("channel", c) for c in hops), ("out", ends[1])]
             delay = self.machine.latency + len(hops) * self.machine.hop_latency
-        return (
-            [resource for resource in crossed if self.capacity[resource] < math.inf],
-            crossed,
-            delay,
-        )
+        limited = [resource for resource in crossed if self.capacity[resource] < math.inf]
+        return limited, crossed, delay
 
 
 class Naive:

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="module")
-def certified_tables():
+def examples():
     """Tables, each with its certificate, by virtual channels and what keeps one."""
     network = build_grid("torus", (4, 3), wrap=True)
     tables = {}
@@ -53,9 +53,9 @@ def first_illegal(graph, table):
 
 @pytest.mark.parametrize("case", [(1, "pair"), (2, "pair"), (2, "hop")])
 def test_all_routes_of_the_table_are_legal_and_their_bound_is_not_above_the_load(
-    certified_tables, case, tmp_path
+    examples, case, tmp_path
 ):
-    table, content = certified_tables[case]
+    table, content = examples[case]
     graph = rules_of(content, tmp_path, case[1]).routing_graph(table.topology)
     assert first_illegal(graph, table) == -1
     lengths = route_lengths(graph.arrays, table.topology.endpoints).reshape(-1)
@@ -70,9 +70,9 @@ def test_all_routes_of_the_table_are_legal_and_their_bound_is_not_above_the_load
 
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
-def test_shortest_legal_routes_are_shortest_subsequences(data, certified_tables, tmp_path_factory):
-    case = data.draw(st.sampled_from(sorted(certified_tables)))
-    table, content = certified_tables[case]
+def test_shortest_legal_routes_are_shortest_subsequences(data, examples, tmp_path_factory):
+    case = data.draw(st.sampled_from(sorted(examples)))
+    table, content = examples[case]
     content = dict(content)
     kept = data.draw(st.sets(st.integers(0, len(content["resources"]) - 1), min_size=1))
     content["resources"] = [content["resources"][i] for i in sorted(kept)]
@@ -98,8 +98,8 @@ def test_shortest_legal_routes_are_shortest_subsequences(data, certified_tables,
         assert lengths[s].tolist() == expected
 
 
-def test_two_exchanged_ranks_forbid_a_route_that_uses_both(certified_tables, tmp_path):
-    table, content = certified_tables[1, "pair"]
+def test_two_exchanged_ranks_forbid_a_route_that_uses_both(examples, tmp_path):
+    table, content = examples[1, "pair"]
     rank = {channel: place for channel, _, place in content["resources"]}
     path = int(np.argmax(table.path_length))
     hops = table.hop_channel[table.path_start[path] : table.path_start[path + 1]].tolist()
@@ -110,10 +110,8 @@ def test_two_exchanged_ranks_forbid_a_route_that_uses_both(certified_tables, tmp
     assert first_illegal(graph, table) >= 0
 
 
-def test_the_stand_alone_program_checks_the_word_and_refuses_exchanged_ranks(
-    certified_tables, tmp_path
-):
-    _, content = certified_tables[2, "hop"]
+def test_the_stand_alone_program_checks_the_word_and_refuses_exchanged_ranks(examples, tmp_path):
+    _, content = examples[2, "hop"]
     path = tmp_path / "certificate.json"
 
     def code(changed):
@@ -137,25 +135,23 @@ def test_the_stand_alone_program_checks_the_word_and_refuses_exchanged_ranks(
         ({"resources": [[0, -1, 1]]}, "cannot exist"),
     ],
 )
-def test_files_that_are_no_word_of_this_network_are_refused(
-    certified_tables, tmp_path, change, said
-):
-    table, content = certified_tables[1, "pair"]
+def test_files_that_are_no_word_of_this_network_are_refused(examples, tmp_path, change, said):
+    table, content = examples[1, "pair"]
     rules = rules_of({**content, **change}, tmp_path)
     with pytest.raises(InputError, match=said):
         rules.routing_graph(table.topology)
 
 
-def test_a_certificate_of_another_network_does_not_apply(certified_tables, tmp_path):
-    table, content = certified_tables[1, "pair"]
+def test_a_certificate_of_another_network_does_not_apply(examples, tmp_path):
+    table, content = examples[1, "pair"]
     assert rules_of(content, tmp_path).supports(table.topology) is None
     other = build_grid("torus", (3, 4), wrap=True)
     assert "another network" in rules_of(content, tmp_path).supports(other)
 
 
-def test_a_text_is_refused(certified_tables, tmp_path):
+def test_a_text_is_refused(examples, tmp_path):
     path = tmp_path / "word"
     for text in ("up down up", "[" * 100_000, ""):
         path.write_text(text)
         with pytest.raises(InputError, match="is not a certificate"):
-            Words(file=path).routing_graph(certified_tables[1, "pair"][0].topology)
+            Words(file=path).routing_graph(examples[1, "pair"][0].topology)
