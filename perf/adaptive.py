@@ -26,22 +26,24 @@ def main() -> None:
     parser.add_argument("--output-buffer-flits", type=int, default=96)
     parser.add_argument("--speedup", type=int, default=2)
     parser.add_argument("--priority", default="age")
-    given = parser.parse_args()
-    topology = load_network(given.topology)[1]
+    options = parser.parse_args()
+    topology = load_network(options.topology)[1]
     demand = Demand.uniform(topology, "everybody to all others")
     router = Router(
         vcs=9,
         packet_flits=16,
         buffer_flits=160,
-        output_buffer_flits=given.output_buffer_flits,
-        speedup=given.speedup,
-        priority=given.priority,
+        output_buffer_flits=options.output_buffer_flits,
+        speedup=options.speedup,
+        priority=options.priority,
     )
-    for text in given.routing:
-        made = Routing.from_name(text).prepare(topology, router.vcs)
+    for text in options.routing:
+        program = Routing.from_name(text).prepare(topology, router.vcs)
         loads, rates, seconds = [], [], []
-        for seed in range(1, given.seeds + 1):
-            simulation = Simulation(topology, made, router, OpenLoop(demand, given.load), seed=seed)
+        for seed in range(1, options.seeds + 1):
+            simulation = Simulation(
+                topology, program, router, OpenLoop(demand, options.load), seed=seed
+            )
             simulation.run(WARMUP)
             before = simulation.cpu_seconds
             counts = simulation.run(COUNTED)

@@ -61,8 +61,8 @@ class Bound:
     def near(self, load: float) -> float:
         """Return the bound; the linear program's if `load` is not near the mean."""
         if load > NEAR * self.value and not self.tight:
-            found = lower_bound_topology(self.topology, seconds=self.seconds)
-            self.value, self.tight = max(self.value, float(found.load)), True
+            bound = lower_bound_topology(self.topology, seconds=self.seconds)
+            self.value, self.tight = max(self.value, float(bound.load)), True
         return self.value
 
 
@@ -88,23 +88,23 @@ def main() -> None:
     parser.add_argument("--vls", default="8,4,1", help="numbers of lanes, separated by ','")
     parser.add_argument("--opensm", type=int, default=0, help="seeds on which OpenSM routes too")
     parser.add_argument("--bound-seconds", type=float, default=60)
-    given = parser.parse_args()
+    options = parser.parse_args()
     out = csv.DictWriter(sys.stdout, COLUMNS)
     out.writeheader()
     measure(load_network("torus~dims=4x4")[1], "ib-balanced~vls=1")
     for network in NETWORKS:
-        if given.only not in network:
+        if options.only not in network:
             continue
         bound = None
-        for seed in range(1, given.seeds + 1):
+        for seed in range(1, options.seeds + 1):
             random = network.startswith("random")
             name = f"{network},seed={seed}" if random else network
             topology = load_network(name)[1]
             if bound is None or random:
-                bound = Bound(topology, given.bound_seconds)
+                bound = Bound(topology, options.bound_seconds)
             search = "" if random else f",seed={seed}"
-            routings = [f"ib-balanced~vls={vls}{search}" for vls in given.vls.split(",")]
-            if seed <= given.opensm:
+            routings = [f"ib-balanced~vls={vls}{search}" for vls in options.vls.split(",")]
+            if seed <= options.opensm:
                 routings += [f"opensm~engine={engine}" for engine in ENGINES]
                 routings += ["opensm~engine=nue,vls=1"]
             for routing in routings:

@@ -85,15 +85,19 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--memory-gb", type=float, default=20.0)
     parser.add_argument("--profile", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     # a point that is too large ends with an error instead of taking the machine down
-    limit = int(given.memory_gb * 2**30)
+    limit = int(options.memory_gb * 2**30)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    routing = load_routing(given.routing)
-    load_kernels(given.dims, given.failed, routing)
-    topology = network(given.dims, given.failed)
-    told = profile(topology, routing) if given.profile else measure(topology, routing, given.rounds)
-    print(json.dumps({"nodes": topology.num_terminals, "channels": topology.num_channels} | told))
+    routing = load_routing(options.routing)
+    load_kernels(options.dims, options.failed, routing)
+    topology = network(options.dims, options.failed)
+    facts = (
+        profile(topology, routing)
+        if options.profile
+        else measure(topology, routing, options.rounds)
+    )
+    print(json.dumps({"nodes": topology.num_terminals, "channels": topology.num_channels} | facts))
 
 
 if __name__ == "__main__":

@@ -77,13 +77,13 @@ def profile(points: list[tuple[str, int, str]], options: list[str]) -> list[dict
     """A row for each stage of each point."""
     rows = []
     for dims, failed, routing in points:
-        told = run_point(dims, failed, routing, [*options, "--profile"])
+        figures = run_point(dims, failed, routing, [*options, "--profile"])
         point = {"dims": dims, "failed_links": failed, "routing": routing}
-        print(f"\n{dims} {failed} {routing} {told.get('reason', '')}")
-        for stage, seconds in told.get("stages", {}).items():
+        print(f"\n{dims} {failed} {routing} {figures.get('reason', '')}")
+        for stage, seconds in figures.get("stages", {}).items():
             rows.append(point | {"stage": stage, "cpu_seconds": round(seconds, 4)})
             print(f"    {stage:24} {seconds:8.3f} s", flush=True)
-        for stage, peak in told.get("peaks_mb", {}).items():
+        for stage, peak in figures.get("peaks_mb", {}).items():
             rows.append(point | {"stage": f"peak after {stage}", "peak_mb": round(peak)})
             print(f"    peak after {stage:24} {peak:8.0f} MB", flush=True)
     return rows
@@ -94,8 +94,8 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     import matplotlib.pyplot as plt
     import seaborn as sns
 
-    told = [row for row in rows if "reason" not in row and not row["failed_links"]]
-    told.sort(key=lambda row: row["nodes"])
+    measured = [row for row in rows if "reason" not in row and not row["failed_links"]]
+    measured.sort(key=lambda row: row["nodes"])
     colours = sns.color_palette("colorblind", len(ROUTINGS))
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), constrained_layout=True)
     for axis, column, label in zip(
@@ -109,7 +109,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
             for dimensions, marker in ((3, "o"), (4, "s")):
                 line = [
                     (row["nodes"], row[column])
-                    for row in told
+                    for row in measured
                     if row["routing"] == routing and row["dims"].count("x") == dimensions - 1
                 ]
                 if line:
@@ -132,26 +132,26 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only dimensions that contain this")
     parser.add_argument("--routings", nargs="+", help="others than the usual ones")
     parser.add_argument("--memory-gb", default="20", help="most memory of a point")
-    given = parser.parse_args()
-    whole = given.what == "curves"
-    networks = (NETWORKS if whole else PROFILED) + (LARGEST if given.largest else ())
-    routings = given.routings or (ROUTINGS if whole else PROFILED_ROUTINGS)
+    arguments = parser.parse_args()
+    whole = arguments.what == "curves"
+    networks = (NETWORKS if whole else PROFILED) + (LARGEST if arguments.largest else ())
+    routings = arguments.routings or (ROUTINGS if whole else PROFILED_ROUTINGS)
     points = [
         (dims, failed, routing)
         for (dims, failed), routing in product(networks, routings)
-        if given.only in dims
+        if arguments.only in dims
     ]
-    rows = (curves if whole else profile)(points, ["--memory-gb", given.memory_gb])
+    rows = (curves if whole else profile)(points, ["--memory-gb", arguments.memory_gb])
     folder = HERE / "results"
     folder.mkdir(exist_ok=True)
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    with (folder / f"{given.what}.csv").open("w", newline="", encoding="utf-8") as file:
+    with (folder / f"{arguments.what}.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()
         writer.writerows(rows)
     if whole:
         draw(rows, folder / "curves.svg")
-    print(f"\n{folder / given.what}.csv")
+    print(f"\n{folder / arguments.what}.csv")
 
 
 if __name__ == "__main__":

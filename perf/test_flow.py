@@ -77,10 +77,10 @@ def measured(benchmark, program: Schedule, table: RouteTable, *, full: bool = Fa
         begin = time.thread_time()
         simulation.run()
         best = min(best, time.thread_time() - begin)
-        found = simulation.result()
-        messages = found.messages * (found.rounds / found.rounds_of if found.rounds_of else 1)
+        result = simulation.result()
+        messages = result.messages * (result.rounds / result.rounds_of if result.rounds_of else 1)
         benchmark.extra_info.update(
-            moments=found.moments, sharings=found.sharings, shared=found.shared
+            moments=result.moments, sharings=result.sharings, shared=result.shared
         )
 
     benchmark.pedantic(run, rounds=3)

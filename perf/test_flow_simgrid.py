@@ -39,9 +39,9 @@ def scheduled(name: str) -> Schedule:
         return schedule(Program(32, (Collective("alltoall", 2**20),), ""), {"alltoall": name})
     workload = load("workload", name)
     assert isinstance(workload, WorkloadPlugin)
-    made = schedule(workload.program(Job(32)))
+    program = schedule(workload.program(Job(32)))
     # all of it is timed, so that SimGrid replays it once
-    return replace(made, timed=(0, len(made.tape)))
+    return replace(program, timed=(0, len(program.tape)))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -54,7 +54,7 @@ def test_both_engines(benchmark, name: str) -> None:
     exporter = load("export", "simgrid~latency=per-route")
     assert isinstance(exporter, ExportPlugin)
     platform = exporter.export(table, MACHINE)["platform.xml"]
-    found = smpi.replay(job, platform, [f"t{rank}" for rank in range(32)], MACHINE)
+    replayed = smpi.replay(job, platform, [f"t{rank}" for rank in range(32)], MACHINE)
     times: list[float] = []
 
     def run() -> None:
@@ -65,7 +65,7 @@ def test_both_engines(benchmark, name: str) -> None:
     benchmark.group = re.sub("~.*", "", name)
     benchmark.pedantic(run, rounds=3)
     benchmark.extra_info.update(
-        simgrid_seconds=round(found.smpirun_seconds, 3),
-        ratio=round(found.smpirun_seconds / min(times), 1),
+        simgrid_seconds=round(replayed.smpirun_seconds, 3),
+        ratio=round(replayed.smpirun_seconds / min(times), 1),
     )
-    print(f"\n{name}: {min(times):.4f} s, SimGrid {found.smpirun_seconds:.2f} s")
+    print(f"\n{name}: {min(times):.4f} s, SimGrid {replayed.smpirun_seconds:.2f} s")

@@ -38,10 +38,12 @@ HOPS = [
 """Network, routing, settings of the routers, load and cycles."""
 
 
-def rate(topology: Topology, made: HopProgram, router: Router, load: float, cycles: int) -> float:
+def rate(
+    topology: Topology, program: HopProgram, router: Router, load: float, cycles: int
+) -> float:
     """Flit-hops per CPU-second, after a warm-up of a third of the cycles."""
     demand = Demand.uniform(topology, "everybody to all others")
-    simulation = Simulation(topology, made, router, OpenLoop(demand, load), seed=1)
+    simulation = Simulation(topology, program, router, OpenLoop(demand, load), seed=1)
     simulation.run(max(cycles // 3, 60))
     before = simulation.cpu_seconds
     counts = simulation.run(cycles)
@@ -53,11 +55,11 @@ def measured(
 ) -> None:
     """The best of three rates, and the memory of the process at its largest, beside the time."""
     topology = load_network(network)[1]
-    made = Routing.from_name(routing).prepare(topology, router.vcs)
+    program = Routing.from_name(routing).prepare(topology, router.vcs)
     rates: list[float] = []
 
     def run() -> None:
-        rates.append(rate(topology, made, router, load, cycles))
+        rates.append(rate(topology, program, router, load, cycles))
 
     benchmark.group = f"{network} {router.packet_flits}-flit"
     benchmark.pedantic(run, rounds=3)
@@ -69,7 +71,7 @@ def measured(
         packet_flits=router.packet_flits,
         million_flit_hops_per_cpu_second=round(max(rates) / 1e6, 2),
         ns_per_packet_hop=round(1e9 * router.packet_flits / max(rates), 1),
-        all_rates=[round(one / 1e6, 2) for one in rates],
+        all_rates=[round(speed / 1e6, 2) for speed in rates],
         peak_memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     )
     print(

@@ -161,10 +161,10 @@ def make_report() -> None:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The browser's path."""
-    found = shutil.which("chromium")
-    if found is None:
+    program = shutil.which("chromium")
+    if program is None:
         pytest.skip("needs Chromium: install Debian's package chromium")
-    return found
+    return program
 
 
 class Browser:
@@ -206,7 +206,7 @@ class Browser:
     def js(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
-    def one(self, selector: str) -> Any:
+    def element(self, selector: str) -> Any:
         return self.driver.find_element("css selector", selector)
 
     def all(self, selector: str) -> list[Any]:
@@ -228,8 +228,8 @@ class Browser:
     def requests(self) -> list[str]:
         """What was requested since the last call."""
         messages = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
-        asked = [m for m in messages if m["method"] == "Network.requestWillBeSent"]
-        return [message["params"]["request"]["url"] for message in asked]
+        sent = [m for m in messages if m["method"] == "Network.requestWillBeSent"]
+        return [message["params"]["request"]["url"] for message in sent]
 
     def complaints(self) -> list[str]:
         """The console's messages since the last call."""

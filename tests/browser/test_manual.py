@@ -43,9 +43,9 @@ def wait(manual, selector, text):
 
 def test_search_finds_a_page_without_a_server(manual):
     manual.open("index.html")
-    manual.one(".md-search__input").send_keys("latency curve")
+    manual.element(".md-search__input").send_keys("latency curve")
     wait(manual, ".md-search-result__item h1", "latency curve")
-    manual.one(".md-search-result__link").click()
+    manual.element(".md-search-result__link").click()
     assert manual.driver.current_url.startswith("file://")
     assert all(url.startswith(("file:", "data:", "about:")) for url in manual.requests())
     assert manual.complaints() == []

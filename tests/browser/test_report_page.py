@@ -27,10 +27,10 @@ def test_a_page_complains_of_nothing_and_asks_for_nothing_outside(browser, page)
         browser.js("arguments[0].scrollIntoView()", picture)
         browser.wait(lambda shown=picture: browser.js(LOADED, shown))
     assert browser.complaints() == []
-    asked = browser.requests()
+    requests = browser.requests()
     inside = browser.report.as_uri()
-    assert (browser.report / page).as_uri() in asked
-    assert [url for url in asked if not url.startswith((inside, "data:"))] == []
+    assert (browser.report / page).as_uri() in requests
+    assert [url for url in requests if not url.startswith((inside, "data:"))] == []
 
 
 def test_the_index_leads_to_every_study(browser):
@@ -43,8 +43,8 @@ def test_the_index_leads_to_every_study(browser):
     ]
     finding = browser.texts(".finding")[0]
     assert re.match(r"The maximum channel load of angara-sssp is \d+ % lower than that of", finding)
-    browser.one("h3 a").click()
-    assert browser.one("h1").text.startswith("Routings of the Angara interconnect")
+    browser.element("h3 a").click()
+    assert browser.element("h1").text.startswith("Routings of the Angara interconnect")
 
 
 def column(browser, number):
@@ -73,7 +73,7 @@ def test_tables_sort_by_click_and_come_back(browser):
 @pytest.mark.parametrize("clicks", [1, 2])
 def test_missing_numbers_stand_last_either_way(browser, clicks):
     browser.open(STUDY)
-    published = browser.one("#table-loads th[data-column='3'] button")
+    published = browser.element("#table-loads th[data-column='3'] button")
     for _ in range(clicks):
         published.click()
     texts = column(browser, 4)
@@ -113,7 +113,10 @@ def test_the_table_over_all_studies_filters_and_sorts(browser):
         return [[cell.text for cell in row] for row in cells]
 
     everything = shown()
-    box, routing = browser.one(".filter input"), browser.one(".filter select[aria-label$=routing]")
+    box, routing = (
+        browser.element(".filter input"),
+        browser.element(".filter select[aria-label$=routing]"),
+    )
     box.send_keys("SIZES dor")
     expected = [row for row in everything if row[0] == "sizes" and "dor" in row[1]]
     assert 0 < len(expected) < len(everything)
@@ -123,7 +126,7 @@ def test_the_table_over_all_studies_filters_and_sorts(browser):
     expected = [row for row in everything if row[1] == "dor"]
     assert {row[0] for row in expected} == {"angara-small", "sizes"}
     assert shown() == expected
-    assert browser.one(".filter output").text == f"{len(expected)} of {len(everything)} rows"
+    assert browser.element(".filter output").text == f"{len(expected)} of {len(everything)} rows"
     value = browser.all("#values thead button")[2]
     for reverse in (False, True):
         value.click()
@@ -136,13 +139,13 @@ def test_the_table_over_all_studies_filters_and_sorts(browser):
 
 def loads(browser, figure):
     """``{routing: {channel: (name, load)}}`` from the figure's file."""
-    found = {}
+    loads_by_routing = {}
     with (browser.report / f"angara-small/figures/{figure}.csv").open() as file:
         for row in csv.DictReader(file):
             name = f"{row['source']}>{row['target']} {row['direction']}".strip()
             load = f"{float(row['load']):g}"
-            found.setdefault(row["routing"], {})[int(row["channel"])] = name, load
-    return list(found.values())
+            loads_by_routing.setdefault(row["routing"], {})[int(row["channel"])] = name, load
+    return list(loads_by_routing.values())
 
 
 def test_pictures_name_channels_and_loads_and_large_ones_are_files(browser):
@@ -164,7 +167,7 @@ def test_the_cycle_of_a_refuted_table_is_a_list(browser):
     browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
     steps = browser.texts("#figure-torus .cycle li")
     assert len(steps) > 1
-    ends = [re.fullmatch(r"(\S+ \S+) vc \d+ waits for (\S+ \S+) vc \d+.*", one) for one in steps]
+    ends = [re.fullmatch(r"(\S+ \S+) vc \d+ waits for (\S+ \S+) vc \d+.*", step) for step in steps]
     assert all(ends)
     assert [end[2] for end in ends] == [*(end[1] for end in ends[1:]), ends[0][1]]
 
@@ -188,8 +191,8 @@ def test_without_scripts_tables_and_tooltips_are_there(browser):
 def test_a_command_is_copied(browser):
     browser.open(STUDY)
     browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite"])
-    command = browser.one("#reproduce ~ p [data-copy]")
-    button = browser.one("#reproduce ~ p .copy")
+    command = browser.element("#reproduce ~ p [data-copy]")
+    button = browser.element("#reproduce ~ p .copy")
     button.click()
     browser.driver.implicitly_wait(2)
     assert command.text == "snakemake report --config studies=angara-small"
@@ -206,7 +209,7 @@ def test_a_command_is_copied(browser):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pictures_of_networks_have_the_colours_of_the_page(browser, scheme):
     browser.open(STUDY, prefers_color_scheme=scheme)
-    picture = browser.one("#figure-torus .picture object")
+    picture = browser.element("#figure-torus .picture object")
     browser.js("arguments[0].scrollIntoView()", picture)
 
     def grey():
@@ -260,7 +263,7 @@ def test_values_are_in_view_on_a_phone(browser):
 
 def test_published_results_fit_their_frame(browser):
     browser.open("index.html", 1440, 900)
-    cell = browser.one(".published-results td")
+    cell = browser.element(".published-results td")
     assert browser.js(
         "const [cell] = arguments; cell.textContent = '8 of 60 differ, '.repeat(20);"
         "const frame = cell.closest('.scroll'); return frame.scrollWidth <= frame.clientWidth",

@@ -34,7 +34,7 @@ def test_the_printed_weights_are_distances_over_channels_except_in_one_row() -> 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_our_meshes_are_in_the_bands(seed: int) -> None:
     mesh = build_grid("mesh", (8, 8), wrap=False, fail_links=6, seed=seed)
-    found = {}
+    figures = {}
     for name in ("sr", "balanced@up-down"):
         routed = Routing.from_name(name).routes(mesh)
         assert routed.verdict.proven
@@ -44,8 +44,8 @@ def test_our_meshes_are_in_the_bands(seed: int) -> None:
         assert measured["weight_deviation"] == pytest.approx(
             np.sqrt(((loads - loads.mean()) ** 2).mean())
         )
-        found[name] = measured | {"max_load": loads.max()}
-    ours, theirs = found["sr"], found["balanced@up-down"]
+        figures[name] = measured | {"max_load": loads.max()}
+    ours, theirs = figures["sr"], figures["balanced@up-down"]
     assert ours["distance"] <= 5.5
     assert ours["weight_deviation"] < theirs["weight_deviation"]
     assert ours["max_load"] <= theirs["max_load"] / 1.4

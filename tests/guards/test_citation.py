@@ -51,7 +51,9 @@ def test_the_papers_are_those_of_the_published_numbers(citation):
     assert {path.name for path in (ROOT / "config" / "references").iterdir()} == set(KEYS)
     for key, listed in zip(KEYS, citation["references"], strict=True):
         known = getattr(works, key.upper())("numbers")
-        names = [f"{one['family-names']}, {one['given-names']}" for one in listed["authors"]]
+        names = [
+            f"{author['family-names']}, {author['given-names']}" for author in listed["authors"]
+        ]
         assert known.text.startswith(f"{'; '.join(names)}. {listed['title']}. ")
         assert known.text.endswith(str(listed.get("year", "")))
         assert listed.get("doi", "") == known.doi

@@ -23,10 +23,8 @@ pytestmark = pytest.mark.slow
 
 
 def block(language, beginning):
-    (found,) = re.findall(
-        rf"^```{language}\n({beginning}.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL
-    )
-    return found
+    (text,) = re.findall(rf"^```{language}\n({beginning}.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    return text
 
 
 def commands():
@@ -58,16 +56,18 @@ def test_each_line_of_its_check_is_one_that_the_check_makes(tmp_path, monkeypatc
     shown = re.search(r"^    what .*?\n\n", GUIDE, re.MULTILINE | re.DOTALL)[0]
     for check in check_cluster(str(path))[1:3]:
         line = f"    {check.subject:<35}{check.state:<7}{check.finding}"
-        assert any(one.rstrip() == line for one in shown.splitlines())
+        assert any(shown_line.rstrip() == line for shown_line in shown.splitlines())
 
 
 def test_its_commands_are_those_of_routelab():
-    found = commands()
-    assert len(found) > 8
-    for line in found:
-        asked = make_parser().parse_args([word for word in shlex.split(line)[1:] if word != "..."])
+    lines = commands()
+    assert len(lines) > 8
+    for line in lines:
+        options = make_parser().parse_args(
+            [word for word in shlex.split(line)[1:] if word != "..."]
+        )
         if line.startswith("routelab bench --"):
-            assert settings_from_options(BenchSettings, vars(asked)).cluster in (
+            assert settings_from_options(BenchSettings, vars(options)).cluster in (
                 "local",
                 "mycluster",
             )

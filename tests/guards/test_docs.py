@@ -96,19 +96,19 @@ def commands_of(text):
 
 
 def test_every_command_of_the_manual_is_one_of_routelab(generator, capsys):
-    parser, wrong, found = make_parser(), [], 0
+    parser, wrong, count = make_parser(), [], 0
     texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
     texts["commands"] = generator.commands_page()
     for name, text in texts.items():
         for words in commands_of(text):
-            found += 1
+            count += 1
             try:
                 parser.parse_args(words)
             except SystemExit as ended:
                 if ended.code:
                     wrong.append(f"{name}: {shlex.join(words)}: {capsys.readouterr().err}")
     assert wrong == []
-    assert found > 150
+    assert count > 150
 
 
 def test_pictures_name_no_file_of_one_machine(generator):

@@ -72,7 +72,9 @@ def test_kernels_of_every_package_are_examined():
 
 def test_the_contract_of_plugins_forbids_every_other_package():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    contracts = {one["id"]: one for one in settings["tool"]["importlinter"]["contracts"]}
+    contracts = {
+        contract["id"]: contract for contract in settings["tool"]["importlinter"]["contracts"]
+    }
     packages = {path.stem for path in (ROOT / "src/routelab").iterdir() if path.stem != "__init__"}
     packages = {name for name in packages if not name.startswith("__pycache")}
     packages -= {"templates", "py", "references"}  # no modules
@@ -95,7 +97,7 @@ def test_the_map_in_contributing_follows_the_tree():
     core = ROOT / "src/routelab"
     for init in core.glob("*/__init__.py"):
         name = init.parent.name
-        inside = {f"{name}.{one.parent.name}" for one in init.parent.glob("*/__init__.py")}
+        inside = {f"{name}.{inner.parent.name}" for inner in init.parent.glob("*/__init__.py")}
         assert name in named or inside <= named, name
     for name in named:
         assert list(core.glob(name.replace(".", "/") + "*")), name

@@ -38,7 +38,7 @@ def test_a_page_counts_all_numbers_that_a_paper_published(publish):
         facts = json.loads((ROOT / f"docs/results/{study}/result.json").read_text("utf-8"))
         page = (ROOT / f"docs/results/{study}.md").read_text("utf-8")
         shown = [int(count) for count in re.findall(r": \d+ of (\d+) published numbers are", page)]
-        assert sum(shown) == sum(one["numbers"] for one in facts["published"]), study
+        assert sum(shown) == sum(paper["numbers"] for paper in facts["published"]), study
 
 
 def test_the_table_over_all_studies_has_every_value_of_the_kept_answers(publish):

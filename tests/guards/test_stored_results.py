@@ -81,7 +81,7 @@ def test_a_report_is_made_of_them_and_equals_the_stored_one(copy):
         assert main(["report", f"config/studies/{STUDY}.yaml", "--results", "results",
                      "-o", f"new/report/{STUDY}"]) == 0  # fmt: skip
     changes = compare_results(copy / "results", copy / "new")
-    assert {(one.column, one.difference) for one in changes} <= {
+    assert {(change.column, change.difference) for change in changes} <= {
         *((column, "missing") for column in REMOVED),
         *((column, "new") for column in ADDED),
     }

@@ -34,7 +34,7 @@ def frames(notebook, column: str) -> list[pd.DataFrame]:
     ]
     # lines between the columns' names and the rows name the index
     lines = [[line for line in text.split("\n") if line.split() != ["channel"]] for text in texts]
-    return [pd.read_csv(io.StringIO("\n".join(one)), sep=r"\s+") for one in lines]
+    return [pd.read_csv(io.StringIO("\n".join(rows)), sep=r"\s+") for rows in lines]
 
 
 def test_it_is_stored_without_results():

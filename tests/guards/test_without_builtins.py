@@ -83,5 +83,5 @@ def test_all_modules_load_and_only_the_strangers_plugins_are_found(tmp_path):
     assert "no topology plugin is called 'torus'" in run.stderr
     refused, header, row, accepted = run.stdout.splitlines()
     assert (refused, accepted) == ("exit 2", "exit 0")
-    found = dict(zip(header.split(","), row.split(","), strict=True))
-    assert (found["status"], found["max_load"], found["deadlock"]) == ("ok", "1", "proven")
+    result = dict(zip(header.split(","), row.split(","), strict=True))
+    assert (result["status"], result["max_load"], result["deadlock"]) == ("ok", "1", "proven")

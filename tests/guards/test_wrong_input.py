@@ -137,8 +137,8 @@ WRONG = [
 
 @pytest.mark.parametrize(("command", "words"), WRONG, ids=lambda text: text[:60])
 def test_wrong_input_is_refused(refused, command, words):
-    told = refused(*command.split(" "))
-    assert all(word in told for word in (words.split(" ") if "' '" in words else [words]))
+    error = refused(*command.split(" "))
+    assert all(word in error for word in (words.split(" ") if "' '" in words else [words]))
 
 
 @pytest.mark.parametrize("command", ["topology torus~dims=4 -o out", "init x", "workload x"])
@@ -253,9 +253,9 @@ def test_a_damaged_network_is_named(refused, capfd, damage, message):
     assert main(["topology", TORUS, "-o", "net"]) == 0
     capfd.readouterr()
     damage(Path("net/topology.npz"))
-    told = refused("evaluate", "net", "dor")
-    assert message in told
-    assert "net/" in told
+    error = refused("evaluate", "net", "dor")
+    assert message in error
+    assert "net/" in error
 
 
 @pytest.mark.usefixtures("default_signals")

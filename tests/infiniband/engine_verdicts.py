@@ -126,9 +126,9 @@ def _ibdmchk(folder: Path, levels: Path, lanes: Path, *, hosts_only: bool) -> bo
         timeout=SECONDS,
     )
     output = done.stdout.decode("utf-8", "backslashreplace")
-    found = "credit loops in routing" in output
+    has_loops = "credit loops in routing" in output
     if not hosts_only and "missing paths out of" in output:
         return None
-    if found == ("no credit loops found" in output):
+    if has_loops == ("no credit loops found" in output):
         raise RuntimeError(f"ibdmchk has no verdict: {output[-500:]}")
-    return found
+    return has_loops

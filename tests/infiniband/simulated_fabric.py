@@ -19,8 +19,8 @@ PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 def library() -> Path | None:
     """Return the library that connects programs to the simulator; None if it is missing."""
-    found = sorted(Path("/usr/lib").glob("**/umad2sim/libumad2sim.so"))
-    return found[0] if found else None
+    paths = sorted(Path("/usr/lib").glob("**/umad2sim/libumad2sim.so"))
+    return paths[0] if paths else None
 
 
 def missing() -> list[str]:

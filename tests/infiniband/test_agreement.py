@@ -45,14 +45,14 @@ def test_opensm_engines_on_a_random_graph(engine, load, simulate, tmp_path):
     (tmp_path / "roots").write_text("0x0000000000200000\n")
     roots = ("-a", str(tmp_path / "roots")) if engine == "updn" else ()
     fabric.manage("-R", f"{engine},no_fallback", *roots)
-    found = check_fabric(*dumps_of(fabric), bound_seconds=5)
-    assert found.facts["loops"] == found.facts["unreachable_lids"] == 0
-    assert found.facts["max_load"] == load
-    assert found.facts["load_bound"] == 26
+    check = check_fabric(*dumps_of(fabric), bound_seconds=5)
+    assert check.facts["loops"] == check.facts["unreachable_lids"] == 0
+    assert check.facts["max_load"] == load
+    assert check.facts["load_bound"] == 26
     output = fabric.check_with_ibdmchk("-a")
-    assert (FOUND in output) == bool(found.possible_loop)
-    assert (NONE in output) == (not found.possible_loop)
-    assert found.possible_loop or engine != "updn"
+    assert (FOUND in output) == bool(check.possible_loop)
+    assert (NONE in output) == (not check.possible_loop)
+    assert check.possible_loop or engine != "updn"
 
 
 def with_levels(fabric, tables: FabricTables, levels: np.ndarray) -> tuple[Service, str]:
@@ -93,16 +93,16 @@ def test_levels_and_lanes_of_our_tables(simulate, tmp_path):
     verdicts = []
     for most in (8, 3, 2):
         service, output = with_levels(fabric, tables, np.minimum(levels, most - 1))
-        found = find_faults(tables, service)
-        assert (FOUND in output, NONE in output) == (bool(found.texts), not found.texts)
-        verdicts.append(bool(found.texts))
+        faults = find_faults(tables, service)
+        assert (FOUND in output, NONE in output) == (bool(faults.texts), not faults.texts)
+        verdicts.append(bool(faults.texts))
     assert (verdicts[0], verdicts[-1]) == (False, True)
 
 
 def verdicts(capsys, *arguments: object) -> tuple[int, str]:
     code = main(["infiniband", "check", *map(str, arguments)])
-    found = capsys.readouterr()
-    return code, found.out + found.err
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
 
 
 def test_tables_with_several_lids_for_a_port_are_not_proven(simulate, capsys):
@@ -131,5 +131,5 @@ def test_lanes_of_adapters_may_drop_packets(simulate, capsys):
     lanes = fabric.folder / "opensm-sl2vl.dump"
     files = (topology, "--lfts", dump, "--sl2vl", lanes)
     for level, code in ((0, 0), (1, 6), (2, 0)):
-        found = verdicts(capsys, *files, "--sls", level)
-        assert (found[0], "leads to VL 15" in found[1]) == (code, code == 6), found[1]
+        verdict = verdicts(capsys, *files, "--sls", level)
+        assert (verdict[0], "leads to VL 15" in verdict[1]) == (code, code == 6), verdict[1]

@@ -32,25 +32,25 @@ differs from run to run."""
     ],
 )
 def test_verdicts_agree(network, engine, verdicts, tmp_path):
-    found = verdicts_of(network, engine, tmp_path)
+    compared = verdicts_of(network, engine, tmp_path)
     hosts, everything = verdicts
-    assert found.ours[0] == found.theirs[0] == hosts
+    assert compared.ours[0] == compared.theirs[0] == hosts
     if engine == "ftree":
         # spines have no routes to each other, and ibdmchk stops there
-        assert (found.ours[1], found.theirs[1]) == (everything, None)
+        assert (compared.ours[1], compared.theirs[1]) == (everything, None)
     else:
-        assert found.ours[1] == found.theirs[1]
-        assert everything in (None, found.ours[1])
+        assert compared.ours[1] == compared.theirs[1]
+        assert everything in (None, compared.ours[1])
 
 
 def test_missing_routes_between_spines_are_no_fault(tmp_path):
     verdicts_of(TREE, "ftree", tmp_path)
-    found = check_fabric(
+    check = check_fabric(
         tmp_path / "fabric.net",
         tmp_path / "opensm-lfts.dump",
         tmp_path / "levels.txt",
         tmp_path / "opensm-sl2vl.dump",
         bound_seconds=5,
     )
-    assert (found.verdict, found.facts["unreachable_lids"]) == ("proven", 0)
-    assert found.facts["lost_switch_pairs"] == 4 * 3
+    assert (check.verdict, check.facts["unreachable_lids"]) == ("proven", 0)
+    assert check.facts["lost_switch_pairs"] == 4 * 3

@@ -53,12 +53,12 @@ def loaded(simulate, folder: Path):
 def sample_pairs(topology, lanes) -> list[tuple[int, int]]:
     """Return some pairs of terminals at different switches, with each level among them."""
     at = topology.terminal_switch
-    found = []
+    sample = []
     for level in np.unique(lanes).tolist():
         terminals = lanes[at, : topology.num_terminals]
         pairs = np.argwhere((terminals == level) & (at[:, np.newaxis] != at))
-        found += pairs[:: max(1, len(pairs) // 4)].tolist()
-    return [(source, target) for source, target in found]
+        sample += pairs[:: max(1, len(pairs) // 4)].tolist()
+    return [(source, target) for source, target in sample]
 
 
 def answered_level(fabric, source: int, target: int) -> int:
@@ -87,9 +87,9 @@ def test_opensm_loads_every_entry_and_the_sa_answers_with_every_level(case, simu
     topology, addresses = tables.topology, addresses_of(tables.topology)
 
     expected = read_forwarding_tables(tmp_path / "files" / "routelab.lft")
-    found = read_forwarding_tables(fabric.folder / "opensm-lfts.dump")
+    dumped = read_forwarding_tables(fabric.folder / "opensm-lfts.dump")
     order = addresses.switch_guids
-    np.testing.assert_array_equal(found.of_switches(order), expected.of_switches(order))
+    np.testing.assert_array_equal(dumped.of_switches(order), expected.of_switches(order))
     # the switches themselves have the entries, too
     lid = int(addresses.switch_lids[0])
     answer = parse_forwarding_tables(TextFile.of("ibroute", fabric.ask("ibroute", str(lid))))

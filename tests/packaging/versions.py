@@ -102,8 +102,8 @@ def find_python(version: str) -> Path | None:
     for program in (folder / f"python{version}" for folder in folders):
         if os.access(program, os.X_OK):
             # a program of pyenv is here also for versions that are not switched on, and fails then
-            asked = subprocess.run([program, "-c", "import ensurepip"], capture_output=True)
-            if asked.returncode == 0:
+            probe = subprocess.run([program, "-c", "import ensurepip"], capture_output=True)
+            if probe.returncode == 0:
                 return program
     return None
 
@@ -111,8 +111,8 @@ def find_python(version: str) -> Path | None:
 def choose_runs(pythons: dict[str, Path], wheel: Path, sdist: Path, every: bool) -> list[Run]:
     """Return the runs with the interpreters that were found, by version from the oldest."""
     oldest, newest = next(iter(pythons)), list(pythons)[-1]
-    usual = USUAL if USUAL in pythons else newest
-    pinned = pythons if every else [usual]
+    preferred = USUAL if USUAL in pythons else newest
+    pinned = pythons if every else [preferred]
     return [
         Run(oldest, pythons[oldest], "lowest", wheel),
         *(Run(version, pythons[version], "pinned", sdist) for version in pinned),
@@ -259,8 +259,8 @@ def differences(first: Run, other: Run, above: Path) -> str:
 
 def run_all(above: Path, every: bool) -> int:
     """Run everything in a folder; return the exit code."""
-    found = {version: find_python(version) for version in VERSIONS}
-    pythons = {version: python for version, python in found.items() if python}
+    programs = {version: find_python(version) for version in VERSIONS}
+    pythons = {version: python for version, python in programs.items() if python}
     if not pythons:
         print(f"no Python found: none of {', '.join(VERSIONS)}", file=sys.stderr)
         return 1

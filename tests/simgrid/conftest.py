@@ -64,8 +64,8 @@ def tables() -> dict[str, RouteTable]:
     """From good to terrible: maximum loads 26, 28, 33 and 256."""
     network = load("topology", NODES).build()
     named = {"milp": "milp@angara", "sssp": "angara-sssp", "bfs": "angara-bfs"}
-    made = {name: Routing.from_name(routing).table(network) for name, routing in named.items()}
-    return made | {"one-line": one_line()}
+    routed = {name: Routing.from_name(routing).table(network) for name, routing in named.items()}
+    return routed | {"one-line": one_line()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,9 +58,9 @@ def chain(endless, tmp_path):
 
         wait_until(lambda: command.poll() is not None or simulates(), 240, "SimGrid does not start")
         assert command.poll() is None, (tmp_path / "output.txt").read_text()
-        found = Processes().below(command.pid)
-        assert len(found) >= len(LINKS) - 1
-        yield command, dict(zip(LINKS, [command.pid, *found[:3], found[-1]], strict=True)), found
+        pids = Processes().below(command.pid)
+        assert len(pids) >= len(LINKS) - 1
+        yield command, dict(zip(LINKS, [command.pid, *pids[:3], pids[-1]], strict=True)), pids
     finally:
         for pid in [*Processes().below(command.pid), command.pid]:
             try:

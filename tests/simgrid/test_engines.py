@@ -53,8 +53,8 @@ def neighbors(ranks=32, size=MEBI):
 def test_a_linear_alltoall_takes_the_time_of_the_busiest_channel(tables, both, name):
     load_ = channel_loads(tables[name]).max()
     assert load_ == TABLES[name]
-    found = both(tables[name], alltoall("linear"), BARE).seconds
-    assert found == pytest.approx((load_ * MEBI / 4e9,) * 2, rel=1e-4)
+    seconds = both(tables[name], alltoall("linear"), BARE).seconds
+    assert seconds == pytest.approx((load_ * MEBI / 4e9,) * 2, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -80,14 +80,14 @@ def test_alltoalls_about_the_eager_threshold(tables, both, name, size):
 def test_where_a_nudge_changes_the_time_engines_differ_by_no_more(tables, both):
     """Eager messages of 64 KiB, limits everywhere: starts that differ by 1 µs make it 5 %."""
     machine = CLUSTER.model_copy(update={"overhead": 0.0, "injection_bandwidth": 5e9})
-    found = []
+    times = []
     for seed in range(5):
         late = np.random.default_rng(seed).random(32) * 1e-6 * machine.compute_rate
         block = BlockBuilder(32).compute(np.arange(32), late).build()
         program = Program(32, (block, Collective("alltoall", 65536)), "")
         scheduled = schedule(program, {"alltoall": "pairwise"})
-        found.append(both(tables["bfs"], scheduled, machine).seconds)
-    flow, simgrid = np.array(found).T
+        times.append(both(tables["bfs"], scheduled, machine).seconds)
+    flow, simgrid = np.array(times).T
     assert np.ptp(flow) > 0.01 * flow.mean()
     assert np.median(flow) == pytest.approx(np.median(simgrid), rel=0.03)
 
@@ -131,9 +131,9 @@ def test_rounds_in_full(tables, both):
 
 def test_rounds_that_are_left_out_are_added_in_both(tables, both):
     program = load("workload", "npb-cg~class=W").program(Job(32))
-    found = both(tables["bfs"], schedule(program, {}, 4), CLUSTER)
-    assert (found.simgrid.rounds, found.simgrid.rounds_of) == (4, 15)
-    flow, simgrid = found.seconds
+    outcomes = both(tables["bfs"], schedule(program, {}, 4), CLUSTER)
+    assert (outcomes.simgrid.rounds, outcomes.simgrid.rounds_of) == (4, 15)
+    flow, simgrid = outcomes.seconds
     assert flow == pytest.approx(simgrid, rel=0.005)
 
 
@@ -143,8 +143,8 @@ def test_several_ranks_on_a_node(tables, both):
     block = BlockBuilder(32).compute(np.arange(32), 1e6).build()
     program = Program(32, (block, Collective("alltoall", MEBI)), "")
     terminal = np.repeat(np.arange(0, 32, 4), 4)
-    found = both(tables["sssp"], schedule(program), machine, terminal)
-    flow, simgrid = found.seconds
+    outcomes = both(tables["sssp"], schedule(program), machine, terminal)
+    flow, simgrid = outcomes.seconds
     assert flow == pytest.approx(simgrid, rel=0.005)
     assert flow > 1e-3
 

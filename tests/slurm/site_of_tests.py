@@ -83,7 +83,7 @@ class Site:
     def play(self, *parts: str) -> None:
         """Say what the next runs of the benchmark do."""
         done = self.done
-        (self.folder / "parts").write_text("good\n" * done + "".join(f"{one}\n" for one in parts))
+        (self.folder / "parts").write_text("good\n" * done + "".join(f"{part}\n" for part in parts))
 
     @property
     def done(self) -> int:
@@ -99,12 +99,12 @@ class Site:
 
     def start(self, *benchmarks: str, **settings: object) -> subprocess.Popen[str]:
         """Start a comparison of two routings."""
-        asked = {"topology": "torus~dims=4", "warm-up": 0, "repeats": 1, "seconds": 60} | {
+        options = {"topology": "torus~dims=4", "warm-up": 0, "repeats": 1, "seconds": 60} | {
             name.replace("_", "-"): value for name, value in settings.items()
         }
-        routings = asked.pop("routings", ("angara-sssp", "angara-bfs"))
+        routings = options.pop("routings", ("angara-sssp", "angara-bfs"))
         words = ["--cluster=virtual.yaml", "--apply-routing", "--output=out"]
-        words += [f"--{name}={value}" for name, value in asked.items()]
+        words += [f"--{name}={value}" for name, value in options.items()]
         words += [f"--benchmark={name}" for name in benchmarks or (FAKE,)]
         words += [f"--routing={name}" for name in routings]  # type: ignore[attr-defined]
         with (self.folder / "stderr").open("w") as stderr:
@@ -164,8 +164,8 @@ class Site:
         """Intel's benchmark on Debian's MPICH, which lacks a name of its library only."""
         links = self.folder / "mpich"
         links.mkdir()
-        for found in Path("/usr/lib").glob("*/libmpich.so.12"):
-            (links / "libmpi.so.12").symlink_to(found)
+        for library in Path("/usr/lib").glob("*/libmpich.so.12"):
+            (links / "libmpi.so.12").symlink_to(library)
         script = self.folder / "IMB-MPI1"
         script.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={links} exec {imb} "$@"\n')
         script.chmod(0o755)
@@ -175,8 +175,8 @@ class Site:
 def find_imb() -> Path | None:
     """IMB-MPI1: on the PATH, or where CI installs it."""
     place = Path(__file__).parents[2] / "build/imb/bin/IMB-MPI1"
-    found = shutil.which("IMB-MPI1") or (place if place.exists() else None)
-    return Path(found) if found else None
+    program = shutil.which("IMB-MPI1") or (place if place.exists() else None)
+    return Path(program) if program else None
 
 
 def _name(pid: int) -> str:

@@ -41,7 +41,7 @@ def test_real_benchmarks_are_measured_under_each_routing(site, benchmark):
     assert {(row["hosts"], row["ranks"]) for row in rows} == {("n03,n01,n04,n02", "4")}
     assert len({row["job_id"] for row in rows}) == 1  # one allocation
     order = list(dict.fromkeys(row["routing"] for row in rows))
-    assert site.calls == [*(f"apply {one}" for one in order), f"restore {order[-1]}"]
+    assert site.calls == [*(f"apply {routing}" for routing in order), f"restore {order[-1]}"]
     figures = site.rows("figures.csv")
     assert {
         (row["routing"], row["benchmark"], row["metric"], row["size"], row["unit"])
@@ -53,14 +53,14 @@ def test_real_benchmarks_are_measured_under_each_routing(site, benchmark):
         for which in ("avg", "min", "max")
     }
     for run in rows:
-        mine = {row["metric"]: float(row["value"]) for row in figures if row["run"] == run["run"]}
-        assert 0 < mine["latency_min"] <= mine["latency_avg"] <= mine["latency_max"]
+        times = {row["metric"]: float(row["value"]) for row in figures if row["run"] == run["run"]}
+        assert 0 < times["latency_min"] <= times["latency_avg"] <= times["latency_max"]
 
 
 def test_each_fault_is_a_row_with_its_reason_and_only_they_are_run_again(site):
     site.play("hangs", "missing", "exits", "killed", "fewer", "unsuccessful", "silent", "good")
-    asked = {"routings": ["angara-bfs"], "repeats": 8, "seconds": 3}
-    assert site.bench(**asked) == 1
+    options = {"routings": ["angara-bfs"], "repeats": 8, "seconds": 3}
+    assert site.bench(**options) == 1
     rows = in_order(site.rows())
     assert [(row["status"], row["failure"]) for row in rows] == [
         ("timeout", ""),
@@ -80,7 +80,7 @@ def test_each_fault_is_a_row_with_its_reason_and_only_they_are_run_again(site):
     assert reasons[3].endswith("task 1: Killed")
     assert "2 processes took part, 4 were requested" in reasons[4]
     assert site.calls == ["apply angara-bfs"] * 8 + ["restore angara-bfs"]
-    assert site.bench(**asked) == 0, site.stderr
+    assert site.bench(**options) == 0, site.stderr
     assert site.done == 8 + 7
     assert {row["status"] for row in site.rows()} == {"ok"}
     mops = [row["value"] for row in site.rows("figures.csv") if row["metric"] == "mops"]
@@ -103,12 +103,12 @@ def test_a_driver_that_is_killed_leaves_no_ranks_and_no_switched_fabric(site):
 
 
 def test_cancelled_runs_are_marked_and_repeated(site):
-    asked = {"routings": ["angara-bfs"], "repeats": 2}
+    options = {"routings": ["angara-bfs"], "repeats": 2}
     site.play("hangs", "hangs")
-    bench = site.start(**asked)
+    bench = site.start(**options)
     site.wait_for(lambda: hanging(site))
     listed = site.slurm.run("squeue", "--steps", "--noheader", "--format=%i").stdout.split()
-    (step,) = [one for one in listed if one.partition(".")[2].isdecimal()]
+    (step,) = [name for name in listed if name.partition(".")[2].isdecimal()]
     site.slurm.run("scancel", step)
     site.wait_for(lambda: site.done == 2 and hanging(site))
     (job,) = site.slurm.jobs()
@@ -116,7 +116,7 @@ def test_cancelled_runs_are_marked_and_repeated(site):
     assert bench.wait(300) == 1
     assert f"stopped: Slurm's job {job} was cancelled with scancel. Finished" in site.stderr
     assert site.calls[-1].startswith("restore ")
-    assert site.bench(**asked) == 0, site.stderr
+    assert site.bench(**options) == 0, site.stderr
     assert [row["status"] for row in site.rows()] == ["ok", "ok"]
 
 

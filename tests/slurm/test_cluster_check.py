@@ -14,7 +14,7 @@ hosts: n[01-08]
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         (CLUSTER, ("partition virtual", "ok", "up, 8 nodes")),
         (
@@ -23,16 +23,18 @@ hosts: n[01-08]
         ),
     ],
 )
-def test_a_partition_is_looked_up(slurm, tmp_path, monkeypatch, text, found):
+def test_a_partition_is_looked_up(slurm, tmp_path, monkeypatch, text, expected):
     for name, value in slurm.environ.items():
         monkeypatch.setenv(name, value)
     path = tmp_path / "some.yaml"
     path.write_text(text)
     checks = check_cluster(str(path))
     assert [
-        (one.subject, one.state, one.finding) for one in checks if "partition" in one.subject
-    ] == [found]
-    assert {one.state for one in checks if "partition" not in one.subject} == {"ok"}
+        (check.subject, check.state, check.finding)
+        for check in checks
+        if "partition" in check.subject
+    ] == [expected]
+    assert {check.state for check in checks if "partition" not in check.subject} == {"ok"}
 
 
 @pytest.mark.parametrize(

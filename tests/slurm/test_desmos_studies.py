@@ -93,17 +93,17 @@ def test_they_take_the_allocations_and_runs_of_the_paper(project):
     runs = [count * len(ROUTINGS) * RUNS for count in benchmarks]
     assert (len(runs), sum(runs)) == (6, 450)
     hours = [n * (count * 120 // 60 + 10) / 60 for n, count in zip(nodes, runs, strict=True)]
-    found = check(run, names[0])
-    told = f"1 allocation, {runs[0]} runs, {hours[0]:.1f} node-hours at most"
-    assert found["study", "ok"].endswith(told)
-    found = check(run, names[1])
-    told = f"5 allocations, {sum(runs[1:])} runs, {sum(hours[1:]):.1f} node-hours at most"
-    assert found["study", "ok"].endswith(told)
-    assert "missing" not in {state for _, state in found}
-    assert found["partition virtual", "ok"] == "up, 32 nodes"
+    findings = check(run, names[0])
+    total = f"1 allocation, {runs[0]} runs, {hours[0]:.1f} node-hours at most"
+    assert findings["study", "ok"].endswith(total)
+    findings = check(run, names[1])
+    total = f"5 allocations, {sum(runs[1:])} runs, {sum(hours[1:]):.1f} node-hours at most"
+    assert findings["study", "ok"].endswith(total)
+    assert "missing" not in {state for _, state in findings}
+    assert findings["partition virtual", "ok"] == "up, 32 nodes"
 
     (folder / "config/config.yaml").write_text(f"studies: [{', '.join(names)}]\n")
     words = ("report", "--config", "cluster=virtual-desmos", "apply_routing=true")
     planned = run("snakemake", "-n", "--quiet", "host", "--cores", "2", *words)
-    asked = sorted(map(int, re.findall(r"\bfabric=1, nodes=(\d+)", planned)))
-    assert asked == sorted(nodes), planned
+    requested = sorted(map(int, re.findall(r"\bfabric=1, nodes=(\d+)", planned)))
+    assert requested == sorted(nodes), planned

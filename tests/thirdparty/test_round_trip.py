@@ -150,23 +150,23 @@ def test_the_plugins_are_listed_with_their_distributions(stranger):
 
 @pytest.mark.parametrize("name", ["engine/queueing", "metric/load-gini"])
 def test_a_wheel_passes_the_conformance_kit(stranger, name):
-    told = stranger.routelab("plugins", "check", name)
-    assert "failed" not in told.lower().replace("0 failed", "")
+    printed = stranger.routelab("plugins", "check", name)
+    assert "failed" not in printed.lower().replace("0 failed", "")
 
 
 def test_the_engine_is_on_the_command_line(stranger):
     command = ("simulate", "torus~dims=4x4", "dor", "uniform", "--engine", "queueing")
-    found = json.loads(stranger.routelab(*command, "--format", "json"))
-    assert found["engine"] == "queueing"
+    result = json.loads(stranger.routelab(*command, "--format", "json"))
+    assert result["engine"] == "queueing"
     # 16 terminals on a torus of 64 channels: mean distance 32/15, no ties that are unbalanced
-    assert found["busiest_share"] == pytest.approx(0.3 * 16 * (32 / 15) / 64)
-    assert found["queue_latency"] > 2
+    assert result["busiest_share"] == pytest.approx(0.3 * 16 * (32 / 15) / 64)
+    assert result["queue_latency"] > 2
 
 
 def test_study_check_knows_its_columns(stranger):
-    told = stranger.routelab("study", "check", "wrong.yaml", code=2)
-    assert "tables.loads.values: no column 'load_ginny'; did you mean 'load_gini'?" in told
-    assert "no column 'queue_latencies'; did you mean 'queue_latency'?" in told
+    printed = stranger.routelab("study", "check", "wrong.yaml", code=2)
+    assert "tables.loads.values: no column 'load_ginny'; did you mean 'load_gini'?" in printed
+    assert "no column 'queue_latencies'; did you mean 'queue_latency'?" in printed
 
 
 def test_the_list_of_columns_has_its_columns(stranger):
@@ -181,10 +181,10 @@ def test_a_study_uses_a_plugin_by_its_name_and_in_a_composition(first):
     assert set(outcomes) == {MINE, OTHER}
     for outcome in outcomes.values():
         assert (outcome["status"], outcome["facts"]["deadlock"]) == ("ok", "proven")
-    (mine,) = [
+    (my_tree,) = [
         plugin for plugin in outcomes[MINE]["provenance"]["plugins"] if plugin["kind"] == "routing"
     ]
-    assert (mine["distribution"], mine["version"]) == ("routelab-my-tree", "0.1")
+    assert (my_tree["distribution"], my_tree["version"]) == ("routelab-my-tree", "0.1")
     mixed = outcomes[OTHER]["provenance"]["plugins"]
     assert {"routelab-my-walk", "routelab"} <= {plugin["distribution"] for plugin in mixed}
     loads = {row["routing"]: float(row["max_load"]) for row in rows(report, "loads")}

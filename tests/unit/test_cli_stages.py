@@ -60,7 +60,7 @@ def test_routes_to_terminals_are_printed_with_their_names(tmp_path: Path, capsys
     network = {
         "multigraph": True,
         "nodes": [{"id": "a"}, {"id": "b"}, *({"id": n, "kind": "host"} for n, _ in hosts)],
-        "links": [{"source": one, "target": other} for one, other in links],
+        "links": [{"source": source, "target": target} for source, target in links],
     }
     (tmp_path / "net.json").write_text(json.dumps(network))
     command = ["route", f"graph~file={tmp_path / 'net.json'}", "dfsssp~routes=terminals"]

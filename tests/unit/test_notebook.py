@@ -61,8 +61,8 @@ def test_evaluate_keeps_the_rows_of_routings_that_do_not_apply():
     frame = routelab.evaluate(network, ["p-sssp@up-down", "angara-sssp"])
     assert frame["topology"].unique().tolist() == [network.family]
     assert frame["status"].tolist()[0] == "ok"
-    one = routelab.evaluate(network, "p-sssp@up-down")
-    assert one.loc[0, "max_load"] == frame.loc[0, "max_load"]
+    alone = routelab.evaluate(network, "p-sssp@up-down")
+    assert alone.loc[0, "max_load"] == frame.loc[0, "max_load"]
     assert routelab.evaluate(network, []).empty
 
 
@@ -172,8 +172,8 @@ def test_routes_to_a_terminal_by_its_name(tmp_path):
     (tmp_path / "tree.json").write_text("".join(lines) + f'], "links": [{text}]}}')
     routed = routelab.route(f"graph~file={tmp_path / 'tree.json'}", "dfsssp~routes=terminals")
     assert routed.facts["destination_based"] is routed.facts["per_terminal"] is True
-    (one,), (other,) = (routed.routes("a", host).itertuples() for host in ("n2", "n3"))
-    assert {one.switches, other.switches} == {("a", "s", "b"), ("a", "t", "b")}
+    (first,), (other,) = (routed.routes("a", host).itertuples() for host in ("n2", "n3"))
+    assert {first.switches, other.switches} == {("a", "s", "b"), ("a", "t", "b")}
     pd.testing.assert_frame_equal(routed.routes("a", 2), routed.routes("a", "n2"))
     with pytest.raises(InputError, match=r"no terminal 'n5'.*numbered 0 to 3"):
         routed.routes("a", "n5")
@@ -203,27 +203,27 @@ def test_library_use_is_silent(capfd):
 
 def test_simulate_gives_frames_that_agree_with_each_other():
     quick = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.05}
-    found = routelab.simulate("torus~dims=4x4", "dor", "uniform", loads=(0.1, 0.3), **quick)
-    assert found.curve["load"].tolist() == [0.1, 0.3]
-    flits = found.channels.groupby("load")["flits"].sum()
-    assert flits.tolist() == found.curve["flit_hops"].tolist()
-    assert found.terminals.groupby("load")["received"].mean().tolist() == pytest.approx(
-        found.curve["accepted_load"].tolist()
+    simulation = routelab.simulate("torus~dims=4x4", "dor", "uniform", loads=(0.1, 0.3), **quick)
+    assert simulation.curve["load"].tolist() == [0.1, 0.3]
+    flits = simulation.channels.groupby("load")["flits"].sum()
+    assert flits.tolist() == simulation.curve["flit_hops"].tolist()
+    assert simulation.terminals.groupby("load")["received"].mean().tolist() == pytest.approx(
+        simulation.curve["accepted_load"].tolist()
     )
-    assert found.latencies["share"].max() == 1
-    assert repr(found) == "<uniform with dor on torus~dims=4x4: 2 loads, deadlock proven>"
-    assert "latency_p99" in found._repr_html_()
+    assert simulation.latencies["share"].max() == 1
+    assert repr(simulation) == "<uniform with dor on torus~dims=4x4: 2 loads, deadlock proven>"
+    assert "latency_p99" in simulation._repr_html_()
 
 
 def test_simulate_runs_workloads_with_another_engine():
-    found = routelab.simulate(
+    simulation = routelab.simulate(
         "torus~dims=4x2", "dor", "npb-cg~class=S", engine="flow", iterations=2
     )
-    assert found.facts["engine"] == "flow"
-    assert found.ranks["timed_s"].max() == found.facts["timed_s"]
-    assert found.channels["bytes"].max() == found.facts["bottleneck_bytes"]
-    assert found.curve.empty
-    assert repr(found) == "<npb-cg~class=S with dor on torus~dims=4x2: engine flow>"
-    assert "bottleneck_share" in found._repr_html_()
+    assert simulation.facts["engine"] == "flow"
+    assert simulation.ranks["timed_s"].max() == simulation.facts["timed_s"]
+    assert simulation.channels["bytes"].max() == simulation.facts["bottleneck_bytes"]
+    assert simulation.curve.empty
+    assert repr(simulation) == "<npb-cg~class=S with dor on torus~dims=4x2: engine flow>"
+    assert "bottleneck_share" in simulation._repr_html_()
     with pytest.raises(InputError, match="did you mean 'flow'"):
         routelab.simulate("torus~dims=4x2", "dor", "npb-cg", engine="flwo")

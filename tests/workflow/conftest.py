@@ -153,7 +153,7 @@ class Folder:
         """Outputs that a successful run made, see `seen`."""
         run = self.run(*arguments)
         assert run.returncode == 0, run.stdout + run.stderr
-        return self.made()
+        return self.outputs()
 
     def _noted(self) -> list[list[str]]:
         path = self.path / "calls.txt"
@@ -171,7 +171,7 @@ class Folder:
         """Calls so far by what they were to make, see `seen`."""
         return {seen(output_of(call)): call for call in self.calls()}
 
-    def made(self) -> list[str]:
+    def outputs(self) -> list[str]:
         """Jobs, reports and compiled kernels so far, see `seen`, sorted."""
         calls = [call for call in self.calls() if not {"batch", "--comparison"} & set(call)]
         outputs = [output_of(call) for call in calls]
@@ -179,8 +179,8 @@ class Folder:
 
     def outcomes(self) -> set[str]:
         """Folders of results/ with an outcome, see `seen`."""
-        found = (self.path / "results").rglob("outcome.json")
-        return {seen(str(path.parent.relative_to(self.path))) for path in found}
+        paths = (self.path / "results").rglob("outcome.json")
+        return {seen(str(path.parent.relative_to(self.path))) for path in paths}
 
     def wait_for(self, condition: Callable[[], bool], run: subprocess.Popen[str]) -> None:
         deadline = time.monotonic() + 120

@@ -37,9 +37,9 @@ def disk(folder):
     results.mkdir()
     if os.geteuid() != 0 or not shutil.which("mount"):
         pytest.skip("only root can mount a small file system")
-    made = mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(results))
-    if made.returncode:
-        pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
+    mounted = mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", str(results))
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
 
     def remount(options):
         done = mount("-o", f"remount,{options}", str(results))
@@ -57,10 +57,10 @@ def test_read_only_results_are_one_line(folder, disk):
     disk("ro")
     run = folder.run()
     assert run.returncode == 1
-    told = run.stdout + run.stderr
-    assert "cannot write results: Read-only file system" in told
-    assert "Traceback" not in told
-    assert 'File "' not in told
+    printed = run.stdout + run.stderr
+    assert "cannot write results: Read-only file system" in printed
+    assert "Traceback" not in printed
+    assert 'File "' not in printed
     assert folder.run("--dry-run").returncode == 0
 
 
@@ -68,10 +68,10 @@ def test_no_room_for_the_plan_is_one_line(folder, disk):
     disk("size=4k")
     run = folder.run()
     assert run.returncode == 1
-    told = run.stdout + run.stderr
-    assert "cannot write results/.plan/" in told
-    assert "No space left on device" in told
-    assert 'File "' not in told
+    printed = run.stdout + run.stderr
+    assert "cannot write results/.plan/" in printed
+    assert "No space left on device" in printed
+    assert 'File "' not in printed
 
 
 @pytest.mark.parametrize("size", ["48k", "144k"])
@@ -80,9 +80,9 @@ def test_a_disk_that_fills_up_loses_nothing_that_is_done(real, disk, size):
     disk(f"size={size}")
     run = real.run()
     assert run.returncode == 1
-    told = run.stdout + run.stderr
-    assert "The disk of results is full. Free some space and run again" in told
-    assert "Traceback" not in told
+    printed = run.stdout + run.stderr
+    assert "The disk of results is full. Free some space and run again" in printed
+    assert "Traceback" not in printed
     done = real.outcomes()
     times = {name: (real.results / name / "outcome.json").stat().st_mtime_ns for name in done}
     assert not [name for name in done if "." in name]  # half-made folders
@@ -113,8 +113,8 @@ def test_an_interrupt_ends_the_run_and_its_jobs_and_the_next_one_goes_on(folder)
     assert not (folder.path / "results/report/small/index.html").exists(), output
 
     (folder.path / "wait").unlink()
-    made = folder.ran()
-    assert not done & set(made)
+    outputs = folder.ran()
+    assert not done & set(outputs)
     assert (folder.path / "results/report/small/index.html").exists()
 
 
@@ -126,8 +126,8 @@ def test_a_damaged_network_is_reported_with_a_working_fix(real):
     shutil.rmtree(real.results / "routes/torus~dims=4")
     run = real.run()
     assert run.returncode == 1
-    told = run.stdout + run.stderr
-    assert "remove the folder results/small/topologies/torus~dims=4 and run again" in told
+    printed = run.stdout + run.stderr
+    assert "remove the folder results/small/topologies/torus~dims=4 and run again" in printed
     shutil.rmtree(network)
     assert real.run().returncode == 0
     assert real.outcomes() == JOBS
@@ -142,7 +142,7 @@ def test_names_with_shell_characters_run_nothing(folder):
     (folder.path / "config/studies/small.yaml").unlink()
     folder.write(f"{place}/small.yaml", study % name)
     folder.write(f"{place}/{name}", "a b\nb c\n")
-    made = folder.ran()
-    assert "routes/net/dfsssp" in made
-    assert "report/small" in {name.partition(" ")[0] for name in made}
+    outputs = folder.ran()
+    assert "routes/net/dfsssp" in outputs
+    assert "report/small" in {name.partition(" ")[0] for name in outputs}
     assert not list(folder.path.rglob("pwned"))

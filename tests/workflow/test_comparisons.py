@@ -74,7 +74,7 @@ def measuring(folder):
 SETTINGS = "cluster=fast,repeats=2,seconds=60.0"
 
 
-def made(folder, *arguments):
+def outputs(folder, *arguments):
     """What a run made, without reports and kernels."""
     return [path for path in folder.ran(*arguments) if not path.startswith(("report", "WARM"))]
 
@@ -89,7 +89,7 @@ def test_nothing_is_compiled_beside_a_measurement(measuring):
 
 
 def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_measured(measuring):
-    first = made(measuring)
+    first = outputs(measuring)
     calls = [call for call in measuring.calls() if call[2] == "bench"]
     specs = [call[4] for call in calls]
     for call, spec in zip(calls, specs, strict=True):
@@ -104,17 +104,17 @@ def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_mea
     assert len(routes) == 1
     assert order.index("bench") > max(routes)
     assert sum(path.startswith("flows/") for path in first) == 4
-    told = [json.loads((measuring.path / spec).read_text()) for spec in sorted(specs)]
-    compared = [job["comparison"] for spec in told for job in spec["jobs"]]
-    assert [[one["folder"] for one in comparison["routings"]] for comparison in compared] == [
+    batches = [json.loads((measuring.path / spec).read_text()) for spec in sorted(specs)]
+    compared = [job["comparison"] for spec in batches for job in spec["jobs"]]
+    assert [[part["folder"] for part in comparison["routings"]] for comparison in compared] == [
         [f"results/small/routes/torus~dims={dims}/{routing}" for routing in ("dor", "angara-sssp")]
         for dims in ("4", "4x2")
     ]
-    assert made(measuring) == []
+    assert outputs(measuring) == []
     # what was measured with leave to switch the fabric is not measured again without it
-    assert made(measuring, "report", "--config", "apply_routing=true") == []
+    assert outputs(measuring, "report", "--config", "apply_routing=true") == []
     measuring.write("config/studies/small.yaml", STUDY.format(cluster="fast", repeats=3))
-    assert made(measuring) == [
+    assert outputs(measuring) == [
         f"bench/comparisons/small/torus~dims={dims}/cluster=fast,repeats=3,seconds=60.0"
         for dims in ("4", "4x2")
     ]
@@ -124,9 +124,9 @@ def test_a_comparison_runs_in_the_run_that_makes_a_route_table_for_it(measuring)
     measuring.ran()
     text = STUDY.format(cluster="fast", repeats=2).replace("angara-sssp]", "angara-sssp, dfsssp]")
     measuring.write("config/studies/small.yaml", text)
-    parts = [path.split("/")[0] for path in made(measuring)]
+    parts = [path.split("/")[0] for path in outputs(measuring)]
     assert (parts.count("bench"), parts.count("routes")) == (2, 2)
-    assert made(measuring) == []
+    assert outputs(measuring) == []
 
 
 def comparison_calls(folder):
@@ -143,15 +143,15 @@ def test_an_upgrade_does_not_start_a_comparison_again(measuring):
     # routes that are computed again are newer files
     for manifest in (measuring.results / "batches/routes").iterdir():
         manifest.unlink()
-    made(measuring)
+    outputs(measuring)
     routes = [call for call in measuring.calls() if "/routes/" in call[3]]
     assert len(routes) == 1
     assert comparison_calls(measuring) == []
     # forced jobs find the results, and measure nothing
-    made_again = made(measuring, "report", "--forceall")
+    made_again = outputs(measuring, "report", "--forceall")
     assert len(comparison_calls(measuring)) == 2
     assert not [path for path in made_again if path.startswith("bench/")]
-    fresh = made(measuring, "report", "--config", "fresh=all")
+    fresh = outputs(measuring, "report", "--config", "fresh=all")
     assert {path.split("/")[0] for path in fresh} == {"topologies", "routes", "metrics", "flows"}
     assert comparison_calls(measuring) == []
     assert measuring.ran() == []
@@ -182,11 +182,11 @@ def test_a_comparison_that_failed_is_tried_again(measuring):
     outcome.write_text(outcome.read_text().replace('"ok"', '"failed"'))
     run = measuring.run("-n")
     assert "A run tries 1 failed or timed-out job again." in run.stderr
-    assert made(measuring) == [folder]
+    assert outputs(measuring) == [folder]
     measuring.write("status", "unsupported")
     outcome.unlink()
-    assert made(measuring) == [folder]
-    assert made(measuring) == []
+    assert outputs(measuring) == [folder]
+    assert outputs(measuring) == []
 
 
 SWITCHED = """\
@@ -203,8 +203,8 @@ def test_the_fabric_may_be_switched_only_when_that_is_said(measuring):
 
 
 def test_routings_are_not_applied_where_nothing_switches_between_them(measuring):
-    asked = ("report", "--config", "apply_routing=true")
-    for words in (asked, ("-n", *asked)):
+    request = ("report", "--config", "apply_routing=true")
+    for words in (request, ("-n", *request)):
         run = measuring.run(*words)
         assert run.returncode == 1
         last = run.stderr.strip().splitlines()[-1]
@@ -216,7 +216,7 @@ def test_routings_are_not_applied_where_nothing_switches_between_them(measuring)
     # one routing has nothing to be compared with
     text = STUDY.format(cluster="fast", repeats=2).replace("dor, angara-sssp", "dor")
     measuring.write("config/studies/small.yaml", text)
-    assert measuring.run("-n", *asked).returncode == 0
+    assert measuring.run("-n", *request).returncode == 0
 
 
 def test_a_setting_that_is_none_ends_in_one_message(measuring):

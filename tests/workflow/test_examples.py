@@ -31,8 +31,8 @@ def test_a_study_is_chosen_by_name_with_or_without_its_folder(monkeypatch):
     monkeypatch.chdir(ROOT)
     path = Path("config/studies/examples/sweep-sizes.yaml")
     for choice in ("sweep-sizes", "examples/sweep-sizes", str(path), str(ROOT / path)):
-        (found,) = select_studies(choice)
-        assert found.resolve() == ROOT / path
+        (selected,) = select_studies(choice)
+        assert selected.resolve() == ROOT / path
     assert select_studies("angara-table2") == [Path("config/studies/angara-table2.yaml")]
 
 
@@ -41,9 +41,9 @@ def test_a_name_in_two_folders_is_ambiguous(monkeypatch, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / "config/studies" / folder).mkdir(parents=True)
         (tmp_path / "config/studies" / folder / "x.yaml").touch()
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         select_studies("x,a/x,y/x,z")
-    assert str(told.value).splitlines() == [
+    assert str(raised.value).splitlines() == [
         "there are several studies 'x': config/studies/a/x.yaml, config/studies/b/x.yaml",
         "study 'y/x' not found: no file config/studies/y/x.yaml; did you mean 'x'?",
         "study 'z' not found: no file config/studies/z.yaml",

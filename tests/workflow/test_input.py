@@ -77,8 +77,8 @@ def test_studies_are_chosen_by_name_and_path(folder):
     assert "output: results/report/other/index.html" in run.stdout
     assert "output: results/report/third/index.html" in run.stdout
     assert "report/small" not in run.stdout
-    made = folder.ran(*choice)
-    assert [job for job in made if "/topologies/" in job] == [
+    outputs = folder.ran(*choice)
+    assert [job for job in outputs if "/topologies/" in job] == [
         "other/topologies/torus~dims=4x2",
         "third/topologies/torus~dims=2",
         "third/topologies/torus~dims=4x2",

@@ -57,13 +57,13 @@ def reasons(folder, *arguments):
     """Return why each rule would run, from a dry run."""
     run = folder.run(*arguments, "-n", *ALONE)
     assert run.returncode == 0, run.stdout + run.stderr
-    found, rule = {}, ""
+    by_rule, rule = {}, ""
     for line in (run.stdout + run.stderr).splitlines():
         if line.startswith(("rule ", "localrule ")):
             rule = line.split()[1].rstrip(":")
         elif line.strip().startswith("reason: "):
-            found[rule] = line.strip().removeprefix("reason: ")
-    return found
+            by_rule[rule] = line.strip().removeprefix("reason: ")
+    return by_rule
 
 
 def fail(folder, *items):
@@ -100,10 +100,10 @@ def test_a_dry_run_names_the_stage_whose_plugin_was_edited(with_plugin):
     path = with_plugin.path / "site/twelve.py"
     path.write_text(PLUGIN.replace("always twelve", "twelve, always"))
     before = results(with_plugin)
-    found = reasons(with_plugin)
-    assert found["metrics"] == "Updated input files: results/.plan/metrics/small-1.json"
-    assert found["page"].startswith("Input files updated by another job: ")
-    assert set(found) == {"metrics", "page", "index", "all"}
+    by_rule = reasons(with_plugin)
+    assert by_rule["metrics"] == "Updated input files: results/.plan/metrics/small-1.json"
+    assert by_rule["page"].startswith("Input files updated by another job: ")
+    assert set(by_rule) == {"metrics", "page", "index", "all"}
     assert results(with_plugin) == before
     # an edit that is taken back leaves nothing to do
     path.write_text(PLUGIN)
@@ -113,9 +113,9 @@ def test_a_dry_run_names_the_stage_whose_plugin_was_edited(with_plugin):
 def test_a_dry_run_names_the_stage_with_a_failed_item(finished):
     fail(finished, ROUTES[3])
     before = results(finished)
-    found = reasons(finished)
-    assert found["routes"] == "Updated input files: results/.plan/routes/small-1.json"
-    assert "topologies" not in found
+    by_rule = reasons(finished)
+    assert by_rule["routes"] == "Updated input files: results/.plan/routes/small-1.json"
+    assert "topologies" not in by_rule
     assert results(finished) == before
     assert finished.ran() == sorted([ROUTES[3], *REPORTS])
     assert nothing_to_do(finished)
@@ -176,10 +176,10 @@ def test_what_only_looks_changes_lists_and_never_results(finished, arguments):
 
 def test_after_a_dry_run_of_fresh_stages_a_plain_run_has_nothing_to_do(finished):
     before = results(finished)
-    found = reasons(finished, "report", "--config", "fresh=routes+metrics")
+    by_rule = reasons(finished, "report", "--config", "fresh=routes+metrics")
     for stage in ("routes", "metrics"):
-        assert found[stage].startswith(("Updated input files: ", "Input files updated by"))
-    assert "topologies" not in found
+        assert by_rule[stage].startswith(("Updated input files: ", "Input files updated by"))
+    assert "topologies" not in by_rule
     assert results(finished) == before
     assert nothing_to_do(finished)
 

@@ -135,8 +135,8 @@ def test_a_killed_fresh_run_continues_with_the_remaining_jobs(finished):
 
 
 def test_a_fresh_run_that_ends_with_a_stage_leaves_the_page_to_the_next(finished):
-    made = finished.ran("report", "--until", "routes", "--config", "fresh=routes")
-    assert made == sorted(ROUTES)
+    outputs = finished.ran("report", "--until", "routes", "--config", "fresh=routes")
+    assert outputs == sorted(ROUTES)
     assert finished.ran() == REPORTS[::-1]
 
 

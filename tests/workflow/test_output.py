@@ -41,9 +41,9 @@ def test_a_job_that_is_left_of_an_earlier_run_keeps_the_next_one_out(folder):
             "jobs of an earlier run are still working in results; wait until they end, or stop "
             "them (processes 'routelab batch'; on a cluster, jobs that squeue lists)"
         )
-        told = run.stdout + run.stderr
-        assert "Traceback" not in told
-        assert "Job stats" not in told
+        printed = run.stdout + run.stderr
+        assert "Traceback" not in printed
+        assert "Job stats" not in printed
         assert folder.calls() == []
         # what only looks is not kept out
         assert folder.run("-n").returncode == 0

@@ -64,8 +64,8 @@ class Project:
         """Copy the project, also its results, but not some of its folders."""
         folder = self.folder.parent / name
         shutil.copytree(self.folder, folder)
-        for one in without:
-            shutil.rmtree(folder / one)
+        for part in without:
+            shutil.rmtree(folder / part)
         return Project(self.tools, folder, self.snakemake)
 
     def run(self, program, *words):
@@ -92,8 +92,8 @@ class Project:
     @property
     def command(self):
         """The command that the page prints for the whole report."""
-        (found,) = set(re.findall(r"snakemake report --config [^<]*", self.page()))
-        return shlex.split(html.unescape(found))
+        (command,) = set(re.findall(r"snakemake report --config [^<]*", self.page()))
+        return shlex.split(html.unescape(command))
 
     def table(self):
         path = self.folder / "results/report/measured/tables/speeds.csv"
@@ -103,9 +103,9 @@ class Project:
     def calls(self):
         """What the fabric was asked to do since the last call."""
         path = self.tools / "calls"
-        found = path.read_text().split("\n")[:-1] if path.exists() else []
+        lines = path.read_text().split("\n")[:-1] if path.exists() else []
         path.unlink(missing_ok=True)
-        return found
+        return lines
 
 
 def program(path, text):

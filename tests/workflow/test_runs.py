@@ -24,7 +24,7 @@ WARM = ["WARM"]
 
 
 def test_the_first_run_makes_everything_once(finished_run):
-    assert finished_run.made() == sorted([*ITEMS, *REPORTS, *WARM])
+    assert finished_run.outputs() == sorted([*ITEMS, *REPORTS, *WARM])
     assert finished_run.outcomes() == set(ITEMS)
 
 
@@ -64,7 +64,7 @@ def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
         "The next run tries failed and stopped jobs again.",
         "The report is results/report/index.html: open it in a browser.",
     ]
-    assert finished.made() == sorted([*ROUTES[:2], *REPORTS])
+    assert finished.outputs() == sorted([*ROUTES[:2], *REPORTS])
 
 
 def test_the_results_of_a_study_are_removed_with_its_folder(finished):
@@ -75,11 +75,11 @@ def test_the_results_of_a_study_are_removed_with_its_folder(finished):
         text.replace("p-sssp@unrestricted@cycle-breaking", "angara-sssp~tie_seed=7"),
     )
     both = ("report", "--config", "studies=small,other")
-    made = finished.ran(*both)
+    outputs = finished.ran(*both)
     jobs = [f"other/{name}" for name in ITEMS]
-    assert made == sorted([*jobs, "report/other", "report/index.html"])
+    assert outputs == sorted([*jobs, "report/other", "report/index.html"])
     shutil.rmtree(finished.path / "results/other")
-    assert finished.ran(*both) == made
+    assert finished.ran(*both) == outputs
 
 
 def test_a_higher_limit_makes_nothing_stale(finished):
@@ -113,8 +113,8 @@ def test_every_file_of_the_distributions_of_a_plugin_counts(folder):
         "helper-1.dist-info/direct_url.json": origin,
         "helper-1.dist-info/top_level.txt": "helper\n",
     }
-    mine = [name for name in files if name.startswith(("extra", "second"))]
-    files["extra_routing-1.dist-info/RECORD"] = "".join(f"{name},,\n" for name in mine)
+    own_files = [name for name in files if name.startswith(("extra", "second"))]
+    files["extra_routing-1.dist-info/RECORD"] = "".join(f"{name},,\n" for name in own_files)
     for name, text in files.items():
         (site / name).parent.mkdir(parents=True, exist_ok=True)
         (site / name).write_text(text)
@@ -128,9 +128,9 @@ def test_every_file_of_the_distributions_of_a_plugin_counts(folder):
     for name in ("second/__init__.py", "extra_routing/table.csv", "helper/__init__.py"):
         with (site / name).open("a") as file:
             file.write("# 32\n")
-        made = folder.ran()
+        outputs = folder.ran()
         # kernels of the plugin, if it has any, are compiled again
-        assert [one for one in made if one not in WARM] == sorted([*jobs, *REPORTS]), name
+        assert [path for path in outputs if path not in WARM] == sorted([*jobs, *REPORTS]), name
 
 
 def test_a_changed_input_file_runs_its_dependents_again(folder):
@@ -158,10 +158,10 @@ def test_after_a_kill_only_missing_jobs_run(folder):
 
     finished_before = folder.outcomes()
     (folder.path / "wait").unlink()
-    made = folder.ran()
+    outputs = folder.ran()
     # also of batches that were interrupted, only the jobs that had no outcome
     missing = set(ITEMS) - finished_before
-    assert sorted(set(made) - set(REPORTS)) == sorted(missing)
+    assert sorted(set(outputs) - set(REPORTS)) == sorted(missing)
     assert folder.outcomes() == set(ITEMS)
 
 
@@ -183,7 +183,7 @@ def test_a_second_run_in_the_folder_gets_one_clear_line(folder):
     (folder.path / "wait").unlink()
     output, _ = first.communicate(timeout=120)
     assert first.returncode == 0, output
-    assert folder.made() == sorted([*ITEMS, *REPORTS, *WARM])
+    assert folder.outputs() == sorted([*ITEMS, *REPORTS, *WARM])
 
 
 def beside(folder, *arguments):

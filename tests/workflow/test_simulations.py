@@ -24,8 +24,8 @@ def simulated(folder):
 
 
 def test_batches_of_simulations_run_behind_their_network_with_one_thread(simulated):
-    made = simulated.ran()
-    jobs = [path for path in made if path.startswith("simulations/")]
+    outputs = simulated.ran()
+    jobs = [path for path in outputs if path.startswith("simulations/")]
     folders = {tuple(path.split("/")[1:4]) for path in jobs}
     assert folders == {
         ("torus~dims=4x4", routing, traffic)
@@ -33,7 +33,7 @@ def test_batches_of_simulations_run_behind_their_network_with_one_thread(simulat
         for traffic in ("uniform", "tornado~shift=1x0")
     }
     # a routing without a table is not routed
-    assert [path for path in made if path.startswith("routes/")] == ["routes/torus~dims=4x4/dor"]
+    assert [path for path in outputs if path.startswith("routes/")] == ["routes/torus~dims=4x4/dor"]
     call = simulated.by_output()["batches/simulations/1.json"]
     assert call[:3] == ["NUMBA=1", "OMP=1", "batch"]
     lists = sorted((simulated.path / "results/.plan").glob("warm-*.json"))

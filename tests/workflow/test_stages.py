@@ -55,18 +55,18 @@ def stages(folder):
 def edges(text):
     """Edges of a graph in mermaid's language, by the names of its nodes."""
     names = dict(re.findall(r"^\s*(\w+)\[(.+?)\]$", text, re.MULTILINE))
-    found = re.findall(r"^\s*(\w+) --> (\w+)$", text, re.MULTILINE)
-    return {(names.get(a, a), names.get(b, b)) for a, b in found}
+    arrows = re.findall(r"^\s*(\w+) --> (\w+)$", text, re.MULTILINE)
+    return {(names.get(a, a), names.get(b, b)) for a, b in arrows}
 
 
 def test_the_graph_in_readme_and_manual_is_that_of_the_rules(stages):
     run = stages.run("results/report/index.html", "--rulegraph", "mermaid-js", "--config", NAMES)
-    found = edges(run.stdout)
-    assert {name for edge in found for name in edge} == {*STAGES, "page", "index"}
+    graph = edges(run.stdout)
+    assert {name for edge in graph for name in edge} == {*STAGES, "page", "index"}
     for page in ("README.md", "docs/concepts/runs.md"):
         block = re.search(r"```mermaid\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
         assert block
-        assert edges(block[1]) == found, page
+        assert edges(block[1]) == graph, page
 
 
 def test_snakemake_records_lists_and_the_batches_that_must_run_before(stages, monkeypatch):
@@ -107,6 +107,6 @@ def test_pictures_for_print_are_made_only_if_they_are_named(finished):
 )
 def test_a_run_can_end_with_a_stage_or_leave_it_out(stages, option, expected, pages):
     stages.ran("report", option, "--config", NAMES)
-    made = {Path(name.replace("bench/batches", "comparisons")) for name in stages.by_output()}
-    assert {path.name for path in made if path.parts[0] == "report"} == pages
-    assert {path.parts[-2] for path in made if path.parts[0] not in ("WARM", "report")} == expected
+    paths = {Path(name.replace("bench/batches", "comparisons")) for name in stages.by_output()}
+    assert {path.name for path in paths if path.parts[0] == "report"} == pages
+    assert {path.parts[-2] for path in paths if path.parts[0] not in ("WARM", "report")} == expected

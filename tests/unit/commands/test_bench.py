@@ -44,16 +44,16 @@ def test_routings_are_applied_only_where_something_switches_between_them(
     program.write_text("#!/bin/sh\ntouch ran\n")
     program.chmod(0o755)
     Path("mine.yaml").write_text(CLUSTER.format(folder=tmp_path))
-    one = ["bench", "--cluster", "mine.yaml", "--benchmark", "npb", "--routing", "dor"]
-    two = [*one, "--routing", "angara-sssp"]
+    alone = ["bench", "--cluster", "mine.yaml", "--benchmark", "npb", "--routing", "dor"]
+    two = [*alone, "--routing", "angara-sssp"]
     for words in ([*two, "--apply-routing"], [*two, "--apply-routing", "--dry-run"]):
         assert main(words) == 2
-        told = capsys.readouterr().err
-        assert "mine.yaml: fabric: nothing switches between the 2 routings: " in told
-        assert "; add what switches them (fabric: {apply: " in told
+        error = capsys.readouterr().err
+        assert "mine.yaml: fabric: nothing switches between the 2 routings: " in error
+        assert "; add what switches them (fabric: {apply: " in error
     assert not list(tmp_path.rglob("ran"))
     # what compares nothing, and what applies nothing, goes on as before
-    for words in ([*two, "--dry-run"], [*one, "--apply-routing", "--dry-run"]):
+    for words in ([*two, "--dry-run"], [*alone, "--apply-routing", "--dry-run"]):
         assert main(words) == 0
         assert "runs are missing" in capsys.readouterr().out
 

@@ -93,9 +93,11 @@ def pair(tmp_path):
     return folders
 
 
-def found(folders, rtol=0.0):
+def differences(folders, rtol=0.0):
     changes = compare_results(*folders, rtol)
-    return [(one.row, one.column, one.old, one.new, one.difference) for one in changes]
+    return [
+        (change.row, change.column, change.old, change.new, change.difference) for change in changes
+    ]
 
 
 def test_a_changed_value_is_found_with_its_place(pair, capsys):
@@ -127,7 +129,7 @@ def test_a_changed_value_is_found_with_its_place(pair, capsys):
 )
 def test_these_results_are_equal(pair, new):
     folders = pair(new)
-    assert found(folders) == []
+    assert differences(folders) == []
     assert main(["compare", *map(str, folders)]) == 0
 
 
@@ -141,11 +143,11 @@ def test_a_tolerance_is_relative_to_the_old_number(pair, rtol, code):
 
 def test_a_tolerance_allows_no_other_text_and_no_change_from_zero(pair):
     folders = pair(changed(RUNS, 2, mean_load="0.1", status="failed"))
-    assert [one[1] for one in found(folders, rtol=5)] == ["status", "mean_load"]
+    assert [change[1] for change in differences(folders, rtol=5)] == ["status", "mean_load"]
 
 
 def test_a_new_default_is_a_change_of_the_run(pair):
-    assert found(pair(changed(RUNS, 2, **{"routing.rounds": "4"}))) == [
+    assert differences(pair(changed(RUNS, 2, **{"routing.rounds": "4"}))) == [
         ("torus~dims=4x4 sssp", "routing.rounds", "16", "4", "-0.75")
     ]
 
@@ -154,7 +156,7 @@ def test_missing_and_new_runs_and_columns_are_changes(pair):
     # a fact such as `blocked` is a column as soon as one run has it
     new = changed(RUNS, 2, routing="nue") | {"blocked": ["", "no credits", ""]}
     del new["mean_load"]
-    assert set(found(pair(new))) == {
+    assert set(differences(pair(new))) == {
         ("torus~dims=4x4 sssp", "", "", "", "missing"),
         ("torus~dims=4x4 nue", "", "", "", "new"),
         ("", "mean_load", "", "", "missing"),
@@ -166,7 +168,7 @@ def test_missing_and_new_lists_and_studies_are_changes(pair):
     old, new = pair(RUNS)
     write(old, "flows.csv", RUNS)
     write(new, "runs.csv", RUNS, study="another")
-    assert [(*one[:2], one.difference) for one in compare_results(old, new)] == [
+    assert [(*change[:2], change.difference) for change in compare_results(old, new)] == [
         ("another", "runs.csv", "new"),
         ("small", "flows.csv", "missing"),
     ]
@@ -174,14 +176,16 @@ def test_missing_and_new_lists_and_studies_are_changes(pair):
 
 def test_measurements_differ_if_their_intervals_are_apart(pair):
     new = changed(MEASUREMENTS, 0, median="10.9", ci_low="10", ci_high="12", job_ids="40")
-    assert found(pair(new, MEASUREMENTS, "benchmarks.csv")) == []
+    assert differences(pair(new, MEASUREMENTS, "benchmarks.csv")) == []
     new = changed(MEASUREMENTS, 0, median="14", ci_low="13", ci_high="15")
     folders = pair(new, MEASUREMENTS, "benchmarks.csv")
-    assert found(folders) == [("fabric dor osu-latency latency 8", "median", "10", "14", "+0.4")]
-    assert found(folders, rtol=0.5) == []
+    assert differences(folders) == [
+        ("fabric dor osu-latency latency 8", "median", "10", "14", "+0.4")
+    ]
+    assert differences(folders, rtol=0.5) == []
     del new["ci_low"]
-    changes = found(pair(new, MEASUREMENTS, "benchmarks.csv"))
-    assert [one[1] for one in changes] == ["ci_low", "median"]
+    changes = differences(pair(new, MEASUREMENTS, "benchmarks.csv"))
+    assert [change[1] for change in changes] == ["ci_low", "median"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +196,7 @@ def test_no_interval_covers_other_columns_of_measurements(pair, column, value, d
     new = changed(MEASUREMENTS, 1, **{column: value})
     folders = pair(new, MEASUREMENTS, "benchmarks.csv")
     row = "fabric sssp osu-latency latency 8"
-    assert found(folders) == [(row, column, MEASUREMENTS[column][1], value, difference)]
+    assert differences(folders) == [(row, column, MEASUREMENTS[column][1], value, difference)]
 
 
 def row_name(row):
@@ -235,7 +239,7 @@ def test_all_columns_but_a_few_are_compared(pair, name, old, new, difference):
     tables = [
         {column: [row[column] for row in rows] for column in columns} for rows in (after, before)
     ]
-    assert sorted(found(pair(*tables, name))) == sorted(expected)
+    assert sorted(differences(pair(*tables, name))) == sorted(expected)
 
 
 def test_a_list_of_the_test_is_a_list_of_a_report():
@@ -266,7 +270,7 @@ def test_changes_are_the_cells_that_differ(tmp_path_factory, edits):
     ]
     folder = tmp_path_factory.mktemp("pair")
     folders = write(folder / "old", "runs.csv", RUNS), write(folder / "new", "runs.csv", new)
-    assert sorted(one[1:4] for one in found(folders)) == sorted(expected)
+    assert sorted(change[1:4] for change in differences(folders)) == sorted(expected)
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,9 @@ def completions(line: str, code: str = "") -> list[str]:
 
 
 def test_commands_are_completed_without_those_of_the_workflow() -> None:
-    found = completions("routelab ")
-    assert {"evaluate", "simulate", "plugins", "completion"} <= set(found)
-    assert not set(HIDDEN) & set(found)
+    offered = completions("routelab ")
+    assert {"evaluate", "simulate", "plugins", "completion"} <= set(offered)
+    assert not set(HIDDEN) & set(offered)
     assert completions("routelab eval") == ["evaluate"]
     assert completions("routelab plugins l") == ["list"]
 

@@ -24,8 +24,10 @@ def test_mistakes_in_a_cluster_are_reported_with_their_lines(capsys, tmp_path):
 def test_ranks_that_wait_for_each_other_are_reported(capsys, tmp_path):
     """Blocking sends of more than eager_bytes that face each other."""
     trace = tmp_path / "trace.txt"
-    told = [f"{rank} {action} {1 - rank} 0 70000" for rank in (0, 1) for action in ("send", "recv")]
-    trace.write_text("\n".join(told), "utf-8")
+    lines = [
+        f"{rank} {action} {1 - rank} 0 70000" for rank in (0, 1) for action in ("send", "recv")
+    ]
+    trace.write_text("\n".join(lines), "utf-8")
     error = refused(capsys, f"trace~file={trace}", "--ranks", "2")
     assert "2 of 2 ranks wait for each other" in error
     assert "raise --eager-bytes" in error

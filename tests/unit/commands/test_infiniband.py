@@ -134,9 +134,9 @@ def test_faults_are_listed(capsys, tmp_path):
     assert "Pairs of hosts without a route: 4\n" in text
     assert "LIDs in the tables that no port of the fabric has: 1\n" in text
     code, text = check(capsys, FABRIC, "--lfts", str(tmp_path / "lfts"), "--format", "json")
-    found = json.loads(text)
-    assert (code, found["verdict"], found["unreachable_lids"]) == (6, "broken", 1)
-    assert [fault["kind"] for fault in found["faults"]] == ["entry", "entry"]
+    printed = json.loads(text)
+    assert (code, printed["verdict"], printed["unreachable_lids"]) == (6, "broken", 1)
+    assert [fault["kind"] for fault in printed["faults"]] == ["entry", "entry"]
 
 
 def test_aggregation_nodes_are_no_hosts(capsys, tmp_path):
@@ -144,8 +144,8 @@ def test_aggregation_nodes_are_no_hosts(capsys, tmp_path):
     text = Path(FABRIC).read_text()
     fabric.write_text(text.replace('"h3"', '"Mellanox Technologies Aggregation Node"'))
     code, text = check(capsys, str(fabric), "--lfts", LFTS, "--format", "json")
-    found = json.loads(text)
-    assert (code, found["hosts"], found["left_out"], found["foreign_lids"]) == (0, 3, 2, 0)
+    printed = json.loads(text)
+    assert (code, printed["hosts"], printed["left_out"], printed["foreign_lids"]) == (0, 3, 2, 0)
     _, text = check(capsys, str(fabric), "--lfts", LFTS)
     assert "End ports of aggregation nodes: 2;" in text
 
@@ -154,7 +154,7 @@ def test_aggregation_nodes_are_no_hosts(capsys, tmp_path):
     tables = f"forwarding-tables~file=[{LFTS}]"
     assert main(["evaluate", network, tables, "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["pairs"], row["left_out"], row["max_load"]) == (6, 2, found["max_load"])
+    assert (row["pairs"], row["left_out"], row["max_load"]) == (6, 2, printed["max_load"])
     assert main(["evaluate", network, tables]) == 0
     assert "end ports that are no hosts and left out: 2\n" in capsys.readouterr().out
 

@@ -44,8 +44,8 @@ def test_typing_errors_and_abbreviations_are_refused(line: str, text: str, capsy
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_example_is_a_valid_command(example: str) -> None:
     command = example.partition("#")[0].strip()
-    if found := re.search(r"\$\((.*)\)|(.*)\|", command):
-        command = found[1] or found[2]
+    if inner := re.search(r"\$\((.*)\)|(.*)\|", command):
+        command = inner[1] or inner[2]
     program, *words = shlex.split(command)
     assert program == "routelab"
     assert callable(make_parser().parse_args(words).run)

@@ -42,9 +42,9 @@ def test_several_routings_give_the_rows_of_each_alone(printed) -> None:
     alone = []
     for routing in ("dor", "angara-sssp"):
         start = {"routing": routing, "status": "ok", "reason": ""}
-        mine = rows_of(printed("simulate", NETWORK, routing, "uniform", *QUICK, *form))
-        assert len(mine) == 2
-        alone += [start | row for row in mine]
+        rows = rows_of(printed("simulate", NETWORK, routing, "uniform", *QUICK, *form))
+        assert len(rows) == 2
+        alone += [start | row for row in rows]
     assert both == alone
 
 
@@ -89,7 +89,7 @@ def test_a_saturated_load_is_marked_and_has_no_point(tmp_path: Path, printed) ->
     circle = ("simulate", "torus~dims=8", "dor", "tornado", *QUICK, "--load", "0.1,1")
     printed(*circle, "--plot", str(file))
     root = ET.fromstring(file.read_text())
-    (description,) = [one.text for one in root if one.tag.endswith("}desc")]
+    (description,) = [element.text for element in root if element.tag.endswith("}desc")]
     assert "from there saturated, and the line ends before" in description
     first = file.read_bytes()
     printed(*circle, "--plot", str(file))
@@ -100,9 +100,9 @@ def test_simulations_without_loads_are_drawn_as_bars(tmp_path: Path, printed) ->
     file = tmp_path / "time.csv"
     flow = ("simulate", NETWORK, "dor", "angara-sssp", "npb-cg~class=S", "--engine", "flow")
     whole = json.loads(printed(*flow, "--format", "json", "--plot", str(file)))
-    for one, bar in zip(whole, rows_of(file.read_text()), strict=True):
-        assert bar["routing"] == one["routing"]
-        assert float(bar["completion_time_s"]) == pytest.approx(one["completion_time_s"])
+    for row, bar in zip(whole, rows_of(file.read_text()), strict=True):
+        assert bar["routing"] == row["routing"]
+        assert float(bar["completion_time_s"]) == pytest.approx(row["completion_time_s"])
     batch = ("simulate", NETWORK, "dor", "uniform", "--messages", "3")
     (fact,) = [json.loads(printed(*batch, "--format", "json", "--plot", str(file)))]
     (bar,) = rows_of(file.read_text())
@@ -118,10 +118,10 @@ def test_the_plot_of_an_evaluation_has_the_load_of_every_channel(tmp_path: Path,
     printed("evaluate", NETWORK, "dor", "angara-sssp", "--plot", str(file))
     drawn = rows_of(file.read_text())
     for routing in ("dor", "angara-sssp"):
-        mine = [row for row in drawn if row["routing"] == routing]
+        rows = [row for row in drawn if row["routing"] == routing]
         loads = np.sort(notebook.route(NETWORK, routing).loads["load"])[::-1]
-        assert [float(row["load"]) for row in mine] == loads.tolist()
-        shares = [float(row["share"]) for row in mine]
+        assert [float(row["load"]) for row in rows] == loads.tolist()
+        shares = [float(row["share"]) for row in rows]
         assert shares == pytest.approx([(i + 1) / len(loads) for i in range(len(loads))])
 
 

@@ -36,10 +36,10 @@ def test_options_that_are_not_given_leave_the_defaults() -> None:
 
 def test_options_become_settings() -> None:
     options = ("--load", "0.3,0.1", "--saturation", "--in-order", "--priority", "age")
-    made = settings_from_options(
+    settings = settings_from_options(
         SimulationSettings, parsed(*options, "--vcs=8", "--precision", "0.01")
     )
-    assert made == SimulationSettings(
+    assert settings == SimulationSettings(
         loads=(0.1, 0.3), find_saturation=True, in_order=True, priority="age", vcs=8, precision=0.01
     )
     assert settings_from_options(SimulationSettings, parsed("--load", "0.3")).loads == (0.3,)
@@ -121,13 +121,13 @@ def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Pat
     network = tmp_path / "network"
     assert main(["topology", "torus~dims=8", "-o", str(network)]) == 0
     quick = "loads=1,sample_cycles=20,max_cycles=4000,precision=0.05"
-    asked = f"router=input-queued,vcs=1,buffer_flits=2,{quick}"
+    options = f"router=input-queued,vcs=1,buffer_flits=2,{quick}"
     job = SimulationJob(
         folder=str(tmp_path / "job"),
         topology=str(network),
         text="first@unrestricted",
         work="tornado",
-        engine=f"packet~{asked}",
+        engine=f"packet~{options}",
     )
     write_jobs([job], tmp_path / "spec.json")
     listed = str(tmp_path / "outcomes.json")
@@ -202,24 +202,24 @@ def broken(site):
 
 
 @pytest.mark.parametrize(
-    ("at", "told"),
+    ("at", "message"),
     [("wander", "ValueError: no way to 3 ("), ("enter", "KeyError: 'no entry' (")],
 )
 def test_an_exception_of_a_plugin_is_one_message_with_its_place(
-    broken, capsys, tmp_path, at, told
+    broken, capsys, tmp_path, at, message
 ) -> None:
     routing = f"fragile~at={at}"
     command = ["simulate", "torus~dims=4", routing, "uniform", "--load", "0.2", *QUICK]
     assert main(command) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"routelab: error: {told}")
+    assert line.startswith(f"routelab: error: {message}")
     assert re.search(r"broken\.py, line \d+\); --verbose shows the traceback$", line)
     assert main([*command, "--verbose"]) == 1
     assert "Traceback (most recent call last)" in capsys.readouterr().err
     assert main([*command, "-o", str(tmp_path / "o")]) == 1
     outcome = read_outcome(tmp_path / "o/outcome.json")
     assert outcome.status == "failed"
-    assert told in outcome.reason
+    assert message in outcome.reason
 
 
 def test_a_function_that_does_not_compile_breaks_the_jobs_that_use_it(

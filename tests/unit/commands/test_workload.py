@@ -14,7 +14,7 @@ SHARED = ("--format", "csv")
 
 
 @pytest.fixture
-def told(capsys):
+def output_of(capsys):
     """Run a command that has to succeed; what it printed."""
 
     def run(*arguments) -> str:
@@ -39,38 +39,38 @@ def refused(capsys):
     return run
 
 
-def test_pairs_as_csv(told):
-    assert told("neighbor~ways=two,size=10", "--ranks", 3, *SHARED) == (
+def test_pairs_as_csv(output_of):
+    assert output_of("neighbor~ways=two,size=10", "--ranks", 3, *SHARED) == (
         "src,dst,messages,bytes\n0,1,1,10\n0,2,1,10\n1,0,1,10\n1,2,1,10\n2,0,1,10\n2,1,1,10\n"
     )
 
 
-def test_calls_as_csv(told):
-    printed = told("osu-alltoall~iterations=3", "--ranks", 4, "--collectives", *SHARED)
+def test_calls_as_csv(output_of):
+    printed = output_of("osu-alltoall~iterations=3", "--ranks", 4, "--collectives", *SHARED)
     assert printed == "name,bytes,ranks,calls\nalltoall,1048576,4,3\nbarrier,0,4,2\n"
 
 
-def test_a_network_says_how_many_ranks_there_are_and_where(told):
+def test_a_network_says_how_many_ranks_there_are_and_where(output_of):
     text = "neighbor~by=coordinate,digits=longest"
-    alone = list(csv.reader(StringIO(told(text, "--topology", "torus~dims=3x2", *SHARED))))[1:]
+    alone = list(csv.reader(StringIO(output_of(text, "--topology", "torus~dims=3x2", *SHARED))))[1:]
     assert [(int(source), int(target)) for source, target, *_ in alone] == [
         (rank, (rank + 2) % 6) for rank in range(6)
     ]
-    pairs = told(text, "--topology", "torus~dims=3x2", "--ranks-per-node", 2, *SHARED)
+    pairs = output_of(text, "--topology", "torus~dims=3x2", "--ranks-per-node", 2, *SHARED)
     two = list(csv.reader(StringIO(pairs)))[1:]
     assert [(int(source), int(target)) for source, target, *_ in two] == [
         (rank, (rank + 4) % 12) for rank in range(12)
     ]
 
 
-def test_a_trace_is_written_and_comes_back(told, tmp_path):
+def test_a_trace_is_written_and_comes_back(output_of, tmp_path):
     folder = tmp_path / "trace"
-    assert told("npb-is~class=S", "--ranks", 4, "-o", folder) == ""
-    told("npb-is~class=S", "--ranks", 4, "-o", folder)
+    assert output_of("npb-is~class=S", "--ranks", 4, "-o", folder) == ""
+    output_of("npb-is~class=S", "--ranks", 4, "-o", folder)
     assert read_trace(folder / "trace.txt").ranks == 4
     for more in ((), ("--collectives",)):
         shown = (
-            told(name, "--ranks", 4, *more, *SHARED)
+            output_of(name, "--ranks", 4, *more, *SHARED)
             for name in ("npb-is~class=S", f"trace~file=[{folder / 'trace.txt'}]")
         )
         assert next(shown) == next(shown)
@@ -99,8 +99,8 @@ def test_a_trace_is_written_and_comes_back(told, tmp_path):
     ],
 )
 def test_wrong_arguments_are_rejected_in_one_message(refused, arguments, code, message):
-    found, text = refused(*arguments)
-    assert (found, message in text) == (code, True), text
+    exit_code, text = refused(*arguments)
+    assert (exit_code, message in text) == (code, True), text
 
 
 def test_other_things_in_a_folder_are_not_lost(refused, tmp_path):

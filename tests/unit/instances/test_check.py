@@ -292,8 +292,8 @@ CLOCKWISE = GOOD.replace("B,D,A,D", "B,D,C,D").replace("D,B,C,B", "D,B,A,B")
     ],
 )
 def test_wrong_entries_are_refused_with_a_sentence(benchmark_of, routes, claims, code, sentence):
-    found, text = benchmark_of().check(routes, **claims)
-    assert (found, text[: len(sentence)]) == (code, sentence)
+    exit_code, text = benchmark_of().check(routes, **claims)
+    assert (exit_code, text[: len(sentence)]) == (code, sentence)
 
 
 @pytest.mark.parametrize(
@@ -314,8 +314,8 @@ def test_wrong_next_hops_are_refused_with_a_sentence(benchmark_of, new, code, se
     bench = benchmark_of(rules={"per": "pair", "virtual_channels": 2})
     # for C, A sends to D, and D has the entry of the case
     hops = GOOD_HOPS.replace("A,C,B\n", "A,C,D\n").replace("D,C,C\n", new)
-    found, text = bench.check(hops)
-    assert (found, text[: len(sentence)]) == (code, sentence)
+    exit_code, text = bench.check(hops)
+    assert (exit_code, text[: len(sentence)]) == (code, sentence)
 
 
 def test_a_pair_without_next_hops_is_lost(benchmark_of):

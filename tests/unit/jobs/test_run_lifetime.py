@@ -24,9 +24,9 @@ SECONDS = 5.0
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     end = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < end:
+    while not (holds := condition()) and time.monotonic() < end:
         time.sleep(0.02)
-    return found
+    return holds
 
 
 def exists(pid: int) -> bool:

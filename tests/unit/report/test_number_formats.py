@@ -50,7 +50,7 @@ def test_the_unit_decides_the_decimals(column, values, texts):
 
 def test_upper_bounds_are_rounded_up():
     form = column_format("accepted_bound", "loads", [0.931021, 0.5, 1])
-    assert [form.text(one) for one in (0.931021, 0.5, 1)] == ["0.932", "0.500", "1.000"]
+    assert [form.text(number) for number in (0.931021, 0.5, 1)] == ["0.932", "0.500", "1.000"]
 
 
 def test_published_numbers_have_no_more_decimals_than_were_printed():

@@ -127,14 +127,14 @@ def test_a_pivot_holds_the_numbers_of_the_table_without_it(groups, seeds, write_
         for column in plain.columns
         if column.role not in ("row", "runs")
     }
-    found = {
+    pivoted = {
         (row["nodes"], column.by, column.source): row.get(column.name)
         for row in table.rows
         for column in table.columns
         if column.by
     }
     unpublished = {(nodes, "dor", "paper_max_load") for nodes in (4, 5)}
-    assert found == {key: value for key, value in expected.items() if key not in unpublished}
+    assert pivoted == {key: value for key, value in expected.items() if key not in unpublished}
     header, first, _ = to_csv(table).splitlines()
     cells = dict(zip(header.split(","), first.split(","), strict=True))
     assert cells["max_load (genetic)"] == "7"

@@ -37,7 +37,9 @@ def test_a_table_is_read_as_it_was_written(world, write_study, name):
     stored = table_from_csv("t", spec, to_csv(table))
     assert stored.columns == table.columns
     assert to_csv(stored) == to_csv(table)
-    texts = [[[str(cell) for cell in row] for row in layout(one).rows] for one in (stored, table)]
+    texts = [
+        [[str(cell) for cell in row] for row in layout(content).rows] for content in (stored, table)
+    ]
     assert texts[0] == texts[1]
 
 

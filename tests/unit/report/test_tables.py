@@ -68,8 +68,8 @@ def test_the_mean_of_truth_values_is_a_share(world, write_study):
 
 def test_means_come_before_medians_and_the_range(world, write_study):
     loads = {0: [1, 2], 1: [10, 30], 2: [5, 5]}
-    for tie, mine in loads.items():
-        for seed, load in enumerate(mine):
+    for tie, seed_loads in loads.items():
+        for seed, load in enumerate(seed_loads):
             world.add(f"g~seed={seed},tie_seed={tie}", load=[load], seed=seed, tie_seed=tie)
     text = "tables: {t: {rows: [routing], values: [max_load], over: {seed: mean, tie_seed: %s}}}\n"
     (row,) = built(write_study(text % "range"), world).rows

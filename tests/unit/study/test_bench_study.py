@@ -22,12 +22,12 @@ def read(tmp_path):
         path.write_text(STUDY + more)
         return load_study(path)
 
-    def told(more):
+    def mistakes(more):
         with pytest.raises(ConfigError) as raised:
             read(more)
         return [line.removeprefix(f"{path}:") for line in raised.value.mistakes]
 
-    read.mistakes = told
+    read.mistakes = mistakes
     return read
 
 
@@ -36,7 +36,7 @@ def test_settings_are_the_product_over_their_sweeps(read):
     assert study.bench_settings == tuple(
         BenchSettings(repeats=repeats, seed=seed) for repeats in (3, 7) for seed in (0, 1)
     )
-    assert [one.canonical() for one in study.bench_settings] == [
+    assert [settings.canonical() for settings in study.bench_settings] == [
         *("repeats=3", "repeats=3,seed=1"),
         *("repeats=7", "repeats=7,seed=1"),
     ]

@@ -70,9 +70,9 @@ def test_a_part_knows_its_line(tmp_path):
 def test_mistakes_name_file_and_line(tmp_path, text, lines):
     with pytest.raises(InputError) as raised:
         document(tmp_path, text)
-    found = str(raised.value).splitlines()
-    assert len(found) == len(lines)
-    for line, expected in zip(found, lines, strict=True):
+    messages = str(raised.value).splitlines()
+    assert len(messages) == len(lines)
+    for line, expected in zip(messages, lines, strict=True):
         assert line.startswith(f"{tmp_path / 'x.yaml'}{expected}")
 
 

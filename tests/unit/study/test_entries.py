@@ -46,11 +46,11 @@ VALUES = st.one_of(
 
 @given(st.dictionaries(st.text(min_size=1), VALUES, max_size=4))
 def test_a_product_has_every_combination_once(parameters):
-    found = expanded({"name": parameters})
+    combinations = expanded({"name": parameters})
     marked = {key: value for key, value in parameters.items() if isinstance(value, dict)}
     sizes = [value.get("range") or len(value["sweep"]) for value in marked.values()]
-    assert len(found) == math.prod(sizes)
-    for choice in found:
+    assert len(combinations) == math.prod(sizes)
+    for choice in combinations:
         assert list(choice.values) == list(parameters)
         for key, value in parameters.items():
             if "sweep" in marked.get(key, {}):
@@ -96,9 +96,9 @@ def test_boxes_are_the_systems_of_the_papers_survey():
 @given(st.integers(1, 4), st.integers(2, 5), st.integers(0, 3), st.integers(1, 300))
 def test_boxes_are_all_orders_of_all_sizes_within_the_limit(dimensions, low, more, most):
     assume(low**dimensions <= most)
-    found = grids(dimensions=dimensions, sizes=[low, low + more], max_nodes=most)
+    boxes = grids(dimensions=dimensions, sizes=[low, low + more], max_nodes=most)
     every = product(range(low, low + more + 1), repeat=dimensions)
-    assert found == ["x".join(map(str, dims)) for dims in every if math.prod(dims) <= most]
+    assert boxes == ["x".join(map(str, dims)) for dims in every if math.prod(dims) <= most]
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ def test_numbers_of_the_angara_paper():
     reference = load_reference(MUKOSEY)
     rows = {(row["routing"], row["nodes"]): row for row in reference.rows("table2.csv")}
     assert len(rows) == 15
-    found = {name: rows[name, "32"] for name in ("angara-bfs", "angara-genetic", "angara-sssp")}
+    published = {name: rows[name, "32"] for name in ("angara-bfs", "angara-genetic", "angara-sssp")}
     assert {
         name: (row["max_load"], row["min_load"], row["sigma4"], row["max_hops"])
-        for name, row in found.items()
+        for name, row in published.items()
     } == {
         "angara-bfs": ("48", "3", "12.254", "5"),
         "angara-genetic": ("27", "8", "6.274", "5"),

@@ -34,13 +34,13 @@ class Twin(BoundsWalker):
     """Asks compiled functions, too, with the same packet, and compares all that they write."""
 
     def _call_hop(self, here, channel, vc, word):
-        given = self.tables, self._packets, 0, self.queues, here, channel, vc, word, self._out
+        arguments = self.tables, self._packets, 0, self.queues, here, channel, vc, word, self._out
         plain = partial(super()._call_hop, here, channel, vc, word)
-        return self._both(partial(self.program.hop, *given), plain)
+        return self._both(partial(self.program.hop, *arguments), plain)
 
     def _call_inject(self, word):
-        given = self.tables, self.reals, self._packets, 0, self.queues
-        compiled = partial(self.program.inject, *given, self.program.hop, word, self._out)
+        arguments = self.tables, self.reals, self._packets, 0, self.queues
+        compiled = partial(self.program.inject, *arguments, self.program.hop, word, self._out)
         self._both(compiled, partial(super()._call_inject, word))
 
     def _both(self, compiled, plain):
@@ -134,18 +134,18 @@ def test_functions_of_modules_and_closures_are_plain_too() -> None:
         return offers(hop, tables, packets, packet, queues, 4, 2, random, out)
 
     word, packets = RandomWord(np.uint64(5)), np.zeros((1, 16), np.int32)
-    expected, found = np.zeros((2, 3), np.int32), np.zeros((2, 3), np.int32).view(BoundsArray)
+    expected, actual = np.zeros((2, 3), np.int32), np.zeros((2, 3), np.int32).view(BoundsArray)
     nothing, tables = np.zeros(0), np.zeros(1, np.int32)
     assert inject(tables, nothing, packets, 0, packets, hop, word, expected) == 2
     with np.errstate(over="ignore"):
         count = plain_python(inject)(
-            tables, nothing, packets, 0, packets, plain_python(hop), word, found
+            tables, nothing, packets, 0, packets, plain_python(hop), word, actual
         )
     assert count == 2
-    assert found.tolist() == expected.tolist()
+    assert actual.tolist() == expected.tolist()
     # compiled code would have written behind the array
     with np.errstate(over="ignore"), pytest.raises(BoundsError, match=r"index 1 is outside 0..0"):
-        plain_python(hop)(tables, packets, 0, packets, 4, -1, -1, word, found[:1])
+        plain_python(hop)(tables, packets, 0, packets, 4, -1, -1, word, actual[:1])
 
 
 @hop_kernel

@@ -39,12 +39,12 @@ def test_a_mutant_is_caught(kind, key, check, said):
 
 def test_every_check_has_a_mutant():
     caught = {(kind, check) for kind, _, check, _ in CASES}
-    asked = {
+    checks_by_ask = {
         check.ask: {(kind, each.name) for kind in CHECKS for each in CHECKS[kind] if each == check}
         for checks in CHECKS.values()
         for check in checks
     }
-    assert [ask.__name__ for ask, places in asked.items() if not places & caught] == []
+    assert [ask.__name__ for ask, places in checks_by_ask.items() if not places & caught] == []
 
 
 @pytest.fixture(scope="module")

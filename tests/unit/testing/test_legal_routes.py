@@ -22,19 +22,19 @@ SMALL = ("two-switches", "two-components", "one-way-line", "one-way-ring", "tran
 def legal_routes(graph, longest):
     """All legal routes between different endpoints up to a length, as (ends, channels)."""
     ends = set(graph.topology.endpoints.tolist())
-    found = set()
+    routes = set()
     walks = [(source, int(graph.begin[source]), ()) for source in ends]
     while walks:
         source, vertex, path = walks.pop()
         target = int(graph.vertex_switch[vertex])
         if graph.accepting[vertex] and target in ends and target != source:
-            found.add(((source, target), path))
+            routes.add(((source, target), path))
         if len(path) < longest:
             walks += [
                 (source, int(graph.edge_target[e]), (*path, int(graph.edge_channel[e])))
                 for e in range(graph.edge_start[vertex], graph.edge_start[vertex + 1])
             ]
-    return found
+    return routes
 
 
 def turns(paths):

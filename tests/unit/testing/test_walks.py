@@ -107,10 +107,10 @@ def test_waypoints_at_the_ends_and_beyond_the_target(source, target, classes) ->
 def test_blocked_candidates_are_passed_over_and_a_packet_without_any_stays() -> None:
     topology, program = ring()
     walker = Walker(program, topology)
-    walk = walker.walk(1, 4, blocked=lambda one: not one.escape)
+    walk = walker.walk(1, 4, blocked=lambda candidate: not candidate.escape)
     assert walk.channels == [6, 5]
     assert all(hop.escape and hop.vc == 2 for hop in walk.hops)
-    stuck = walker.walk(1, 4, blocked=lambda one: one.channel in (2, 7))
+    stuck = walker.walk(1, 4, blocked=lambda candidate: candidate.channel in (2, 7))
     assert not stuck.arrived
     assert stuck.channels == [1]
     assert len(stuck.offers) == 2
@@ -129,7 +129,7 @@ def test_occupied_buffers_count_where_the_program_says_so() -> None:
         walker = Walker(program, topology)
         for vc in range(3):
             walker.occupy(1, vc, 2 * ESCAPE)
-        assert walker.walk(1, 2, blocked=lambda one: False).channels[0] == taken
+        assert walker.walk(1, 2, blocked=lambda candidate: False).channels[0] == taken
 
 
 @hop_kernel
@@ -194,7 +194,7 @@ def test_functions_see_occupied_and_waiting_flits() -> None:
     walker.keep_waiting(1, 2)
     assert (walker.occupancy(1, 0), walker.occupancy(1, 1), walker.occupancy(6, 0)) == (3, 4, 0)
     offered = walker.walk(1, 2).offers[0]
-    assert [one.penalty for one in offered] == [3 + 700 + 20_000, ESCAPE]
+    assert [candidate.penalty for candidate in offered] == [3 + 700 + 20_000, ESCAPE]
     for wrong in ((10, 0), (-1, 0), (1, 2), (1, -1)):
         with pytest.raises(ValueError, match="there are 0"):
             walker.occupy(*wrong, 1)
@@ -216,7 +216,9 @@ def test_functions_see_occupied_and_waiting_flits() -> None:
 )
 def test_a_blocked_packet_follows_the_ranking(ranking, free, onward) -> None:
     walker = loaded(ranking=ranking, max_hops=1)
-    walk = walker.walk(1, 2 if onward == 1 else 0, blocked=lambda one: one.channel not in free)
+    walk = walker.walk(
+        1, 2 if onward == 1 else 0, blocked=lambda candidate: candidate.channel not in free
+    )
     assert walk.channels == ([] if onward is None else [onward])
     assert walk.arrived is (onward is not None)
 
@@ -226,7 +228,8 @@ def test_a_packet_that_waits_is_asked_again_if_the_program_says_so() -> None:
     for again in (False, True):
         walker = loaded(moody=1, ranking="best", again=again, max_hops=1)
         arrived = [
-            walker.walk(1, 0, blocked=lambda one: one.channel < 5).arrived for _ in range(40)
+            walker.walk(1, 0, blocked=lambda candidate: candidate.channel < 5).arrived
+            for _ in range(40)
         ]
         assert any(arrived)
         assert all(arrived) is again

@@ -125,11 +125,11 @@ def test_an_outcome_that_cannot_be_written_stops_the_batch(tmp_path: Path, netwo
 
 def run_as(monkeypatch: pytest.MonkeyPatch, deeds: dict[str, Callable[[], object]]) -> None:
     """Let jobs do something of their own before they are done as usual, by routing."""
-    usual = RouteJob.run
+    real_run = RouteJob.run
 
     def run(self: RouteJob, *parts: Any) -> Result:
         deeds[self.text]()
-        return usual(self, *parts)
+        return real_run(self, *parts)
 
     monkeypatch.setattr(RouteJob, "run", run)
 
@@ -157,7 +157,7 @@ def test_jobs_share_a_process_until_one_ends_it(
     jobs = [route(tmp_path, network, name) for name in deeds]
     assert do(tmp_path, *jobs) == 6
     processes = seen.read_text().split()
-    numbers = [list(dict.fromkeys(processes)).index(one) for one in processes]
+    numbers = [list(dict.fromkeys(processes)).index(process) for process in processes]
     assert numbers == [0, 0, 1, 2, 2, 3, 3]  # what ends a shared process is tried once more alone
     assert [job.status() for job in jobs] == ["ok", "failed", "ok", "ok", "ok", "ok"]
 

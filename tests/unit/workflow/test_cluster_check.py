@@ -24,14 +24,14 @@ def checks(here):
     def checks(text, *arguments):
         path = here / "some.yaml"
         path.write_text(text)
-        found = check_cluster(str(path), *arguments)
-        return {one.subject: (one.state, one.finding) for one in found}
+        findings = check_cluster(str(path), *arguments)
+        return {check.subject: (check.state, check.finding) for check in findings}
 
     return checks
 
 
-def missing(found):
-    return {what: text for what, (state, text) in found.items() if state == "missing"}
+def missing(findings):
+    return {what: text for what, (state, text) in findings.items() if state == "missing"}
 
 
 def test_a_cluster_where_everything_is_there(here, slurm, checks):
@@ -83,7 +83,7 @@ def test_one_missing_folder_is_one_line(slurm, checks):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "what", "found"),
+    ("old", "new", "what", "finding"),
     [
         ("partition: virtual", "partition: other", "partition other", "Slurm does not know it"),
         ("partition: virtual", "partition: small", "partition small", "up, 4 nodes; 8 are needed"),
@@ -110,13 +110,13 @@ def test_one_missing_folder_is_one_line(slurm, checks):
         ),
     ],
 )
-def test_missing_parts_are_named(slurm, program, checks, old, new, what, found):
+def test_missing_parts_are_named(slurm, program, checks, old, new, what, finding):
     slurm()
     program("a", "")
     program("b", "")
-    told = missing(checks(CLUSTER.replace(old, new)))
-    assert set(told) == {what}
-    assert found is None or told[what] == found
+    absent = missing(checks(CLUSTER.replace(old, new)))
+    assert set(absent) == {what}
+    assert finding is None or absent[what] == finding
 
 
 def test_a_smaller_network_needs_fewer_nodes(slurm, checks):
@@ -131,10 +131,10 @@ def test_slurm_that_is_not_there_or_does_not_answer(program, slurm, checks, here
     (here / "bin/sinfo").unlink()
     if sinfo:
         program("sinfo", sinfo)
-    told = missing(checks(CLUSTER))
-    assert set(told) == {"Slurm"}
-    assert "Errno" not in told["Slurm"]
-    assert sinfo is None or told["Slurm"] == "no controller"
+    absent = missing(checks(CLUSTER))
+    assert set(absent) == {"Slurm"}
+    assert "Errno" not in absent["Slurm"]
+    assert sinfo is None or absent["Slurm"] == "no controller"
 
 
 def test_hosts_that_slurm_does_not_know(slurm, checks):
@@ -174,12 +174,12 @@ def test_a_benchmark_that_cannot_run_or_is_not_there(program, checks, here):
     (here / "npb").mkdir()
     text = f"nodes: 4\nbenchmarks: {{npb: {here}/npb}}\n"
     assert checks(text)["benchmarks: npb"] == ("cannot tell", f"folder {here}/npb")
-    asked = "npb~kernel=lu,class=S,version=3.3"
-    assert "no lu.S.4" in missing(checks(text, [asked]))[f"benchmark {asked}"]
+    lu = "npb~kernel=lu,class=S,version=3.3"
+    assert "no lu.S.4" in missing(checks(text, [lu]))[f"benchmark {lu}"]
     program("lu.S.4", "", folder="npb")
-    assert missing(checks(text, [asked])) == {}
-    state, told = checks(text.replace("nodes: 4", "nodes: 3"), [asked])[f"benchmark {asked}"]
-    assert (state, "3 nodes" in told) == ("cannot tell", True)
+    assert missing(checks(text, [lu])) == {}
+    state, finding = checks(text.replace("nodes: 4", "nodes: 3"), [lu])[f"benchmark {lu}"]
+    assert (state, "3 nodes" in finding) == ("cannot tell", True)
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,9 @@ def test_a_failed_job_shows_only_a_log_of_this_run(short, tmp_path, monkeypatch,
         path.write_text("a message\n")
         os.utime(path, (time, time))
     text(short, **job("routes", 3, batch="small-1"))
-    told = text(short, event=Event.JOB_ERROR, jobid=3, log=["results/a.log"])
-    assert told.startswith("FAILED: route tables of small, part 1")
-    assert ("a message" in told) == shown
+    message = text(short, event=Event.JOB_ERROR, jobid=3, log=["results/a.log"])
+    assert message.startswith("FAILED: route tables of small, part 1")
+    assert ("a message" in message) == shown
     Path("results/a.log").unlink()
     assert "results/a.log" in text(short, event=Event.JOB_ERROR, jobid=3, log=["results/a.log"])
 
@@ -98,8 +98,8 @@ def test_a_finished_page_names_the_tables_that_it_lacks(short, tmp_path):
     page = tmp_path / "index.html"
     (tmp_path / "summary.json").write_text('{"broken": ["The table t cannot be made: why."]}')
     text(short, **job("page", 4, study="small"), output=[str(page)])
-    told = text(short, event=Event.JOB_FINISHED, job_id=4)
-    assert told == f"{page} is written\nThe table t cannot be made: why."
+    message = text(short, event=Event.JOB_FINISHED, job_id=4)
+    assert message == f"{page} is written\nThe table t cannot be made: why."
 
 
 def test_unknown_records_are_printed_as_snakemake_does(short):

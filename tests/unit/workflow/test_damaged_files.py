@@ -54,15 +54,15 @@ def run(plan):
 
 def lists():
     """Rows of the CSV files of the pages of both studies."""
-    found = {}
+    rows = {}
     for name in STUDIES:
         folder = Path("pages", name)
         shutil.rmtree(folder, ignore_errors=True)
         write_report(Path(f"{name}.yaml"), Path("results"), folder)
         for path in [*folder.glob("*.csv"), *folder.glob("figures/*.csv")]:
             with path.open(newline="") as file:
-                found[str(path)] = list(csv.DictReader(file))
-    return found
+                rows[str(path)] = list(csv.DictReader(file))
+    return rows
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def cut(content):
 
 def change_a_digit(content):
     """Another digit in the middle: the file has the same size and is read as before."""
-    at = [found.start() for found in re.finditer(rb"[1-8]", content)]
+    at = [digit.start() for digit in re.finditer(rb"[1-8]", content)]
     middle = at[len(at) // 2]
     return content[:middle] + bytes([content[middle] + 1]) + content[middle + 1 :]
 
@@ -126,16 +126,16 @@ def what_happens(expected):
     """Run the studies again, as the workflow does, and look at their pages."""
     plan = planned()
     if plan.jobs_to_repeat() or any(not Path(name).exists() for name in plan.manifests()):
-        if told := message_of(run, plan):
-            return told
+        if message := message_of(run, plan):
+            return message
         return "left as it was" if planned().jobs_to_repeat() else "made again"
-    found = {}
-    if told := message_of(lambda: found.update(lists())):
-        return told
-    if found == expected:
+    rows = {}
+    if message := message_of(lambda: rows.update(lists())):
+        return message
+    if rows == expected:
         return "not read"
-    told = "".join(Path("pages", name, "index.html").read_text() for name in STUDIES)
-    return "refused" if "damaged" in told else "used"
+    pages = "".join(Path("pages", name, "index.html").read_text() for name in STUDIES)
+    return "refused" if "damaged" in pages else "used"
 
 
 def message_of(work, *arguments):

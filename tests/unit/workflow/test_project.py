@@ -23,9 +23,9 @@ def files(folder: Path) -> set[str]:
 
 def test_the_files_are_those_of_the_repository(tmp_path: Path) -> None:
     create_project(tmp_path / "deep" / "new")
-    made = files(tmp_path / "deep" / "new")
-    assert made == set(project_files())
-    for name in made - {"README.md"}:
+    written = files(tmp_path / "deep" / "new")
+    assert written == set(project_files())
+    for name in written - {"README.md"}:
         assert (tmp_path / "deep" / "new" / name).read_bytes() == (ROOT / name).read_bytes()
     shipped = {
         str(path.relative_to(ROOT))
@@ -33,7 +33,7 @@ def test_the_files_are_those_of_the_repository(tmp_path: Path) -> None:
         for path in (ROOT / folder).rglob("*")
         if path.is_file()
     }
-    assert made == shipped | {"README.md", "Snakefile", "workflow/envs/routelab.yaml"}
+    assert written == shipped | {"README.md", "Snakefile", "workflow/envs/routelab.yaml"}
 
 
 def test_the_notebook_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,8 +77,8 @@ def test_a_folder_with_something_in_it_is_left_alone(
 ) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
     assert main(["init", str(tmp_path)]) == 2
-    told = capsys.readouterr().err
-    assert f"{tmp_path} is not empty (it contains thesis.tex); name a new folder" in told
+    error = capsys.readouterr().err
+    assert f"{tmp_path} is not empty (it contains thesis.tex); name a new folder" in error
     assert files(tmp_path) == {"thesis.tex"}
     assert main(["init", str(tmp_path / "thesis.tex")]) == 2
     assert "Not a directory" in capsys.readouterr().err

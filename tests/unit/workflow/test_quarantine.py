@@ -50,9 +50,9 @@ def plugins(site, tmp_path, monkeypatch):
     site.install("extra", {**points, "rules": {"odd": "nowhere:Odd"}}, {}, "0.3")
     site.install("modes", {"routing": {"mode": "modes:Mode"}}, {"modes.py": MODES})
     installed_catalogue.cache_clear()
-    found = installed_catalogue()
-    assert set(found.keys("routing")) == {*real.keys("routing"), "bad", "mode"}
-    return found
+    catalogue = installed_catalogue()
+    assert set(catalogue.keys("routing")) == {*real.keys("routing"), "bad", "mode"}
+    return catalogue
 
 
 def study(tmp_path: Path, topologies: str, routings: str) -> Path:
@@ -84,7 +84,11 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
     assert list(plan.of("topologies")) == [("torus~dims=4",), ("moon~craters=3",)]
     routings = ["dor", "bad~depth=1+2", "first@odd", "other"]
     assert [routing for topology, routing in plan.of("routes") if "torus" in topology] == routings
-    assert [one.name for one, _ in plan.compilations().values()] == ["networks", "dor", "metrics"]
+    assert [compilation.name for compilation, _ in plan.compilations().values()] == [
+        "networks",
+        "dor",
+        "metrics",
+    ]
     assert [cause.split(" cannot")[0] for cause in plan.quarantined] == [
         "topology 'moon'",
         "routing 'bad'",

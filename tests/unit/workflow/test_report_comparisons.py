@@ -74,12 +74,14 @@ def test_predictions_of_the_flow_engine_stand_beside_measurements(study, tmp_pat
     write_outcome(Outcome("comparison", "small", facts=facts), folder / "outcome.json")
     expected = predictions(plan.studies["measured"].parts)
     assert len(expected) == 2
-    for one in expected:
-        _, routing, benchmark, _ = one.ids
+    for prediction in expected:
+        _, routing, benchmark, _ = prediction.ids
         assert benchmark == "CG"
         mops = {"old": 30.0, "new": 40.0}[routing]
         outcome = Outcome("flow", "small", routing, facts={"mops": mops})
-        write_outcome(outcome, results / "measured/flows" / "/".join(one.flow) / "outcome.json")
+        write_outcome(
+            outcome, results / "measured/flows" / "/".join(prediction.flow) / "outcome.json"
+        )
     report.write_report(study, results, results / "report/measured")
     rows = lines(results / "report/measured/benchmarks.csv")
     shown = ("routing", "metric", "median", "improvement_percent", "predicted", "nodes")

@@ -68,44 +68,44 @@ def big(here, slurm, program):
 
 
 @pytest.fixture
-def found(capsys):
+def findings(capsys):
     """What the check of the study says, by what is checked: the rows with one of some states."""
 
-    def found(*states, words=("--study", "some"), code=None):
+    def findings(*states, words=("--study", "some"), code=None):
         ended = main(["cluster", "check", "big", *words, "--format", "json"])
         rows = json.loads(capsys.readouterr().out)
         assert ended == (1 if any(row["state"] == "missing" for row in rows) else 0)
         return [(row["what"], row["found"]) for row in rows if not states or row["state"] in states]
 
-    return found
+    return findings
 
 
 @pytest.mark.parametrize(("version", "count"), [("3.3", 35), ("3.4", 5)])
 def test_npb_needs_one_program_for_each_number_of_processes_before_3_4(
-    big, program, found, version, count
+    big, program, findings, version, count
 ):
     write_study(NODES, *npb(version))
     ranks = sorted({nodes * each for nodes in NODES.values() for each in (1, 4)})
     endings = ranks if version == "3.3" else ["x"]
     names = [f"{kernel}.C.{ending}" for kernel in KERNELS for ending in endings]
     assert len(names) == count
-    told = dict(found("missing"))
-    assert set(told) == {f"benchmark {kernel.upper()}" for kernel in KERNELS}
+    missing = dict(findings("missing"))
+    assert set(missing) == {f"benchmark {kernel.upper()}" for kernel in KERNELS}
     more = f" and {len(ranks) - 1} more" if version == "3.3" else ""
-    assert told["benchmark LU"].endswith(f"no {names[0]} in {Path.cwd()}/bin/npb{more}")
+    assert missing["benchmark LU"].endswith(f"no {names[0]} in {Path.cwd()}/bin/npb{more}")
     for name in names:
         program(name, "exit 0", folder="bin/npb")
-    assert found("missing") == []
+    assert findings("missing") == []
     Path("bin/npb", names[-1]).chmod(0o644)
-    assert dict(found("missing"))["benchmark IS"].endswith(f"{names[-1]} is not executable")
+    assert dict(findings("missing"))["benchmark IS"].endswith(f"{names[-1]} is not executable")
 
 
 def test_numbers_of_processes_are_those_of_the_clusters_own_where_the_study_has_none(
-    big, program, found
+    big, program, findings
 ):
     big(text=CLUSTER + FABRIC + "ranks_per_node: 2\n")
     write_study(["4x2"], *npb("3.3", ["lu"]), ranks="0")
-    assert ("benchmark LU", f"benchmarks: npb: no lu.C.16 in {Path.cwd()}/bin/npb") in found(
+    assert ("benchmark LU", f"benchmarks: npb: no lu.C.16 in {Path.cwd()}/bin/npb") in findings(
         "missing"
     )
 
@@ -117,15 +117,15 @@ SMALL = npb("3.4", ["lu"])
 GAP = "fabric: nothing switches between the 2 routings: all would be measured "
 
 
-def test_several_routings_need_a_fabric_that_is_switched(big, program, found):
+def test_several_routings_need_a_fabric_that_is_switched(big, program, findings):
     program("lu.C.x", "exit 0", folder="bin/npb")
     big(text=CLUSTER)
     write_study(["4"], *SMALL, ranks="1")
-    ((what, told),) = found("missing")
+    ((what, reason),) = findings("missing")
     assert what == "fabric"
-    assert told.startswith(GAP)
+    assert reason.startswith(GAP)
     write_study(["4"], *SMALL, ranks="1", routings="dor")
-    assert found("missing") == []
+    assert findings("missing") == []
 
 
 @pytest.mark.parametrize(
@@ -150,16 +150,16 @@ def test_a_study_that_cannot_be_checked_is_wrong_input(big, capsys, words, said)
     assert said in capsys.readouterr().err
 
 
-def test_a_study_has_allocations_and_node_hours(big, found):
+def test_a_study_has_allocations_and_node_hours(big, findings):
     write_study(["2", "4x2"], *npb("3.3", ["lu", "ft"]), ranks="1", more=", seconds: 30")
     # 2 routings, 2 benchmarks, 6 rounds of 30 s: 12 minutes, and 10 to start
     hours = (2 + 8) * (12 + 10) / 60
-    assert dict(found())["study"] == (
+    assert dict(findings())["study"] == (
         f"config/studies/some.yaml: 2 allocations, 48 runs, {hours:.1f} node-hours at most"
     )
 
 
-def test_finished_runs_predict_the_duration_of_a_study(big, found):
+def test_finished_runs_predict_the_duration_of_a_study(big, findings):
     study = write_study(["2", "4x2"], *npb("3.3", ["lu", "ft"]), ranks="1")
     first, _ = expand_studies([study]).of("comparisons").values()
     outcome = Outcome("comparison", "torus", provenance={"fingerprint": first.fingerprint})
@@ -176,30 +176,30 @@ def test_finished_runs_predict_the_duration_of_a_study(big, found):
     )
     # 2 routings, 6 rounds of medians of 30 and 6 s
     both = (8 + 2) * 2 * 6 * (30 + 6) / 3600
-    assert dict(found())["study"].endswith(f"at most, {both:.2f} expected by the runs so far")
+    assert dict(findings())["study"].endswith(f"at most, {both:.2f} expected by the runs so far")
 
 
 @pytest.mark.parametrize(
     ("limit", "enough"),
     [("2:10:00", True), ("2:09:00", False), ("130:00", True), ("1-00:00:00", True)],
 )
-def test_a_partition_allows_the_time_of_the_study(big, program, found, limit, enough):
+def test_a_partition_allows_the_time_of_the_study(big, program, findings, limit, enough):
     program("lu.C.x", "", folder="bin/npb")
     big(limit=limit)
     write_study(["4"], *SMALL, ranks="1")  # 130 minutes
-    assert [what for what, _ in found("missing")] == ([] if enough else ["partition virtual"])
+    assert [what for what, _ in findings("missing")] == ([] if enough else ["partition virtual"])
 
 
-def test_a_study_needs_what_submits_jobs(big, program, found, here, monkeypatch):
+def test_a_study_needs_what_submits_jobs(big, program, findings, here, monkeypatch):
     program("lu.C.x", "", folder="bin/npb")
     write_study(["4"], *SMALL, ranks="1")
-    assert found("missing") == []
+    assert findings("missing") == []
     monkeypatch.setitem(sys.modules, "snakemake_executor_plugin_slurm", None)
     (here / "bin/sbatch").unlink()
     needed = ["snakemake-executor-plugin-slurm", "sbatch"]
-    assert [what for what, _ in found("missing")] == needed
+    assert [what for what, _ in findings("missing")] == needed
     # `routelab bench` needs neither
-    assert found("missing", words=("--topology", "torus~dims=4")) == []
+    assert findings("missing", words=("--topology", "torus~dims=4")) == []
 
 
 def test_the_run_to_try_is_one_of_the_study(big, program, capsys):
@@ -228,8 +228,8 @@ def lines(capsys):
 def test_the_check_of_a_study_lists_missing_parts_of_its_cluster(big, program, capsys):
     big(text=CLUSTER)
     write_study(["4"], *SMALL, ranks="1")
-    told = lines(capsys)
-    assert [text.partition(":")[0] for text in told if text.endswith("(missing)")] == [
+    printed = lines(capsys)
+    assert [text.partition(":")[0] for text in printed if text.endswith("(missing)")] == [
         "fabric",
         "benchmark LU",
     ]

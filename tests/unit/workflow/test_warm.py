@@ -33,10 +33,10 @@ def test_an_edited_plugin_is_compiled_again_and_no_other(
 
     def left(*names: str) -> list[str]:
         compilations = [Compilation(("routes", n), n, print, (f"{n}:Plugin",)) for n in names]
-        found = cold([(one, job) for one in compilations])
-        for marker in found:
+        stale = cold([(compilation, job) for compilation in compilations])
+        for marker in stale:
             marker.touch()
-        return [compilation.name for compilation, _ in found.values()]
+        return [compilation.name for compilation, _ in stale.values()]
 
     assert left("one") == ["one"]
     assert left("one", "two") == ["two"]  # as if it had been installed

@@ -52,10 +52,10 @@ class Benchmark(BenchmarkPlugin):
         return {"script.py": self.script}
 
     def parse(self, output, task):
-        found = re.findall(r"^time (\S+) s$", output.stdout, re.MULTILINE)
-        if len(found) != 1:
+        times = re.findall(r"^time (\S+) s$", output.stdout, re.MULTILINE)
+        if len(times) != 1:
             raise BenchmarkError("no-result", "told: there is no line with a time")
-        return BenchmarkResult((FigureOfMerit("time", float(found[0]), "s", "lower"),), "1.0")
+        return BenchmarkResult((FigureOfMerit("time", float(times[0]), "s", "lower"),), "1.0")
 
 
 class Recorder(Fabric):
@@ -137,7 +137,7 @@ class Site:
                 network.num_terminals,
                 self.ranks_per_node,
             ),
-            {one.id: Routing.from_name(one.text).reroute(network) for one in chosen},
+            {routing.id: Routing.from_name(routing.text).reroute(network) for routing in chosen},
             {},
             benchmarks,
             dict.fromkeys(benchmarks, executable),

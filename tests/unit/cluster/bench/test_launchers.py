@@ -17,39 +17,39 @@ def launch(cluster, hosts=HOSTS, ranks_per_node=2):
 
 
 def test_srun_keeps_the_order_of_the_network():
-    made = launch(Cluster(launcher="srun", mpi="pmi2", options=["--cpu-bind=cores"]))
-    assert made.arguments == (
+    command = launch(Cluster(launcher="srun", mpi="pmi2", options=["--cpu-bind=cores"]))
+    assert command.arguments == (
         "/bin/launcher", "--mpi=pmi2", "--nodes=2", "--distribution=arbitrary", "--ntasks=4",
         "--overlap", "--kill-on-bad-exit=1", "--input=none", "--job-name=abc", "--cpu-bind=cores",
         *PROGRAM,
     )  # fmt: skip
-    assert made.environment == {"SLURM_HOSTFILE": "hosts.txt"}
-    assert made.hostfile == "n03\nn03\nn01\nn01\n"
+    assert command.environment == {"SLURM_HOSTFILE": "hosts.txt"}
+    assert command.hostfile == "n03\nn03\nn01\nn01\n"
 
 
 def test_hydra():
-    made = launch(Cluster(launcher="mpiexec", environment={"FI_PROVIDER": "tcp"}))
-    assert made.arguments == ("/bin/launcher", "-f", "hosts.txt", "-n", "4", *PROGRAM)
-    assert made.environment == {"FI_PROVIDER": "tcp"}
-    assert made.hostfile == "n03:2\nn01:2\n"
+    command = launch(Cluster(launcher="mpiexec", environment={"FI_PROVIDER": "tcp"}))
+    assert command.arguments == ("/bin/launcher", "-f", "hosts.txt", "-n", "4", *PROGRAM)
+    assert command.environment == {"FI_PROVIDER": "tcp"}
+    assert command.hostfile == "n03:2\nn01:2\n"
 
 
 def test_open_mpi_gets_the_environment_by_name():
-    made = launch(Cluster(launcher="openmpi", environment={"UCX_TLS": "rc"}))
-    assert made.arguments == (
+    command = launch(Cluster(launcher="openmpi", environment={"UCX_TLS": "rc"}))
+    assert command.arguments == (
         "/bin/launcher", "-x", "UCX_TLS", "--hostfile", "hosts.txt",
         "--map-by", "ppr:2:node", "-n", "4", *PROGRAM,
     )  # fmt: skip
-    assert made.hostfile == "n03 slots=2\nn01 slots=2\n"
+    assert command.hostfile == "n03 slots=2\nn01 slots=2\n"
 
 
 @pytest.mark.parametrize(
     ("launcher", "words"), [("mpiexec", ("-n", "2")), ("openmpi", ("--oversubscribe", "-n", "2"))]
 )
 def test_this_machine_needs_no_hosts(launcher, words):
-    made = launch(Cluster(launcher=launcher), hosts=())
-    assert made.arguments == ("/bin/launcher", *words, *PROGRAM)
-    assert made.hostfile == ""
+    command = launch(Cluster(launcher=launcher), hosts=())
+    assert command.arguments == ("/bin/launcher", *words, *PROGRAM)
+    assert command.hostfile == ""
 
 
 def test_the_launcher_is_found_by_its_least_ambiguous_name(tmp_path, monkeypatch):
@@ -71,29 +71,29 @@ def test_the_probe_names_variables_of_the_launcher_only():
     assert "PMI_RANK" not in "".join(probe("srun") + probe("openmpi"))
 
 
-def told(*hosts, of=None):
+def reports(*hosts, of=None):
     return [(str(rank), str(of or len(hosts)), host, "Linux") for rank, host in enumerate(hosts)]
 
 
 def test_ranks_have_to_be_where_the_network_has_them():
-    assert hosts_of_ranks(told("n03", "n03", "n01.site", "n01.site"), HOSTS, 4)[2] == "n01.site"
+    assert hosts_of_ranks(reports("n03", "n03", "n01.site", "n01.site"), HOSTS, 4)[2] == "n01.site"
     with pytest.raises(RoutelabError, match="rank 1 runs on n01 but must run on n03"):
-        hosts_of_ranks(told("n03", "n01", "n03", "n01"), HOSTS, 4)
-    assert hosts_of_ranks(told("here", "here"), (), 2) == ["here", "here"]
+        hosts_of_ranks(reports("n03", "n01", "n03", "n01"), HOSTS, 4)
+    assert hosts_of_ranks(reports("here", "here"), (), 2) == ["here", "here"]
 
 
 @pytest.mark.parametrize(
-    "found",
+    "ranks",
     [
-        told("n03", "n03", "n01"),
+        reports("n03", "n03", "n01"),
         [("0", "1", host, "Linux") for host in ("n03", "n03", "n01", "n01")],
         [("?", "?", host, "Linux") for host in ("n03", "n03", "n01", "n01")],
-        told("n03", "n03", "n01", "n01", of=8),
+        reports("n03", "n03", "n01", "n01", of=8),
     ],
 )
-def test_singletons_and_other_numbers_are_refused(found):
+def test_singletons_and_other_numbers_are_refused(ranks):
     with pytest.raises(RoutelabError, match="4 ranks were requested"):
-        hosts_of_ranks(found, HOSTS, 4)
+        hosts_of_ranks(ranks, HOSTS, 4)
 
 
 def test_secrets_are_not_kept():

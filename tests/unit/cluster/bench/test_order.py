@@ -11,18 +11,18 @@ from routelab.cluster.bench.order import benchmark_order, routing_orders
 
 @given(routings=st.integers(1, 9), rounds=st.integers(0, 40), seed=st.integers(0, 2**32))
 def test_every_round_has_every_routing_once(routings, rounds, seed):
-    made = routing_orders(routings, rounds, seed)
-    assert len(made) == rounds
-    assert all(sorted(order) == list(range(routings)) for order in made)
-    assert made == routing_orders(routings, rounds, seed)
+    orders = routing_orders(routings, rounds, seed)
+    assert len(orders) == rounds
+    assert all(sorted(order) == list(range(routings)) for order in orders)
+    assert orders == routing_orders(routings, rounds, seed)
 
 
 @given(routings=st.integers(2, 9), seed=st.integers(0, 2**32))
 def test_places_and_predecessors_are_balanced_over_a_design(routings, seed):
     rounds = routings if routings % 2 == 0 else 2 * routings
-    made = routing_orders(routings, rounds, seed)
-    places = Counter((place, which) for order in made for place, which in enumerate(order))
-    followers = Counter(pair for order in made for pair in pairwise(order))
+    orders = routing_orders(routings, rounds, seed)
+    places = Counter((place, which) for order in orders for place, which in enumerate(order))
+    followers = Counter(pair for order in orders for pair in pairwise(order))
     assert set(places.values()) == {rounds // routings}
     assert len(places) == routings**2
     assert set(followers.values()) == {rounds // routings}

@@ -15,9 +15,9 @@ from routelab.cluster.bench import parse as stage
 @pytest.mark.parametrize("case", GOOD, ids=str)
 def test_figures_are_printed_as_json(case, capsys):
     assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt")]) == 0
-    found = json.loads(capsys.readouterr().out)
+    figures = json.loads(capsys.readouterr().out)
     keys = ("metric", "value", "unit", "better", "size")
-    assert found == {
+    assert figures == {
         "benchmark": case.plugin,
         "version": case.expected["version"],
         "figures": [dict(zip(keys, row, strict=True)) for row in case.expected["figures"]],

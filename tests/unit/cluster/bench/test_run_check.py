@@ -70,27 +70,27 @@ def verdict(tmp_path):
     ],
 )
 def test_a_failed_run_has_its_exit_code_and_its_last_lines(verdict, code, stderr, failure, reason):
-    found = verdict(stderr, code, "time 1 s\n")
-    assert (found.status, found.failure, found.reason) == ("failed", failure, reason)
-    assert found.result is None
+    outcome = verdict(stderr, code, "time 1 s\n")
+    assert (outcome.status, outcome.failure, outcome.reason) == ("failed", failure, reason)
+    assert outcome.result is None
 
 
 def test_the_first_report_of_a_launcher_is_the_reason(verdict):
-    found = verdict(
+    outcome = verdict(
         "srun: error: n04: task 2: Exited with exit code 3\noh no\n"
         "slurmstepd-n01: error: *** STEP 1.0 ON n01 CANCELLED AT 2026-11-22T21:26:09 ***\n"
         "srun: error: n01: task 0: Killed\n",
         137,
     )
-    assert found.failure == "error-text"
-    assert found.reason == (
+    assert outcome.failure == "error-text"
+    assert outcome.reason == (
         "exit code 137: srun: error: n04: task 2: Exited with exit code 3: oh no"
     )
 
 
 def test_messages_of_the_program_explain_its_exit_code(verdict):
-    found = verdict("srun: error: n02: task 1: Exited\n", 1, "SUBDOMAIN SIZE IS TOO SMALL\n")
-    assert found.reason == "exit code 1: clock: SUBDOMAIN SIZE IS TOO SMALL"
+    outcome = verdict("srun: error: n02: task 1: Exited\n", 1, "SUBDOMAIN SIZE IS TOO SMALL\n")
+    assert outcome.reason == "exit code 1: clock: SUBDOMAIN SIZE IS TOO SMALL"
 
 
 def test_other_lines_of_a_launcher_are_no_failure(verdict):
@@ -98,8 +98,8 @@ def test_other_lines_of_a_launcher_are_no_failure(verdict):
 
 
 def test_a_run_that_was_ended_at_its_limit_is_a_timeout(verdict):
-    found = verdict("srun: error: n01: task 0: Killed\n", ending="timeout", reason="too long")
-    assert (found.status, found.failure, found.reason) == ("timeout", "", "too long")
+    outcome = verdict("srun: error: n01: task 0: Killed\n", ending="timeout", reason="too long")
+    assert (outcome.status, outcome.failure, outcome.reason) == ("timeout", "", "too long")
 
 
 @pytest.mark.parametrize("text", ["x", " ", "a\n", "a: ", "srun"])
@@ -132,5 +132,5 @@ def figure(value, size=None):
 @pytest.mark.parametrize("task", [TASK, None])
 def test_figures_are_finite_and_each_is_there_once(monkeypatch, figures, reason, task):
     monkeypatch.setattr(Clock, "parse", lambda *_: BenchmarkResult(figures))
-    found = judge_output(Clock(), RunOutput("time 1 s\n"), task)
-    assert (found.status, found.reason) == ("failed" if reason else "ok", reason)
+    outcome = judge_output(Clock(), RunOutput("time 1 s\n"), task)
+    assert (outcome.status, outcome.reason) == ("failed" if reason else "ok", reason)

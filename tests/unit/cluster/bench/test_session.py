@@ -108,15 +108,15 @@ def test_a_failed_run_is_a_row_and_is_tried_again_next_time(site, tmp_path):
     site.settings["warm_up"] = 0
     session = site.session()
     assert session.measure().done == 2
-    found = rows(session)
-    assert [row["status"] for row in found] == ["failed", "ok"]
-    assert (found[0]["failure"], found[0]["reason"]) == (
+    runs = rows(session)
+    assert [row["status"] for row in runs] == ["failed", "ok"]
+    assert (runs[0]["failure"], runs[0]["reason"]) == (
         "no-result", "told: there is no line with a time"
     )  # fmt: skip
     again = site.session()
     assert again.measure().done == 1
     assert [row["status"] for row in rows(again)] == ["ok", "ok"]
-    assert (session.store.folder / f"{found[0]['run']}.1/stdout.txt").read_text() == "sorry\n"
+    assert (session.store.folder / f"{runs[0]['run']}.1/stdout.txt").read_text() == "sorry\n"
 
 
 def test_a_hanging_benchmark_is_ended_and_the_others_go_on(site):
@@ -125,11 +125,11 @@ def test_a_hanging_benchmark_is_ended_and_the_others_go_on(site):
     site.routings = ("angara-bfs",)
     session = site.session("torus~dims=2")
     session.measure()
-    found = {row["benchmark"]: row for row in rows(session)}
-    assert found["hangs"]["status"] == "timeout"
-    assert found["hangs"]["reason"] == "took longer than 1 s and was ended"
+    runs = {row["benchmark"]: row for row in rows(session)}
+    assert runs["hangs"]["status"] == "timeout"
+    assert runs["hangs"]["reason"] == "took longer than 1 s and was ended"
     # two ranks print two lines: not one of them is believed
-    assert found["works"]["failure"] == "no-result"
+    assert runs["works"]["failure"] == "no-result"
 
 
 def test_a_launcher_that_disappears_is_a_row(site):
@@ -302,25 +302,25 @@ def test_all_who_name_one_folder_share_a_fabric(tmp_path):
         f"launcher: mpiexec\nfabric: {{apply: ['true'], restore: ['true'], "
         f"state: {tmp_path / 'shared'}}}\n"
     )
-    asked = Comparison(
+    comparison = Comparison(
         "torus~dims=2",
         (ComparisonPart("angara-bfs", "angara-bfs"),),
         (ComparisonPart("mpi", "mpi-patterns"),),
         BenchSettings(cluster=str(cluster)),
     )
-    mine, other = (
-        prepare_comparison(asked, tmp_path / user / "bench/runs", apply=True).session
+    holder, other = (
+        prepare_comparison(comparison, tmp_path / user / "bench/runs", apply=True).session
         for user in ("a", "b")
     )
-    assert mine.journal.folder == tmp_path / "shared" / "site"
-    mine.journal.hold()
+    assert holder.journal.folder == tmp_path / "shared" / "site"
+    holder.journal.hold()
     with pytest.raises(InputError, match="another session"):
         other.measure()
     # where the folder is says nothing of what is measured
     elsewhere = cluster.read_text().replace(f"state: {tmp_path / 'shared'}", "seconds: 60")
-    before = [run.fingerprint for run in mine.plan.runs]
+    before = [run.fingerprint for run in holder.plan.runs]
     cluster.write_text(elsewhere.replace(", seconds: 60", ""))
-    again = prepare_comparison(asked, tmp_path / "bench/runs", apply=True)
+    again = prepare_comparison(comparison, tmp_path / "bench/runs", apply=True)
     assert [run.fingerprint for run in again.plan.runs] == before
 
 
@@ -391,6 +391,6 @@ def test_runs_know_their_session_and_their_turn_in_it(site):
     site.routings = ("angara-bfs", "angara-sssp")
     session = site.session()
     session.measure()
-    found = {row["routing"]: (row["session"], row["turn"]) for row in rows(session)}
-    assert found["angara-sssp"][0] != found["angara-bfs"][0]
-    assert found["angara-sssp"][1] == 1
+    turns = {row["routing"]: (row["session"], row["turn"]) for row in rows(session)}
+    assert turns["angara-sssp"][0] != turns["angara-bfs"][0]
+    assert turns["angara-sssp"][1] == 1

@@ -76,9 +76,9 @@ def test_a_time_improves_as_its_rate_does(value, base):
 
 @given(st.lists(st.tuples(st.floats(1, 50), st.floats(1, 50)), min_size=5, max_size=9), BETTER)
 def test_exchanged_roles_invert_the_ratio_and_its_interval(pairs, better):
-    mine, theirs = (by_round(side) for side in zip(*pairs, strict=True))
-    there = improvement_interval(mine, theirs, better, **FEW)
-    back = improvement_interval(theirs, mine, better, **FEW)
+    ours, theirs = (by_round(side) for side in zip(*pairs, strict=True))
+    there = improvement_interval(ours, theirs, better, **FEW)
+    back = improvement_interval(theirs, ours, better, **FEW)
     ratio = [1 + end / 100 for end in (there.low, there.high)]
     inverse = [1 / (1 + end / 100) for end in (back.high, back.low)]
     assert ratio == pytest.approx(inverse, rel=1e-6, abs=1e-9)
@@ -86,19 +86,19 @@ def test_exchanged_roles_invert_the_ratio_and_its_interval(pairs, better):
 
 @given(ROUNDS, BETTER)
 def test_identical_samples_improve_by_nothing(values, better):
-    found = improvement_interval(values, values, better, **FEW)
-    assert 0 in found
-    assert within_noise(found, len(values), len(values))
+    interval = improvement_interval(values, values, better, **FEW)
+    assert 0 in interval
+    assert within_noise(interval, len(values), len(values))
     middle = median([*values.values()])
     assert improvement_percent(middle, middle, better) == 0
 
 
 @given(ROUNDS, ROUNDS, BETTER, st.integers(0, 99))
 def test_intervals_contain_the_estimate_and_repeat_with_the_seed(values, base, better, seed):
-    found = improvement_interval(values, base, better, seed=seed, **FEW)
+    improvement = improvement_interval(values, base, better, seed=seed, **FEW)
     middles = median([*values.values()]), median([*base.values()])
-    assert improvement_percent(*middles, better) in found
-    assert improvement_interval(values, base, better, seed=seed, **FEW) == found
+    assert improvement_percent(*middles, better) in improvement
+    assert improvement_interval(values, base, better, seed=seed, **FEW) == improvement
     sample = [*values.values()]
     interval = median_interval(sample, seed=seed, **FEW)
     assert median(sample) in interval
@@ -107,8 +107,8 @@ def test_intervals_contain_the_estimate_and_repeat_with_the_seed(values, base, b
 
 
 @given(ROUNDS, ROUNDS, st.floats(0.1, 0.99), st.floats(0.1, 0.99))
-def test_more_confidence_is_wider(values, base, one, other):
-    less, more = sorted((one, other))
+def test_more_confidence_is_wider(values, base, first, other):
+    less, more = sorted((first, other))
     for interval in (
         lambda confidence: median_interval([*values.values()], confidence, **FEW),
         lambda confidence: improvement_interval(values, base, "lower", confidence, **FEW),
@@ -127,21 +127,23 @@ def test_the_interval_is_that_of_a_naive_bootstrap(values, base, better):
     if len(shared) < 5:
         rounds = [list(values), list(base)]
     drawn = [
-        np.random.default_rng(seed).integers(0, len(mine), (resamples, len(mine)), dtype=np.uint16)
-        for seed, mine in zip((0, 0 if len(shared) >= 5 else 1), rounds, strict=True)
+        np.random.default_rng(seed).integers(
+            0, len(own_rounds), (resamples, len(own_rounds)), dtype=np.uint16
+        )
+        for seed, own_rounds in zip((0, 0 if len(shared) >= 5 else 1), rounds, strict=True)
     ]
-    found = []
+    improvements = []
     for k in range(resamples):
         sides = []
-        for sample, mine, rows in zip((values, base), rounds, drawn, strict=True):
-            sides.append([sample[mine[at]] for at in rows[k] if mine[at] in sample])
+        for sample, own_rounds, rows in zip((values, base), rounds, drawn, strict=True):
+            sides.append([sample[own_rounds[at]] for at in rows[k] if own_rounds[at] in sample])
         if all(sides):
             middles = [median(side) for side in sides]
-            found.append(improvement_percent(*middles, better))
-    found.sort()
-    cut = int(0.025 * len(found))
+            improvements.append(improvement_percent(*middles, better))
+    improvements.sort()
+    cut = int(0.025 * len(improvements))
     estimate = improvement_percent(median([*values.values()]), median([*base.values()]), better)
-    expected = min(found[cut], estimate), max(found[-1 - cut], estimate)
+    expected = min(improvements[cut], estimate), max(improvements[-1 - cut], estimate)
     ours = improvement_interval(values, base, better, resamples=resamples)
     assert (ours.low, ours.high) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
@@ -166,7 +168,7 @@ def test_intervals_cover_the_true_median_as_often_as_is_said():
 def told_apart(rounds, drift, gain, trials=400):
     """How often, in percent, a gain is taken for one, under noise of 1 %."""
     source = random.Random(11)
-    told = 0
+    count = 0
     for _ in range(trials):
         sides: list[dict[int, float]] = [{}, {}]
         for at in range(rounds):
@@ -174,8 +176,8 @@ def told_apart(rounds, drift, gain, trials=400):
             sides[0][at] = level * (1 + gain + source.gauss(0, 0.01))
             sides[1][at] = level * (1 + source.gauss(0, 0.01))
         interval = improvement_interval(*sides, "higher", resamples=1000)
-        told += not within_noise(interval, rounds, rounds)
-    return 100 * told / trials
+        count += not within_noise(interval, rounds, rounds)
+    return 100 * count / trials
 
 
 def test_noise_is_seldom_taken_for_a_gain_and_drift_hides_none():

@@ -25,10 +25,10 @@ def test_a_kept_run_is_found_with_its_output(tmp_path):
     folder = store.begin(NAME, {"sizes.txt": "4096\n"})
     assert store.find(NAME) is None
     kept = store.keep(run(folder, out=b"1 \xff 2\n"))
-    found = RunStore(tmp_path / "runs").find(NAME)
-    assert found == kept
-    assert found.output().stdout == "1 � 2\n"
-    assert (found.folder / "sizes.txt").read_text() == "4096\n"
+    stored = RunStore(tmp_path / "runs").find(NAME)
+    assert stored == kept
+    assert stored.output().stdout == "1 � 2\n"
+    assert (stored.folder / "sizes.txt").read_text() == "4096\n"
     assert [entry.name for entry in store.folder.iterdir()] == [NAME]
 
 
@@ -67,9 +67,9 @@ def test_the_fingerprint_is_of_all_that_is_launched():
 def test_output_that_was_changed_is_refused_and_kept(tmp_path):
     kept = RunStore(tmp_path).keep(run(RunStore(tmp_path).begin(NAME, {}), out=b"4 1.25\n"))
     (kept.folder / STDOUT).write_bytes(b"4 1.35\n")
-    found = RunStore(tmp_path).find(NAME)
+    stored = RunStore(tmp_path).find(NAME)
     with pytest.raises(InputError, match=r"stdout\.txt is damaged: .*restore it"):
-        found.output()
+        stored.output()
     assert (kept.folder / STDOUT).read_bytes() == b"4 1.35\n"
 
 

@@ -102,6 +102,6 @@ def test_the_fingerprint_of_a_measurement_never_changes(site, tmp_path, monkeypa
         (tmp_path / name).write_text(f"fixed content of {name}\n")
     (tmp_path / "test.yaml").write_text(FIXED.format(program=tmp_path / "srun", use=use))
     site.scripts = {"one": OTHER}
-    made = site.session(hosts=("n1", "n2"), executable=tmp_path / "program").plan
-    run = next(run for run in made.runs if (run.routing.text, run.round) == ("angara-sssp", 1))
+    planned = site.session(hosts=("n1", "n2"), executable=tmp_path / "program").plan
+    run = next(run for run in planned.runs if (run.routing.text, run.round) == ("angara-sssp", 1))
     assert run.fingerprint == "96e2bee9fbb14c30f947de31ff1c42781ad807f234156884ed835acd9366d2a1"

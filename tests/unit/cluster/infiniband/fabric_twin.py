@@ -62,13 +62,13 @@ class FabricTwin:
 
     def loads(self) -> Counter[tuple[int, int]]:
         """Count the pairs of hosts whose packets leave a switch by a port and arrive."""
-        found: Counter[tuple[int, int]] = Counter()
+        pairs: Counter[tuple[int, int]] = Counter()
         for source in self.hosts:
             for target in self.hosts:
                 end, passed = self.walk(source, target)
                 if source != target and end == "arrives":
-                    found.update((switch, port) for switch, _, port in passed)
-        return found
+                    pairs.update((switch, port) for switch, _, port in passed)
+        return pairs
 
     def dependencies(
         self,
@@ -89,7 +89,7 @@ class FabricTwin:
         hosts_only : bool
             Whether to leave out packets from and to switches.
         """
-        found = set()
+        waits = set()
         ends = self.hosts if hosts_only else list(self.owner)
         for source in ends:
             for target in ends:
@@ -99,14 +99,14 @@ class FabricTwin:
                 levels = {level(source, target)}
                 if same and source in self.hosts and target in self.hosts:
                     levels.add(level(target, source))
-                for one in levels:
+                for sl in levels:
                     held = []
                     for switch, came, port in passed:
-                        if lane(switch, came, port, one) == 15:
+                        if lane(switch, came, port, sl) == 15:
                             break
-                        held.append((switch, port, lane(switch, came, port, one)))
-                    found |= set(pairwise(held))
-        return found
+                        held.append((switch, port, lane(switch, came, port, sl)))
+                    waits |= set(pairwise(held))
+        return waits
 
 
 def groups_that_wait(edges: Collection[Dependency]) -> int:

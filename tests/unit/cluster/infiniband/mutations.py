@@ -33,21 +33,21 @@ def mutate(
     entries: dict[tuple[str, int], tuple[int, int]] = {}
     switch = ""
     for place, line in enumerate(lines):
-        if found := re.match(r"Unicast lids .* guid (0x[0-9a-f]+) ", line):
-            switch = found[1]
-        elif found := _ENTRY.fullmatch(line):
-            entries[switch, int(found[1], 16)] = place, int(found[2])
+        if match := re.match(r"Unicast lids .* guid (0x[0-9a-f]+) ", line):
+            switch = match[1]
+        elif match := _ENTRY.fullmatch(line):
+            entries[switch, int(match[1], 16)] = place, int(match[2])
     if kind == "missing LID":
         gone, _ = entries[numbers.choice(sorted(entries))]
         return "\n".join(lines[:gone] + lines[gone + 1 :]) + "\n"
     switches = sorted({switch for switch, _ in entries})
     own = numbers.choice(switches)
     ports = {lid: entry for (switch, lid), entry in entries.items() if switch == own}
-    one = numbers.choice(sorted(local[own]))
+    local_lid = numbers.choice(sorted(local[own]))
     other = numbers.choice(sorted(set(ports) - set(local[own])))
     if kind == "loop":
-        return "\n".join(_replace(lines, {ports[one][0]: ports[other][1]})) + "\n"
-    swap = {ports[one][0]: ports[other][1], ports[other][0]: ports[one][1]}
+        return "\n".join(_replace(lines, {ports[local_lid][0]: ports[other][1]})) + "\n"
+    swap = {ports[local_lid][0]: ports[other][1], ports[other][0]: ports[local_lid][1]}
     return "\n".join(_replace(lines, swap)) + "\n"
 
 

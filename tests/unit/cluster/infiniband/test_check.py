@@ -100,7 +100,7 @@ def test_fates_losses_and_loads_are_those_of_single_packets(tables):
             end, _ = twin.walk(source, lid)
             assert FATES[fates[switch, column]] == end
             looping |= {column} if end == "loops" else set()
-    assert {one for loop in loops for one in loop.destinations} == looping
+    assert {destination for loop in loops for destination in loop.destinations} == looping
     for loop in loops:
         targets = tables.topology.channel_target[list(loop.channels)].tolist()
         sources = tables.topology.channel_source[list(loop.channels)].tolist()
@@ -111,7 +111,7 @@ def test_fates_losses_and_loads_are_those_of_single_packets(tables):
     loads = twin.loads()
     ends = zip(topology.channel_source.tolist(), topology.source_port.tolist(), strict=True)
     places = [(nodes[switch], port) for switch, port in ends]
-    expected = [sum(loads[places[one]] for one in link) for link in topology.links.tolist()]
+    expected = [sum(loads[places[channel]] for channel in link) for link in topology.links.tolist()]
     assert pairs_over_links(table).tolist() == expected
 
 
@@ -138,18 +138,18 @@ def test_credit_loops_are_the_cycles_of_single_packets(tables, seed, has_lanes, 
     levels = numbers.integers(0, 3, (count, count)).astype(np.int8)
     lanes = numbers.choice([0, 0, 1, 15], (4, 7, 7, 16), p=[0.4, 0.2, 0.35, 0.05]).astype(np.int8)
     service = Service(levels, lanes if has_lanes else None)
-    found = find_faults(tables, service)
+    faults = find_faults(tables, service)
     twin, nodes = twin_of(tables), nodes_of(tables)
     column = {int(lid): place for place, lid in enumerate(tables.addresses.lids)}
 
     def level(source: int, target: int) -> int:
         return int(levels[column[source], column[target]])
 
-    def lane(node: int, came: int, port: int, one: int) -> int:
-        return int(lanes[nodes.index(node), came, port, one]) if has_lanes else one
+    def lane(node: int, came: int, port: int, sl: int) -> int:
+        return int(lanes[nodes.index(node), came, port, sl]) if has_lanes else sl
 
     edges = twin.dependencies(level, lane, same)
-    verdict = found.same if same else found.own
+    verdict = faults.same if same else faults.own
     assert verdict is not None
     assert verdict.count == groups_that_wait(edges)
     among_hosts = find_credit_loops(
@@ -160,8 +160,12 @@ def test_credit_loops_are_the_cycles_of_single_packets(tables, seed, has_lanes, 
     if verdict.count:
         topology = tables.topology
         cycle = [
-            (nodes[topology.channel_source[one]], int(topology.source_port[one]), lane_number)
-            for one, lane_number in verdict.example
+            (
+                nodes[topology.channel_source[channel]],
+                int(topology.source_port[channel]),
+                lane_number,
+            )
+            for channel, lane_number in verdict.example
         ]
         assert set(zip(cycle, [*cycle[1:], cycle[0]], strict=True)) <= edges
 
@@ -211,8 +215,8 @@ def loop_entry(text: str, switch: int, lid: int, port: int) -> str:
 )
 def test_faults_are_named(change, sentence, tmp_path):
     (tmp_path / "lfts").write_text(change(LFTS.read_text()))
-    found = find_faults(read_fabric_tables(FABRIC, tmp_path / "lfts"), Service())
-    assert any(text.startswith(sentence) for _, text in found.texts)
+    faults = find_faults(read_fabric_tables(FABRIC, tmp_path / "lfts"), Service())
+    assert any(text.startswith(sentence) for _, text in faults.texts)
 
 
 CLOCKWISE = {"s0": 1, "s1 - <core>": 3, "s2": 2, "s3": 2}
@@ -259,8 +263,8 @@ def levels_of(lines: list[str]):
     return parse_service_levels(TextFile.of("sls", "\n".join(lines)))
 
 
-def assumptions(found) -> list[str]:
-    return [gap.assumption for gap in found.gaps]
+def assumptions(faults) -> list[str]:
+    return [gap.assumption for gap in faults.gaps]
 
 
 def test_service_levels_decide_whether_a_ring_has_a_credit_loop():
@@ -286,11 +290,11 @@ def test_service_levels_decide_whether_a_ring_has_a_credit_loop():
 
     # a switch that maps both levels to VL 0 brings the credit loop back
     merged = lanes_of(lane_lines(tables, " ".join(["0x00"] * 8)))
-    found = find_faults(tables, service_of(tables, levels, merged))
-    assert [kind for kind, _ in found.texts] == ["credit loop"]
+    faults = find_faults(tables, service_of(tables, levels, merged))
+    assert [kind for kind, _ in faults.texts] == ["credit loop"]
     dropped = lanes_of(lane_lines(tables, " ".join(["0xff"] * 8)))
-    found = find_faults(tables, service_of(tables, levels, dropped))
-    assert [kind for kind, _ in found.texts] == ["lane"]
+    faults = find_faults(tables, service_of(tables, levels, dropped))
+    assert [kind for kind, _ in faults.texts] == ["lane"]
 
 
 @pytest.mark.parametrize(
@@ -310,9 +314,9 @@ def test_packets_may_be_dropped_on_the_first_and_the_last_hop(first, dropped):
         line.replace(" 0x00", " 0xf0", 1) if re.match(first, line) else line for line in lines
     ]
     assert changed != lines
-    found = find_faults(GOOD, service_of(GOOD, 0, lanes_of(changed)))
-    assert (found.own.dropped, found.verdict) == (dropped, "broken")
-    assert [kind for kind, _ in found.texts] == ["lane"]
+    faults = find_faults(GOOD, service_of(GOOD, 0, lanes_of(changed)))
+    assert (faults.own.dropped, faults.verdict) == (dropped, "broken")
+    assert [kind for kind, _ in faults.texts] == ["lane"]
     # other levels are delivered
     assert find_faults(GOOD, service_of(GOOD, 1, lanes_of(changed))).verdict == "proven"
 
@@ -321,15 +325,15 @@ def test_without_lanes_the_verdict_of_several_levels_is_an_assumption():
     tables = clockwise()
     levels = levels_of(level_lines(tables))
     for replies, assumed in (("own", "proven"), ("same", "cycle")):
-        found = find_faults(tables, service_of(tables, levels, None), replies)
-        assert assumptions(found) == ["VL = SL"]
-        assert (found.verdict, found.assumed_verdict) == ("not enough input", assumed)
+        faults = find_faults(tables, service_of(tables, levels, None), replies)
+        assert assumptions(faults) == ["VL = SL"]
+        assert (faults.verdict, faults.assumed_verdict) == ("not enough input", assumed)
     # OpenSM's default maps SL 15 to VL 7
-    found = find_faults(tables, service_of(tables, 15, None))
-    assert (found.verdict, found.assumed_verdict) == ("not enough input", "broken")
+    faults = find_faults(tables, service_of(tables, 15, None))
+    assert (faults.verdict, faults.assumed_verdict) == ("not enough input", "broken")
     # tables that are safe on one lane are safe on all
-    found = find_faults(GOOD, service_of(GOOD, levels, None))
-    assert (found.verdict, found.gaps) == ("proven", ())
+    faults = find_faults(GOOD, service_of(GOOD, levels, None))
+    assert (faults.verdict, faults.gaps) == ("proven", ())
 
 
 def test_lanes_without_levels_prove_nothing_about_other_levels():
@@ -348,7 +352,7 @@ def test_lanes_without_levels_prove_nothing_about_other_levels():
         ]
     )
     verdicts = [find_faults(tables, service_of(tables, level, lanes)) for level in (0, 1, None)]
-    assert [found.verdict for found in verdicts] == ["proven", "cycle", "not enough input"]
+    assert [faults.verdict for faults in verdicts] == ["proven", "cycle", "not enough input"]
     assert verdicts[2].assumed_verdict == "proven"
 
 
@@ -359,20 +363,20 @@ def test_missing_levels_of_hosts_leave_the_verdict_open():
     at, lids = tables.topology.terminal_switch, tables.addresses.lids.tolist()
     source, target = 0, int(np.flatnonzero(at != at[0])[0])
     gone = [line for at, line in enumerate(lines) if at != source * count + target]
-    found = find_faults(tables, service_of(tables, levels_of(gone), identity))
-    assert (found.unlisted, assumptions(found)) == ((1, 0), ["these pairs use SL 0"])
-    assert (found.verdict, found.assumed_verdict) == ("not enough input", "proven")
+    faults = find_faults(tables, service_of(tables, levels_of(gone), identity))
+    assert (faults.unlisted, assumptions(faults)) == ((1, 0), ["these pairs use SL 0"])
+    assert (faults.verdict, faults.assumed_verdict) == ("not enough input", "proven")
     # what the file has is a fault anyhow
     merged = lanes_of(lane_lines(tables, " ".join(["0x00"] * 8)))
-    found = find_faults(tables, service_of(tables, levels_of(gone), merged))
-    assert (found.unlisted, found.verdict) == ((1, 0), "cycle")
+    faults = find_faults(tables, service_of(tables, levels_of(gone), merged))
+    assert (faults.unlisted, faults.verdict) == ((1, 0), "cycle")
     # with more missing pairs, SL 0 closes the ring
     gone = [line for line in lines if line.endswith(" 0")]
-    found = find_faults(tables, service_of(tables, levels_of(gone), identity))
-    assert (found.verdict, found.assumed_verdict) == ("not enough input", "cycle")
+    faults = find_faults(tables, service_of(tables, levels_of(gone), identity))
+    assert (faults.verdict, faults.assumed_verdict) == ("not enough input", "cycle")
     # no level of these tables closes a credit loop
-    found = find_faults(GOOD, service_of(GOOD, levels_of(gone), identity))
-    assert found.verdict == "proven"
+    faults = find_faults(GOOD, service_of(GOOD, levels_of(gone), identity))
+    assert faults.verdict == "proven"
 
     # OpenSM's engines choose levels of hosts only
     among_hosts = [
@@ -380,10 +384,10 @@ def test_missing_levels_of_hosts_leave_the_verdict_open():
         for at, line in enumerate(lines)
         if at // count < hosts and int(line.split()[1]) in lids[:hosts]
     ]
-    found = find_faults(tables, service_of(tables, levels_of(among_hosts), identity))
-    assert found.unlisted[0] == 0 < found.unlisted[1]
-    assert (found.verdict, found.gaps, found.texts) == ("proven", (), ())
-    assert "would close a credit loop" in found.remarks[0]
+    faults = find_faults(tables, service_of(tables, levels_of(among_hosts), identity))
+    assert faults.unlisted[0] == 0 < faults.unlisted[1]
+    assert (faults.verdict, faults.gaps, faults.texts) == ("proven", (), ())
+    assert "would close a credit loop" in faults.remarks[0]
 
 
 def test_levels_name_nodes_or_ports():
@@ -454,8 +458,8 @@ def test_files_of_different_times_are_refused(tmp_path):
 
 
 def test_lids_come_from_the_tables_where_the_fabric_has_none():
-    found = read_fabric_tables(DATA / "small.net", LFTS)
-    np.testing.assert_array_equal(found.entries.ports, GOOD.entries.ports)
+    tables = read_fabric_tables(DATA / "small.net", LFTS)
+    np.testing.assert_array_equal(tables.entries.ports, GOOD.entries.ports)
     with pytest.raises(InputError, match="the LID of 's0' is unknown"):
         read_fabric_tables(DATA / "small.net", DATA / "opensm.fdbs")
 
@@ -497,11 +501,11 @@ def apart(folder: Path, *, entries: int) -> FabricTables:
 def test_separate_planes_need_no_routes_to_each_other(entries, tmp_path):
     tables = apart(tmp_path, entries=entries)
     assert find_faults(tables, Service()).texts == ()
-    found = check_fabric(tmp_path / "fabric.topo", tmp_path / "lfts", bound_seconds=5)
-    assert (found.verdict, found.facts["lost_pairs"], found.facts["cables"]) == ("proven", 0, 0)
-    assert found.facts["max_load"] == found.facts["load_bound"] == 0
-    assert (found.facts["worst_cable"], found.busiest) == ("", ())
-    assert any("Busiest cable" in line for line in check_lines(found)) is False
+    check = check_fabric(tmp_path / "fabric.topo", tmp_path / "lfts", bound_seconds=5)
+    assert (check.verdict, check.facts["lost_pairs"], check.facts["cables"]) == ("proven", 0, 0)
+    assert check.facts["max_load"] == check.facts["load_bound"] == 0
+    assert (check.facts["worst_cable"], check.busiest) == ("", ())
+    assert any("Busiest cable" in line for line in check_lines(check)) is False
 
 
 def test_lids_that_the_fabric_lacks_leave_the_verdict_open(tmp_path):
@@ -509,13 +513,13 @@ def test_lids_that_the_fabric_lacks_leave_the_verdict_open(tmp_path):
     content = re.sub(r"(?m)^0x0085 (\d+) .*", r"\g<0>\n0x0086 \1", LFTS.read_text())
     (tmp_path / "lfts").write_text(content.replace("133 lids dumped", "134 lids dumped"))
     tables = read_fabric_tables(FABRIC, tmp_path / "lfts")
-    found = find_faults(tables, Service())
-    assert (found.texts, found.verdict, found.assumed_verdict) == (
+    faults = find_faults(tables, Service())
+    assert (faults.texts, faults.verdict, faults.assumed_verdict) == (
         (),
         "not enough input",
         "proven",
     )
-    assert "(0x0086)" in found.gaps[0].missing
+    assert "(0x0086)" in faults.gaps[0].missing
     named = re.sub(r"(?m)^0x0085 (\d+) (.*)", r"\g<0>\n0x0086 \1 \2", LFTS.read_text())
     (tmp_path / "lfts").write_text(named.replace("133 lids", "134 lids"))
     with pytest.raises(MissingInputError, match="port 0x0000000000100032 has several LIDs"):
@@ -573,15 +577,15 @@ def test_sentences_about_pairs_have_pairs_where_cables_differ_in_speed(tmp_path)
         ]
     (tmp_path / "fabric.topo").write_text("\n".join(fabric) + "\n")
     (tmp_path / "lfts").write_text("\n".join(tables) + "\n")
-    found = check_fabric(tmp_path / "fabric.topo", tmp_path / "lfts", bound_seconds=5)
-    assert (found.facts["max_load"], found.facts["max_load_pairs"]) == (150, 3)
-    assert [(cable.load, cable.pairs) for cable in found.busiest] == [
+    check = check_fabric(tmp_path / "fabric.topo", tmp_path / "lfts", bound_seconds=5)
+    assert (check.facts["max_load"], check.facts["max_load_pairs"]) == (150, 3)
+    assert [(cable.load, cable.pairs) for cable in check.busiest] == [
         *((150, 3), (150, 3)),
         *((4, 4), (4, 4), (3, 3), (3, 3), (0, 0), (0, 0)),
     ]
     pairs = [
         float(number)
-        for line in check_lines(found)
+        for line in check_lines(check)
         for number in re.findall(r"([\d.]+) pairs of hosts", line)
     ]
-    assert pairs == [3, *(cable.pairs for cable in found.busiest), 8]
+    assert pairs == [3, *(cable.pairs for cable in check.busiest), 8]

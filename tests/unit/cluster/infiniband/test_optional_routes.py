@@ -46,9 +46,9 @@ def tree(folder: Path, ports: dict[int, dict[int, int]]) -> FabricTables:
 
 
 def test_spines_need_no_routes_to_each_other(tmp_path):
-    found = find_faults(tree(tmp_path, PORTS), Service())
-    assert (found.texts, found.unreachable.any()) == ((), False)
-    assert found.optional.sum() == 2
+    faults = find_faults(tree(tmp_path, PORTS), Service())
+    assert (faults.texts, faults.unreachable.any()) == ((), False)
+    assert faults.optional.sum() == 2
 
 
 @pytest.mark.parametrize(
@@ -63,5 +63,5 @@ def test_spines_need_no_routes_to_each_other(tmp_path):
 def test_other_missing_and_wrong_entries_are_faults(switch, change, sentence, tmp_path):
     changed = {lid: change.get(lid, port) for lid, port in (PORTS[switch] | change).items()}
     known = {lid: port for lid, port in changed.items() if port is not None}
-    found = find_faults(tree(tmp_path, PORTS | {switch: known}), Service())
-    assert any(text.startswith(sentence) for _, text in found.texts)
+    faults = find_faults(tree(tmp_path, PORTS | {switch: known}), Service())
+    assert any(text.startswith(sentence) for _, text in faults.texts)

@@ -109,8 +109,8 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
     subprocess.run(["sh", "-n", "ci.sh"], cwd=folder, check=True)
     named = load_study(folder / "my-key.yaml")
     assert "my-key" in str((named.topologies, named.routings, named.traffic, named.metrics))
-    told = texts["README.md"] + texts["ci.sh"]
-    assert set(re.findall(r"[\w/-]+\.yaml", told.replace("PATH/routelab-my-key/", ""))) == {
+    instructions = texts["README.md"] + texts["ci.sh"]
+    assert set(re.findall(r"[\w/-]+\.yaml", instructions.replace("PATH/routelab-my-key/", ""))) == {
         place for place in texts if place.endswith(".yaml")
     }
     assert f".venv/bin/routelab {EXAMPLES[template].format('my-key')}\n" in texts["README.md"]
@@ -180,9 +180,9 @@ def shown(new: NewPlugin) -> str:
 
 def test_the_guide_shows_the_written_files():
     guide = GUIDE.read_text(encoding="utf-8")
-    made = [(HOP_BY_HOP if option else kind, key) for kind, key, option in MAKES.findall(guide)]
-    assert [template for template, _ in made] == list(SUMMARIES)
-    for template, key in made:
+    commands = [(HOP_BY_HOP if option else kind, key) for kind, key, option in MAKES.findall(guide)]
+    assert [template for template, _ in commands] == list(SUMMARIES)
+    for template, key in commands:
         if template != HOP_BY_HOP:  # docs/concepts/hop-by-hop.md explains a similar one
             assert f"```python\n{shown(new_of(template, key))}```\n" in guide, (template, key)
 

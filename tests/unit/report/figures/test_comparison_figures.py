@@ -104,11 +104,11 @@ def test_published_values_are_marked_on_their_bars(runs, tmp_path):
     assert published.dropna().to_dict() == {("bfs", 4): 11, ("dor", 8): 33.5}
     axis = drawing.figure.axes[0]
     bars = {(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in axis.patches}
-    marks = [tuple(one) for points in axis.collections for one in points.get_offsets().tolist()]
-    found = {(x, y) for x, y in marks if y in (11, 33.5)}
-    assert len(found) == 2
+    marks = [tuple(mark) for points in axis.collections for mark in points.get_offsets().tolist()]
+    published_marks = {(x, y) for x, y in marks if y in (11, 33.5)}
+    assert len(published_marks) == 2
     places = {round(x, 6) for x, _ in bars}
-    assert all(round(x, 6) in places for x, _ in found)
+    assert all(round(x, 6) in places for x, _ in published_marks)
     with pytest.raises(InputError, match="the study cites no reference"):
         draw_figure(request)
 
@@ -124,7 +124,7 @@ def test_published_improvements_are_marked_also_where_a_column_has_another_name(
     drawing = draw_figure(request)
     published = drawing.data.set_index(["routing", "nodes"])["published"]
     assert published.dropna().to_dict() == {("sssp", 8): 33}
-    marks = [one for points in drawing.figure.axes[0].collections for one in points.get_offsets()]
+    marks = [mark for points in drawing.figure.axes[0].collections for mark in points.get_offsets()]
     assert 33 in [y for _, y in marks]
     spec = spec.model_copy(update={"names": {}})
     with pytest.raises(InputError, match="beside: on: the figure has no size"):
@@ -154,8 +154,8 @@ COSTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 @given(COSTS)
 def test_the_front_equals_its_naive_twin(costs):
     naive = [
-        not any(other[0] <= one[0] and other[1] <= one[1] and other != one for other in costs)
-        for one in costs
+        not any(other[0] <= cost[0] and other[1] <= cost[1] and other != cost for other in costs)
+        for cost in costs
     ]
     assert pareto_front(costs) == naive
 

@@ -24,8 +24,8 @@ def test_traffic_is_the_mean_over_runs_and_zero_stays_blank(world):
     drawing = draw_figure(
         FigureRequest(TRAFFIC, StudyRows([], (), world.flows).flows, (), "here: ")
     )
-    found = drawing.data.set_index(["sender", "receiver"])["bytes"].to_dict()
-    assert found == {(0, 1): 200.0, (3, 0): 4.0}
+    volumes = drawing.data.set_index(["sender", "receiver"])["bytes"].to_dict()
+    assert volumes == {(0, 1): 200.0, (3, 0): 4.0}
     fields = drawing.figure.axes[0].collections[0]
     boxes = {tuple(path.get_extents().bounds) for path in fields.get_paths()}
     assert boxes == {(0.5, -0.5, 1.0, 1.0), (-0.5, 2.5, 1.0, 1.0)}  # x is the receiver

@@ -44,7 +44,7 @@ def drawn(world, spec):
 def strokes(folder, group):
     """Return the colours of the lines of a group in the picture, and their tooltips."""
     root = ET.parse(folder / "f.svg").getroot()
-    (element,) = [one for one in root.iter(f"{SVG}g") if one.get("id") == group]
+    (element,) = [node for node in root.iter(f"{SVG}g") if node.get("id") == group]
     lines = element.findall(f"{SVG}path")
     colours = [re.search(r"stroke: (#\w+)", line.get("style"))[1] for line in lines]
     return list(zip(colours, [line.find(f"{SVG}title").text for line in lines], strict=True))
@@ -67,7 +67,7 @@ def test_the_picture_has_each_segment_and_each_restriction(world, routed, tmp_pa
     assert facts["restrictions"] >= facts["segments"] == 13
     assert len(strokes(tmp_path, "turns-0")) == facts["restrictions"]
     numbers = [text.get_text() for text in drawing.figure.axes[0].texts if text.get_bbox_patch()]
-    assert numbers == [str(one) for one in range(1, 14)]
+    assert numbers == [str(number) for number in range(1, 14)]
 
 
 def test_the_list_has_the_restrictions_of_each_segment(world, routed):

@@ -8,7 +8,7 @@ BITS = "Bits. P. & Sons, 1990"
 
 
 def plugin(name, *citations, base=RulesPlugin):
-    cited = tuple(Citation(*one) for one in citations)
+    cited = tuple(Citation(*citation) for citation in citations)
     return type(
         "P", (base,), {"name": name, "citations": cited} | dict.fromkeys(base.__abstractmethods__)
     )()
@@ -28,9 +28,9 @@ def test_a_work_of_several_plugins_is_listed_once_with_all_uses():
 
 
 def test_a_program_is_cited_with_the_versions_that_ran():
-    one = plugin("fast", ("Fast Benchmarks", "", "the program"), base=BenchmarkPlugin)
+    program = plugin("fast", ("Fast Benchmarks", "", "the program"), base=BenchmarkPlugin)
     other = plugin("fast", ("Fast Benchmarks", "", "what is timed"))
-    (work,) = cited_works(None, [one, other], {"fast": ["5.7", "7.4"]})
+    (work,) = cited_works(None, [program, other], {"fast": ["5.7", "7.4"]})
     assert work["uses"] == [
         ("benchmark/fast", "the program; versions 5.7 and 7.4 ran"),
         ("rules/fast", "what is timed"),
@@ -40,8 +40,8 @@ def test_a_program_is_cited_with_the_versions_that_ran():
 def test_the_published_numbers_come_first(write_study):
     published = write_study("", "routing,nodes,max_load\nbfs,8,9\n").reference
     other = plugin("turn", (BITS, "", "x"))
-    mine = plugin("bfs", ("On loads. J. of Loads", published.source.doi, "Algorithm 1"))
-    first, second = cited_works(published, [other, mine])
+    bfs = plugin("bfs", ("On loads. J. of Loads", published.source.doi, "Algorithm 1"))
+    first, second = cited_works(published, [other, bfs])
     assert first["text"] == "A. Doe. On loads. 2020"
     assert first["uses"] == [("this study", "published numbers"), ("rules/bfs", "Algorithm 1")]
     assert second["text"] == BITS

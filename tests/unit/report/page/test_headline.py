@@ -19,7 +19,7 @@ LOADS = "tables: {t: {rows: [routing, nodes], values: [max_load]}}\n"
 def answer(world, write_study):
     """The answer of a study over the runs of `world`."""
 
-    def found(text):
+    def build(text):
         study = write_study(text)
         views = StudyRows(world.records, world.simulated)
         tables = [
@@ -28,26 +28,26 @@ def answer(world, write_study):
         ]
         return find_answer(study, views, tables, missing_results("demo", views))
 
-    return found
+    return build
 
 
 def three_networks(world, loads, baseline=(10, 20, 40)):
     """Runs of ``bfs`` and ``sssp`` with these maximum loads on networks of 2, 4 and 8 nodes."""
-    for dims, mine, base in zip(("2", "4", "4x2"), loads, baseline, strict=False):
-        world.add("sssp", dims, load=[mine])
+    for dims, load, base in zip(("2", "4", "4x2"), loads, baseline, strict=False):
+        world.add("sssp", dims, load=[load])
         world.add("bfs", dims, load=[base])
 
 
 def test_several_rows_are_one_geometric_mean_with_both_extremes(world, answer):
     three_networks(world, (5, 20, 20))
-    found = answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}")
+    headline = answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}")
     # (1/2 * 1 * 1/2) ** (1/3) = 0.63; the arithmetic mean of the ratios is 0.67
-    assert found.sentence == (
+    assert headline.sentence == (
         "The maximum channel load of sssp is 37 % lower than that of bfs (geometric mean "
         "over 3 network "
         "sizes; 0 % to 50 % lower)."
     )
-    assert found.table == "t"
+    assert headline.table == "t"
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_a_mean_over_networks_says_in_how_many_pairs_it_is_better_and_worse(worl
         "statistics: {max_load_gain: [mean]}}}\n"
     )
     # gains of 50 %, none and −10 %
-    found = answer("headline: {value: max_load_gain_mean}\n" + table).sentence
-    assert found == (
+    sentence = answer("headline: {value: max_load_gain_mean}\n" + table).sentence
+    assert sentence == (
         "The maximum channel load of sssp is on average 13 % lower than that of bfs; higher in 1 "
         "and lower in 1 of 3 pairs of runs."
     )
     table = "tables: {t: {rows: [routing], statistics: {max_load: [mean]}}}\n"
-    found = answer(f"headline: {{value: max_load_mean, baseline: bfs}}\n{table}").sentence
-    assert found.endswith("; higher in 1 and lower in 1 of 3 pairs of runs.")
+    sentence = answer(f"headline: {{value: max_load_mean, baseline: bfs}}\n{table}").sentence
+    assert sentence.endswith("; higher in 1 and lower in 1 of 3 pairs of runs.")
 
 
 def test_pairs_of_tiny_values_differ_too(world, answer):
@@ -107,13 +107,13 @@ ACCEPTED = (
 
 def test_no_headline_rests_on_starved_terminals(world, answer):
     # numbers of the study patterns-small; with starved terminals, the mean is 1.7 times
-    for traffic, base, mine, starved in (
+    for traffic, base, rdr, starved in (
         ("uniform", 0.6236, 0.58, 0),
         ("transpose", 0.1785, 0.4869, 36),
         ("tornado", 0.1293, 0.2597, 0),
     ):
         accepted(world, "dor", traffic, base, starved=starved)
-        accepted(world, "rdr", traffic, mine)
+        accepted(world, "rdr", traffic, rdr)
     assert answer(ACCEPTED).sentence == (
         "The accepted load of rdr is higher than that of dor in 1 (up to 2 times) and lower in 1 "
         "(down to 0.93 times) of 2 traffic patterns; all runs are saturated; left out: 1 of 3 "
@@ -158,11 +158,11 @@ def test_a_headline_that_cannot_be_given_says_why(world, answer, state, starved,
     for traffic in ("uniform", "tornado"):
         accepted(world, "dor", traffic, 0.5, "stationary")
         accepted(world, "rdr", traffic, 0.7, state, starved, deadlock=verdict)
-    found = answer(ACCEPTED)
-    assert found.sentence == (
+    headline = answer(ACCEPTED)
+    assert headline.sentence == (
         f"The accepted load of rdr cannot be compared with that of dor: {why} in 2 of 2 cases."
     )
-    assert found.table == ""
+    assert headline.table == ""
 
 
 def test_an_unproven_baseline_is_said_in_the_sentence(world, answer):
@@ -193,12 +193,12 @@ def test_a_search_depends_on_starved_terminals_at_its_loads(
         ]
         facts = {value: load, "saturation_bound": 0.7, "throughput_at": 0.8}
         world.simulate(routing, curve=curve, facts=facts, find_saturation=True)
-    found = answer(
+    headline = answer(
         f"traffic: [uniform]\nheadline: {{value: {value}, baseline: dor}}\n"
         f"tables: {{t: {{of: simulations, rows: [routing], values: [{value}]}}}}\n"
     )
-    assert ("20 % higher" in found.sentence) == is_given
-    assert ("terminals of dor and rdr starve" in found.sentence) != is_given
+    assert ("20 % higher" in headline.sentence) == is_given
+    assert ("terminals of dor and rdr starve" in headline.sentence) != is_given
 
 
 def test_one_row_has_its_numbers_and_the_range_over_its_runs(world, answer):
@@ -221,14 +221,14 @@ def test_a_routing_that_is_not_proven_free_of_deadlock_never_wins(world, answer,
     world.add("best", "4", load=[1], facts={"deadlock": verdict})
     world.add("second", "4", load=[8])
     world.add("bfs", "4", load=[10])
-    found = answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}")
-    assert found.sentence.startswith(
+    headline = answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}")
+    assert headline.sentence.startswith(
         "On 4 nodes, the maximum channel load of second is 8, 20 % lower"
     )
     # not even if the study names it
-    found = answer(f"headline: {{value: max_load, compare: best, baseline: bfs}}\n{LOADS}")
-    assert found.sentence.endswith(": best is not proven free of deadlock.")
-    assert found.table == ""
+    headline = answer(f"headline: {{value: max_load, compare: best, baseline: bfs}}\n{LOADS}")
+    assert headline.sentence.endswith(": best is not proven free of deadlock.")
+    assert headline.table == ""
 
 
 def test_only_the_proven_runs_of_a_routing_count(world, answer):
@@ -247,10 +247,10 @@ def test_a_study_excludes_routings_that_its_hardware_forbids(world, answer):
     world.add("sssp", "4", load=[8])
     world.add("genetic", "4", load=[9])
     world.add("bfs", "4", load=[10])
-    found = answer(
+    headline = answer(
         f"headline: {{value: max_load, compare: [genetic, sssp], baseline: bfs}}\n{LOADS}"
     )
-    assert found.sentence == (
+    assert headline.sentence == (
         "On 4 nodes, the maximum channel load of sssp is 8, 20 % lower than the 10 of bfs."
     )
 
@@ -297,8 +297,8 @@ def test_comparisons_of_a_table_are_taken_as_they_are(world, answer, value, star
         "tables: {t: {rows: [routing, nodes], relative: {to: bfs, column: max_load}, statistics: "
         "{max_load_gain: [mean], improvement_percent: [mean], max_load_ratio: [mean]}}}\n"
     )
-    found = answer(f"headline: {{value: {value}}}\n{table}").sentence
-    assert found == f"{start} (geometric mean over 2 network sizes; {extremes})."
+    sentence = answer(f"headline: {{value: {value}}}\n{table}").sentence
+    assert sentence == f"{start} (geometric mean over 2 network sizes; {extremes})."
 
 
 def test_values_of_zero_have_means_and_no_ratio(world, answer):
@@ -333,9 +333,9 @@ def test_a_comparison_of_some_results_says_of_how_many(world, answer):
         proviso
     )
     # without a comparison the loss is the answer
-    found = answer(LOADS)
-    assert found.sentence == "1 of 7 route tables of demo has not run yet."
-    assert found.table == ""
+    headline = answer(LOADS)
+    assert headline.sentence == "1 of 7 route tables of demo has not run yet."
+    assert headline.table == ""
 
 
 def test_a_routing_without_values_is_the_reason(world, answer):

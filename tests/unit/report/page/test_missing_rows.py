@@ -52,10 +52,10 @@ def written(world, study, folder):
 
 def boxes(page):
     """Role, and sentences of every box about missing results."""
-    found = re.findall(r'<div class="missing[^"]*" role="(\w+)">(.*?)</div>', page, re.DOTALL)
+    matches = re.findall(r'<div class="missing[^"]*" role="(\w+)">(.*?)</div>', page, re.DOTALL)
     return [
         (role, [unescape(text) for text in re.findall(r"<li>(.*?)</li>", box)])
-        for role, box in found
+        for role, box in matches
     ]
 
 

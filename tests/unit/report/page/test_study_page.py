@@ -69,7 +69,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def made(new_world, new_study, tmp_path_factory):
+def finished(new_world, new_study, tmp_path_factory):
     """A study with a pooled, an unsupported and a hostile run, and its finished report."""
     home = tmp_path_factory.mktemp("made")
     world = new_world(home)
@@ -84,10 +84,10 @@ def made(new_world, new_study, tmp_path_factory):
 
 
 @pytest.fixture
-def report(made, tmp_path):
+def report(finished, tmp_path):
     """The finished report, to be read and changed."""
     copied = tmp_path / "report" / "demo"
-    shutil.copytree(made[2], copied)
+    shutil.copytree(finished[2], copied)
     return copied
 
 
@@ -146,15 +146,15 @@ def test_tables_figures_and_all_runs_are_files(report):
     assert runs[1]["max_load"] == "9"
 
 
-def test_writing_again_changes_nothing(made, report):
-    study, world, _ = made
+def test_writing_again_changes_nothing(finished, report):
+    study, world, _ = finished
     before = {path: path.read_bytes() for path in report.rglob("*") if path.is_file()}
     write_study_report(study, world.records, world.results, report)
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_further_files_of_figures_do_not_change_the_page(made, tmp_path):
-    study, world, _ = made
+def test_further_files_of_figures_do_not_change_the_page(finished, tmp_path):
+    study, world, _ = finished
     folders = {(): tmp_path / "page", ("pdf", "png"): tmp_path / "all"}
     for also, folder in folders.items():
         write_study_report(study, world.records, world.results, folder, also=also)
@@ -172,8 +172,8 @@ def test_further_files_of_figures_do_not_change_the_page(made, tmp_path):
     assert not any((tmp_path / "all" / name).exists() for name in further)
 
 
-def test_a_picture_too_large_for_the_page_is_shown_as_png(made, tmp_path, monkeypatch):
-    study, world, _ = made
+def test_a_picture_too_large_for_the_page_is_shown_as_png(finished, tmp_path, monkeypatch):
+    study, world, _ = finished
     monkeypatch.setattr("routelab.report.page.blocks.MAX_SVG", 1)
     write_study_report(study, world.records, world.results, tmp_path)
     assert (tmp_path / "figures" / "picture.png").stat().st_size > 0
@@ -264,11 +264,11 @@ def test_published_numbers_are_judged_as_printed(world, write_study, published, 
     )
     view = StudyRows(world.records).routes
     table = build_table("t", study.tables["t"], view, study.reference, "")
-    found = [
-        (one["result"], one["differing"], one["numbers"])
-        for one in published_results(study, [table])
+    counts = [
+        (row["result"], row["differing"], row["numbers"])
+        for row in published_results(study, [table])
     ]
-    assert found == ([result] if result else [])
+    assert counts == ([result] if result else [])
     reason = "This table cannot reproduce the published numbers. No seed is printed."
     assert (reason in table.notes) == bool(key)
 
@@ -282,7 +282,7 @@ def test_published_numbers_without_a_result_of_ours_are_no_result(world, write_s
     )
     view = StudyRows(world.records).routes
     table = build_table("t", study.tables["t"], view, study.reference, "")
-    assert [one["result"] for one in published_results(study, [table])] == ["no result"]
+    assert [row["result"] for row in published_results(study, [table])] == ["no result"]
 
 
 def test_a_study_whose_summary_cannot_be_read_hides_no_other(report):
@@ -330,11 +330,13 @@ def test_the_distance_from_published_numbers_is_told(world, write_study):
         "routing,max_load,min_load\nbfs,4,2\ndor,4,1\nsssp,9,1\n",
     )
     view = StudyRows(world.records).routes
-    one, both = (build_table(name, study.tables[name], view, study.reference, "") for name in "tu")
+    alone, both = (
+        build_table(name, study.tables[name], view, study.reference, "") for name in "tu"
+    )
     far = "by 2 routes on average (1 to 3)"
-    assert deviation_text(one) == far
+    assert deviation_text(alone) == far
     assert deviation_text(both) == f"maximum channel load {far}, minimum channel load by 1 route"
-    (told,) = _published_sentence(one)
-    assert told == (
+    (sentence,) = _published_sentence(alone)
+    assert sentence == (
         f"t: 2 of 3 published numbers differ, {far}. Ours is lower in 1 and higher in 1 of them."
     )

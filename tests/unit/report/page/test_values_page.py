@@ -58,7 +58,7 @@ def stored_rows(report, study, table):
 
 
 @pytest.fixture(scope="module")
-def made(new_world, new_study, tmp_path_factory):
+def finished(new_world, new_study, tmp_path_factory):
     """The reports of a study of loads with bounds, and of one of traffic."""
     home = tmp_path_factory.mktemp("made")
     new_study(home, "tables: {}\n", "routing,max_load\nbfs,9\n")  # writes the reference
@@ -90,9 +90,9 @@ def made(new_world, new_study, tmp_path_factory):
 
 
 @pytest.fixture
-def report(made, tmp_path):
+def report(finished, tmp_path):
     """The finished reports, to be changed."""
-    return shutil.copytree(made, tmp_path / "report")
+    return shutil.copytree(finished, tmp_path / "report")
 
 
 def test_each_value_of_the_answer_is_a_row(report):

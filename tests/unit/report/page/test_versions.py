@@ -59,26 +59,26 @@ def folder(world, write_study, tmp_path, monkeypatch):
 
 def test_versions_are_those_of_the_provenance(folder, tmp_path):
     text = (folder / FILE).read_text()
-    found = json.loads(text)
-    assert found["command"] == "snakemake report --config studies=demo.yaml"
-    assert found["routelab"] == ["0.1.0"]
-    assert found["commits"] == ["0123456789abcdef" * 2]
-    assert found["local_changes"] is False
-    assert found["software"] == {
+    versions = json.loads(text)
+    assert versions["command"] == "snakemake report --config studies=demo.yaml"
+    assert versions["routelab"] == ["0.1.0"]
+    assert versions["commits"] == ["0123456789abcdef" * 2]
+    assert versions["local_changes"] is False
+    assert versions["software"] == {
         "zoo": ["2.0"],
         "python": ["3.11.7"],
         "numba": ["0.68.1"],
         "OpenSM": ["3.3.23"],
     }
-    assert found["machines"] == [
+    assert versions["machines"] == [
         "AMD EPYC, 2 logical CPUs, 25.0 GB of memory; " + ", ".join(SYSTEM)
     ]
-    assert set(found["inputs"]) == {
+    assert set(versions["inputs"]) == {
         "demo.yaml",
         "references/doe2020/citation.yaml",
         "references/doe2020/table.csv",
     }
-    for name, digest in found["inputs"].items():
+    for name, digest in versions["inputs"].items():
         assert digest == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
     assert "secret-node-1" not in text
 

@@ -75,7 +75,7 @@ class Lost:
     """A run without figures."""
 
     def __init__(self, status="failed", failure="", reason="it broke"):
-        self.told = status, failure, reason
+        self.outcome = status, failure, reason
 
 
 class Comparison:
@@ -106,13 +106,13 @@ class Comparison:
         write_outcome(outcome, self.directory / "outcome.json")
         self.records = [
             self.record(routing, benchmark, baseline)
-            for routing in dict.fromkeys(one for one, _ in cells)
-            for benchmark in dict.fromkeys(one for _, one in cells)
+            for routing in dict.fromkeys(cell_name for cell_name, _ in cells)
+            for benchmark in dict.fromkeys(cell_name for _, cell_name in cells)
         ]
 
     def _run(self, routing, benchmark, turn, value, metric, better):
         lost = isinstance(value, Lost)
-        status, failure, reason = value.told if lost else ("ok", "", "")
+        status, failure, reason = value.outcome if lost else ("ok", "", "")
         run = f"{len(self.runs):064x}"
         applied = self.applied.get(routing, "yes")
         job = "17" if turn < 3 else "18"
@@ -163,9 +163,9 @@ def views(world, measured):
 
 
 def table(world, records, **spec):
-    made = Table(of="benchmarks", **spec)
+    view = Table(of="benchmarks", **spec)
     seen = views(world, records)
-    return build_table("t", made, seen.rows_for(made), None, "here: ")
+    return build_table("t", view, seen.rows_for(view), None, "here: ")
 
 
 def two(world, **more):
@@ -198,9 +198,9 @@ def test_a_row_has_the_statistics_of_the_rounds_that_count(world):
 
 
 def test_higher_rates_are_better_and_the_study_sets_the_baseline(world):
-    made = two(world, baseline="fast", better="higher")
+    comparison = two(world, baseline="fast", better="higher")
     rows = table(
-        world, made.records, rows=["routing"], values=["improvement_percent", "within_noise"]
+        world, comparison.records, rows=["routing"], values=["improvement_percent", "within_noise"]
     ).rows
     assert rows[0]["improvement_percent"] == pytest.approx(100 * (11.0 / 8.2 - 1))
     assert rows[1]["improvement_percent"] == 0
@@ -227,10 +227,10 @@ def test_metrics_without_direction_have_no_improvement(world):
 
 
 def test_sizes_are_rows_of_their_own(world):
-    made = two(world, sizes=[8, 1024])
+    comparison = two(world, sizes=[8, 1024])
     with pytest.raises(InputError, match=r"do not distinguish .*size 8.* from .*size 1024"):
-        table(world, made.records, rows=["routing"], values=["median"])
-    rows = table(world, made.records, rows=["size", "routing"], values=["median"]).rows
+        table(world, comparison.records, rows=["routing"], values=["median"])
+    rows = table(world, comparison.records, rows=["size", "routing"], values=["median"]).rows
     assert [(row["size"], row["routing"], row["median"]) for row in rows] == [
         (8, "dor", 88),
         (8, "fast", pytest.approx(65.6)),
@@ -244,14 +244,14 @@ def test_a_failed_cell_is_a_row_with_its_cause_in_every_size(world):
         ("dor", "A"): SLOW,
         ("bad", "A"): [Lost("timeout", reason="stopped after 600 s"), Lost("unsupported")],
     }
-    made = Comparison(world, cells, sizes=[8, 1024])
-    found = table(
+    comparison = Comparison(world, cells, sizes=[8, 1024])
+    built = table(
         world,
-        made.records,
+        comparison.records,
         rows=["routing", "size"],
         values=["median", "runs", "failed", "failures", "status", "reason", "unit"],
     )
-    bad = [row for row in found.rows if row["routing"] == "bad"]
+    bad = [row for row in built.rows if row["routing"] == "bad"]
     assert [row["size"] for row in bad] == [8, 1024]
     for row in bad:
         assert row.get("median") is None
@@ -259,15 +259,15 @@ def test_a_failed_cell_is_a_row_with_its_cause_in_every_size(world):
         assert row["failures"] == "1 timeout, 1 unsupported"
         # the worse one, and the first cause
         assert (row["status"], row["reason"]) == ("timeout", "stopped after 600 s")
-    assert any("bad" in note and "stopped after 600 s" in note for note in found.notes)
+    assert any("bad" in note and "stopped after 600 s" in note for note in built.notes)
 
 
 def test_some_failed_runs_leave_a_result_and_their_cause(world):
     wrong = Lost(failure="wrong-processes", reason="2 of 4 processes")
-    made = Comparison(
+    comparison = Comparison(
         world, {("dor", "A"): SLOW, ("fast", "A"): [8.0, wrong, 8.2, Lost("timeout"), wrong]}
     )
-    row = views(world, made.records).of("benchmarks").jobs.iloc[1]
+    row = views(world, comparison.records).of("benchmarks").jobs.iloc[1]
     assert (row["status"], row["reason"]) == ("ok", "2 of 4 processes")
     assert (row["runs"], row["failed"]) == (2, 3)
     assert row["failures"] == "2 wrong-processes, 1 timeout"
@@ -277,41 +277,41 @@ def test_some_failed_runs_leave_a_result_and_their_cause(world):
 
 
 def test_a_comparison_that_did_not_run_leaves_rows_that_say_so(world):
-    made = two(world)
-    (made.directory / "outcome.json").unlink()
+    comparison = two(world)
+    (comparison.directory / "outcome.json").unlink()
     for name in ("runs.csv", "figures.csv"):
-        (made.directory / name).unlink()
-    jobs = views(world, made.records).of("benchmarks").jobs
+        (comparison.directory / name).unlink()
+    jobs = views(world, comparison.records).of("benchmarks").jobs
     assert jobs["status"].tolist() == ["not-run", "not-run"]
     assert all(reason.endswith("outcome.json does not exist") for reason in jobs["reason"])
     assert jobs["metric"].tolist() == ["seconds"] * 2
 
 
 def test_a_damaged_table_is_named(world):
-    made = two(world)
-    text = (made.directory / "figures.csv").read_text()
-    (made.directory / "figures.csv").write_text(text.replace("lower", "shorter"))
+    comparison = two(world)
+    text = (comparison.directory / "figures.csv").read_text()
+    (comparison.directory / "figures.csv").write_text(text.replace("lower", "shorter"))
     with pytest.raises(InputError, match=r"figures.csv is damaged: better is 'shorter'"):
-        _ = views(world, made.records).benchmarks
+        _ = views(world, comparison.records).benchmarks
 
 
 @pytest.mark.parametrize("applied", [{"dor": "no", "fast": "no"}, {"dor": "no"}])
 def test_differences_without_switching_count_as_noise(world, applied):
-    made = two(world, applied=applied)
-    found = table(world, made.records, rows=["routing"], values=["within_noise"])
-    assert found.rows[1]["within_noise"] is True
-    (warning,) = found.warnings
+    comparison = two(world, applied=applied)
+    built = table(world, comparison.records, rows=["routing"], values=["within_noise"])
+    assert built.rows[1]["within_noise"] is True
+    (warning,) = built.warnings
     assert warning.startswith(SWITCH_WARNING)
-    assert "% The fabric was not switched" in to_latex(found)
+    assert "% The fabric was not switched" in to_latex(built)
 
 
 def predicted(world, seconds):
-    made = two(world)
-    for record in made.records:
+    comparison = two(world)
+    for record in comparison.records:
         flow = world.flow(record.routing, DIMS, facts={"timed_s": seconds[record.routing]})
         object.__setattr__(record, "prediction", flow.directory)
     world.flows.clear()
-    return made.records
+    return comparison.records
 
 
 def test_predictions_stand_beside_measurements(world):
@@ -370,8 +370,8 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
     jobs = seen.of("benchmarks").jobs.set_index("routing")
     for name in ("fast", "same"):
         for end in ("low", "high"):
-            found = rows[name][f"improvement_percent_{end}"]
-            assert found == jobs.loc[name, f"improvement_{end}"]
+            limit = rows[name][f"improvement_percent_{end}"]
+            assert limit == jobs.loc[name, f"improvement_{end}"]
     assert [rows[name]["within_noise"] for name in ("dor", "fast", "same")] == [False, False, True]
     (axis,) = drawn.figure.axes
     assert [text.get_text() for text in axis.texts].count("≈") == 1
@@ -379,12 +379,12 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
 
 
 def test_the_command_of_a_row_measures_it_and_the_baseline_again(world):
-    made = two(world, settings={"repeats": 7, "minutes": 30, "predict": False})
+    comparison = two(world, settings={"repeats": 7, "minutes": 30, "predict": False})
     common = "routelab bench --cluster tiny --topology torus~dims=4x2 --routing dor"
-    assert bench_command(replace(made.records[1], switched=True)) == (
+    assert bench_command(replace(comparison.records[1], switched=True)) == (
         f"{common} --routing fast --benchmark a~class=S --repeats 7 --apply-routing"
     )
-    assert bench_command(made.records[0]) == f"{common} --benchmark a~class=S --repeats 7"
+    assert bench_command(comparison.records[0]) == f"{common} --benchmark a~class=S --repeats 7"
 
 
 STUDY = """
@@ -406,11 +406,11 @@ def written(world, write_study, **more):
         ("dor", "B"): SLOW,
         ("fast", "B"): [Lost("timeout", reason="stopped after 600 s")] * 5,
     }
-    made = Comparison(world, cells, **more)
-    views(world, made.records)
+    comparison = Comparison(world, cells, **more)
+    views(world, comparison.records)
     study = write_study(STUDY)
     folder = world.results / "report" / study.name
-    write_study_report(study, world.records, world.results, folder, benchmarks=made.records)
+    write_study_report(study, world.records, world.results, folder, benchmarks=comparison.records)
     return folder
 
 

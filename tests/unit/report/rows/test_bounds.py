@@ -22,10 +22,10 @@ TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
 def bounded(record: RouteRecord, folder: Path, rules: int | None, network: int) -> RouteRecord:
     """The record with bounds; one of the rules that is 0 has failed."""
     for name, load in (("rules", rules), ("network", network)):
-        found = LoadBound(
+        bound = LoadBound(
             float(load or 0), Fraction(load or 0), "lp", name, 0.1, np.empty(0, np.int64)
         )
-        outcome = Outcome("bound", record.topology, name, facts=bound_numbers(found))
+        outcome = Outcome("bound", record.topology, name, facts=bound_numbers(bound))
         if load == 0:
             outcome = Outcome("bound", record.topology, name, "failed", "it broke")
         write_outcome(outcome, folder / name / "outcome.json")
@@ -58,8 +58,8 @@ def test_runs_have_the_bound_for_routes_of_any_length(world, tmp_path) -> None:
     record = bounded(
         world.add("bfs", load=[9], facts=TABLE | {"reachable_pairs": 12}), tmp_path, 6, 4
     )
-    found = LoadBound(5.5, Fraction(6), "lp", "all routes", 0.1, np.empty(0, np.int64))
-    facts = bound_numbers(found) | {"pairs": 12}
+    bound = LoadBound(5.5, Fraction(6), "lp", "all routes", 0.1, np.empty(0, np.int64))
+    facts = bound_numbers(bound) | {"pairs": 12}
     outcome = Outcome("bound", record.topology, "_any", facts=facts)
     write_outcome(outcome, tmp_path / "any/outcome.json")
     record = replace(record, any_length_bound=tmp_path / "any")

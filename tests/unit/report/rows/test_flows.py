@@ -24,8 +24,8 @@ def views(world):
 
 
 def table(world, reference=None, **spec):
-    made = Table(of="flows", **spec)
-    return build_table("t", made, views(world).flows, reference, "here: ")
+    view = Table(of="flows", **spec)
+    return build_table("t", view, views(world).flows, reference, "here: ")
 
 
 def test_a_row_is_a_run_with_its_machine_job_and_table(world):
@@ -146,11 +146,11 @@ def test_columns_have_the_names_of_a_publication_and_stand_beside_some_of_it(wor
         "over": {"tie_seed": "median"},
         "runs": False,
     }
-    found = table(world, published, **spec, beside=beside)
-    assert [column.name for column in found.columns] == [
+    built = table(world, published, **spec, beside=beside)
+    assert [column.name for column in built.columns] == [
         *("benchmark", "routing", "mops", "paper_mops")
     ]
-    assert [(row["mops"], row["paper_mops"]) for row in found.rows] == [(4, None), (5, 7)]
+    assert [(row["mops"], row["paper_mops"]) for row in built.rows] == [(4, None), (5, 7)]
     with pytest.raises(InputError, match="has no column mop; it has"):
         table(world, published, **spec, beside={**beside, "columns": ["mop"]})
 

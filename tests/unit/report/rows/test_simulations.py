@@ -52,8 +52,8 @@ def drawn(world, **spec):
 
 
 def table(world, **spec):
-    made = Table(**spec)
-    return build_table("t", made, views(world).of(made.of), None, "here: ")
+    view = Table(**spec)
+    return build_table("t", view, views(world).of(view.of), None, "here: ")
 
 
 def test_a_row_is_a_load_with_settings_and_facts_of_the_table(world):
@@ -84,11 +84,11 @@ def test_routings_without_a_table_have_the_parameters_bare_names_too(world):
 
 def test_rows_must_distinguish_loads(world):
     world.simulate("dor", curve=CURVE)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         table(world, of="loads", rows=["routing"], values=["latency_mean"])
     assert (
         "do not distinguish dor on torus~dims=4x2 (traffic uniform, simulation default, load 0.1) f"
-        in (str(told.value))
+        in (str(raised.value))
     )
     rows = table(world, of="loads", rows=["routing", "load"], values=["latency_mean"]).rows
     assert [row["latency_mean"] for row in rows[:2]] == [10, 14]
@@ -107,8 +107,8 @@ def test_simulations_are_compared_under_the_same_traffic_and_load(world):
         relative={"to": "dor", "column": "latency_mean"},
         where={"load": {"max": 0.2}},
     ).rows
-    found = [(row["traffic"], row["load"], row["latency_mean_ratio"]) for row in rows]
-    assert found == [
+    ratios = [(row["traffic"], row["load"], row["latency_mean_ratio"]) for row in rows]
+    assert ratios == [
         ("uniform", 0.1, 2),
         ("uniform", 0.2, 2),
         ("tornado", 0.1, 4),
@@ -158,19 +158,19 @@ def test_a_series_without_values_is_reported_with_its_reason(world):
     world.simulate("bad", curve=early, tables={"latencies": NO_PACKETS})
     world.simulate("lost", status="unsupported")
     curve = {"of": "loads", "kind": "curve", "x": "load", "y": "latency_mean"}
-    told = [
+    notes = [
         "Without a value: bad (saturated at load 0.1; deadlock at load 0.2).",
         "Without a value: lost (no result: unsupported).",
     ]
-    assert absent(world, **curve) == told
+    assert absent(world, **curve) == notes
     packets = {"of": "latencies", "kind": "ecdf", "x": "latency"}
     assert absent(world, **packets, where={"load": 0.1}) == [
         "Without a value: bad (saturated at load 0.1)."
     ]
     # nothing at all is drawn, and that is told, too
-    assert absent(world, **packets, where={"routing": "bad"}) == told[:1]
+    assert absent(world, **packets, where={"routing": "bad"}) == notes[:1]
     # what a saturated network accepts is known
-    assert absent(world, **{**curve, "y": "accepted_load"}) == told[1:]
+    assert absent(world, **{**curve, "y": "accepted_load"}) == notes[1:]
 
 
 def latencies(values, counts):
@@ -246,9 +246,9 @@ def test_a_heat_map_has_the_mean_of_the_channels_at_each_place(world, grid):
     )
     for row in drawing.data.to_dict("records"):
         at = network.coordinates[network.channel_source] == (row["at_x"], row["at_y"])
-        mine = np.flatnonzero(at.all(axis=1))
-        assert row["utilisation"] == pytest.approx(0.1 * mine.mean())
-        assert row["count"] == len(mine)
+        leaving = np.flatnonzero(at.all(axis=1))
+        assert row["utilisation"] == pytest.approx(0.1 * leaving.mean())
+        assert row["count"] == len(leaving)
     assert len(drawing.data) == 8
 
 
@@ -312,8 +312,8 @@ def test_commands_simulate_the_same_again(world):
     simulate._add_settings(parser)
     words = simulate_command(record, record.engine).split()
     assert words[:5] == ["routelab", "simulate", "torus~dims=4x2", "dor", "uniform"]
-    given = vars(parser.parse_args(words[5:]))
-    assert settings_from_options(SimulationSettings, given) == record.engine.parameters
+    options = vars(parser.parse_args(words[5:]))
+    assert settings_from_options(SimulationSettings, options) == record.engine.parameters
 
     command = "routelab simulate torus~dims=4x2 dor uniform --vcs 2 --priority random --load"
     assert row_command(views(world).loads, 0) == f"{command} 0.1"

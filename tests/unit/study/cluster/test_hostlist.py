@@ -149,7 +149,7 @@ def test_slurm_reads_lists_the_same_way(scontrol, text):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("host", "other", "same"),
     [
         ("n01.cl.example", "n01", True),
         ("n01.cl.example", "n01.localdomain", True),
@@ -159,10 +159,10 @@ def test_slurm_reads_lists_the_same_way(scontrol, text):
         ("10.0.0.1", "10.0.0.1", True),
     ],
 )
-def test_hosts_are_compared_without_their_domain(one, other, same):
-    assert (short_name(one) == short_name(other)) is same
-    found = find_hosts([one], ["m", other])
-    assert found == ({one: other} if same else {})
+def test_hosts_are_compared_without_their_domain(host, other, same):
+    assert (short_name(host) == short_name(other)) is same
+    hosts = find_hosts([host], ["m", other])
+    assert hosts == ({host: other} if same else {})
 
 
 def test_a_short_name_of_several_hosts_is_refused():

@@ -241,7 +241,7 @@ def test_a_missing_program_is_reported_with_its_fix(read, program, tmp_path):
     (tmp_path / "empty").mkdir()
     names = ("lu.C.x", "lu.C.4")
 
-    def told(text):
+    def mistakes_of(text):
         return mistakes(read(f"environment: {{PATH: /none}}\n{text}").executable, "npb", names)
 
     for text, said in (
@@ -251,5 +251,5 @@ def test_a_missing_program_is_reported_with_its_fix(read, program, tmp_path):
         (f"benchmarks: {{npb: {tmp_path}/empty}}\n", "benchmarks: npb: no lu.C.x or lu.C.4 in"),
         (f"benchmarks: {{npb: {tmp_path}/bin}}\n", f"benchmarks: npb: {locked} is not executable"),
     ):
-        (line,) = told(text)
+        (line,) = mistakes_of(text)
         assert line.startswith(f"some.yaml: {said}")

@@ -33,7 +33,7 @@ def mistakes(path):
 
 
 def test_a_machine_has_the_values_of_the_file_and_defaults(write):
-    found = load_cluster(
+    loaded = load_cluster(
         write(
             """\
 name: Some
@@ -48,11 +48,11 @@ machine:
         )
     )
     expected = Machine(link_bandwidth=2e9, latency=1e-6, handshake=False, compute_rate=3e6)
-    assert found.machine == expected
-    assert found.cluster.ranks_per_node == 4
-    assert found.origins["link_bandwidth"].source == "its data sheet"
-    assert found.origins["latency"].range == (5e-7, 2e-6)
-    assert set(found.origins) == {"link_bandwidth", "latency", "handshake", "compute_rate"}
+    assert loaded.machine == expected
+    assert loaded.cluster.ranks_per_node == 4
+    assert loaded.origins["link_bandwidth"].source == "its data sheet"
+    assert loaded.origins["latency"].range == (5e-7, 2e-6)
+    assert set(loaded.origins) == {"link_bandwidth", "latency", "handshake", "compute_rate"}
 
 
 def test_all_mistakes_are_reported_together_with_their_lines(write):
@@ -90,12 +90,12 @@ def test_a_cluster_is_found_by_name_or_path(write, tmp_path):
 
 
 def test_desmos_sends_a_small_message_to_its_neighbour_in_the_published_time():
-    found = load_cluster(ROOT / "config/clusters/desmos.yaml")
-    machine = found.machine
+    loaded = load_cluster(ROOT / "config/clusters/desmos.yaml")
+    machine = loaded.machine
     assert machine.latency + machine.hop_latency + 2 * machine.overhead == pytest.approx(850e-9)
-    assert (found.cluster.nodes, found.cluster.ranks_per_node) == (32, 4)
+    assert (loaded.cluster.nodes, loaded.cluster.ranks_per_node) == (32, 4)
     # whatever is not published says so, and in which range it is plausible
-    assumed = {name for name, one in found.origins.items() if one.assumed and one.range}
+    assumed = {name for name, origin in loaded.origins.items() if origin.assumed and origin.range}
     assert assumed == set(Machine.model_fields) - {"handshake"}
 
 

@@ -40,10 +40,10 @@ def _add(plugin: Any) -> None:
 for right in RIGHT:
     _add(right)
 for module in MODULES:
-    for found in vars(module).values():
-        if isinstance(found, type) and "caught" in vars(found):
-            _add(found)
-            CASES.append((found.kind, found.name, *found.caught))
+    for member in vars(module).values():
+        if isinstance(member, type) and "caught" in vars(member):
+            _add(member)
+            CASES.append((member.kind, member.name, *member.caught))
 POINTS["metric"] |= {
     "fails-to-import": "fails_to_import:Broken",
     "never-imported": "never_imported:Broken",

@@ -41,10 +41,10 @@ class RaisesIts(AnyWalk):
 class Fickle(AnyWalk):
     name = "fickle"
     caught = "supports", "first and 'the mood is bad'"
-    asked = itertools.count()
+    calls = itertools.count()
 
     def supports(self, topology):
-        return "the mood is bad" if next(self.asked) % 2 else None
+        return "the mood is bad" if next(self.calls) % 2 else None
 
 
 class CrashesOnNothing(AnyWalk):

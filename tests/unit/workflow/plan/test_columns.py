@@ -19,10 +19,10 @@ routings: [dor, sssp@angara]
 
 
 @pytest.fixture
-def told(tmp_path):
+def mistakes_of(tmp_path):
     """The mistakes of a study with some views, without path and line."""
 
-    def told(views, more=""):
+    def mistakes_of(views, more=""):
         path = tmp_path / "study.yaml"
         path.write_text(STUDY.format(views=views, more=more))
         try:
@@ -31,7 +31,7 @@ def told(tmp_path):
             return [line.partition(": ")[2] for line in str(error).splitlines()]
         return []
 
-    return told
+    return mistakes_of
 
 
 def table(values, more=""):
@@ -59,27 +59,27 @@ def table(values, more=""):
         (table("median"), "tables.t.values", "use 'of: benchmarks'"),
     ],
 )
-def test_a_wrong_column_is_named_with_its_place_and_the_fix(told, views, place, said):
-    (line,) = told(views)
+def test_a_wrong_column_is_named_with_its_place_and_the_fix(mistakes_of, views, place, said):
+    (line,) = mistakes_of(views)
     assert line.startswith(f"{place}: ")
     assert said in line
 
 
-def test_bounds_for_any_routing_have_to_be_requested(told):
+def test_bounds_for_any_routing_have_to_be_requested(mistakes_of):
     views, more = table("accepted_bound", ", of: loads"), "traffic: [uniform]"
     problem = (
         "tables.t.values: column 'accepted_bound': needs bounds for any routing; add "
         "'bound: {any_routing: true}'"
     )
-    assert told(views, f"{more}\nbound: true") == [problem]
-    assert told(views, f"{more}\nbound: {{any_routing: true}}") == []
+    assert mistakes_of(views, f"{more}\nbound: true") == [problem]
+    assert mistakes_of(views, f"{more}\nbound: {{any_routing: true}}") == []
 
 
-def test_bounds_for_any_length_have_to_be_requested(told):
+def test_bounds_for_any_length_have_to_be_requested(mistakes_of):
     views = table("gap_any_length, load_to_bound, lower_bound_any_length")
-    assert len(told(views, "bound: true")) == 3
-    assert "add 'bound: {any_length: true}'" in told(views, "bound: true")[0]
-    assert told(views, "bound: {any_length: true}") == []
+    assert len(mistakes_of(views, "bound: true")) == 3
+    assert "add 'bound: {any_length: true}'" in mistakes_of(views, "bound: true")[0]
+    assert mistakes_of(views, "bound: {any_length: true}") == []
 
 
 @pytest.mark.parametrize(
@@ -103,18 +103,18 @@ def test_bounds_for_any_length_have_to_be_requested(told):
         ("tables: {t: {rows: [routing], statistics: {max_load: [mean, argmax]}}}", ""),
     ],
 )
-def test_columns_of_the_study_are_accepted(told, views, more):
-    assert told(views, more) == []
+def test_columns_of_the_study_are_accepted(mistakes_of, views, more):
+    assert mistakes_of(views, more) == []
 
 
-def test_two_producers_of_one_column_have_to_agree(told, monkeypatch):
+def test_two_producers_of_one_column_have_to_agree(mistakes_of, monkeypatch):
     from routelab_plugins.metric.route_length import RouteLength
 
     views = table("max_hops")
-    assert told(views) == []
-    other = [replace(one, better="higher") for one in RouteLength.columns]
+    assert mistakes_of(views) == []
+    other = [replace(column, better="higher") for column in RouteLength.columns]
     monkeypatch.setattr(RouteLength, "columns", tuple(other))
-    mistakes = told(views)
+    mistakes = mistakes_of(views)
     assert len(mistakes) == 2
     assert mistakes[0].startswith(
         "metric 'route-length' declares the column 'max_hops' otherwise than 'routelab'"

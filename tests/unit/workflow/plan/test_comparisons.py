@@ -98,9 +98,9 @@ def write(site, tmp_path, monkeypatch):
 
 
 def mistakes(path):
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         expand_studies([path])
-    return [line.removeprefix(f"{path}:") for line in str(told.value).splitlines()]
+    return [line.removeprefix(f"{path}:") for line in str(raised.value).splitlines()]
 
 
 def batch_of(plan, job):
@@ -114,7 +114,9 @@ def marks(plan):
 
 
 def predicted(plan):
-    return {one.ids: one.flow for one in predictions(plan.studies["run"].parts)}
+    return {
+        prediction.ids: prediction.flow for prediction in predictions(plan.studies["run"].parts)
+    }
 
 
 def test_every_network_is_compared_once_with_all_settings(write):
@@ -148,8 +150,8 @@ def test_every_network_is_compared_once_with_all_settings(write):
         ("topologies", "run-1"),
         ("routes", "run-1"),
     )
-    (told,) = check_studies([Path("config/studies/run.yaml")])
-    assert "4 comparisons" in told
+    (summary,) = check_studies([Path("config/studies/run.yaml")])
+    assert "4 comparisons" in summary
 
 
 def test_a_run_can_name_another_cluster(write):
@@ -216,8 +218,8 @@ def test_the_fingerprint_changes_with_the_measurement_only(write, what):
     change, again = FINGERPRINTED[what]
     before = list(expand_studies([write(STUDY)]).of("comparisons").values())
     after = list(expand_studies([write(change(STUDY))]).of("comparisons").values())
-    for one, two in zip(before, after, strict=True):
-        assert (one.fingerprint != two.fingerprint) == again
+    for earlier, later in zip(before, after, strict=True):
+        assert (earlier.fingerprint != later.fingerprint) == again
 
 
 def test_the_fingerprint_covers_the_clusters_file_and_not_the_code_of_parsers(write, site):
@@ -238,12 +240,12 @@ def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(wri
     # 4 nodes × 2 ranks are too few, meter has no model
     two, three = "cluster=fast,repeats=2,seconds=60.0", "cluster=fast,repeats=3,seconds=60.0"
     assert predicted(plan) == {
-        ("torus~dims=4x4", routing, "known", told): (
+        ("torus~dims=4x4", routing, "known", options): (
             *("torus~dims=4x4", routing),
             *("osu-alltoall~size=64", settings),
         )
         for routing in ("dor", "sssp")
-        for told in (two, three)
+        for options in (two, three)
     }
     assert set(plan.of("flows")) == set(predicted(plan).values())
     job = plan.of("flows")["torus~dims=4x4", "dor", "osu-alltoall~size=64", settings]
@@ -258,11 +260,11 @@ def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(wri
 
 
 def test_a_prediction_that_the_study_asks_for_is_the_same_simulation(write):
-    asked = (
+    request = (
         'workloads: ["osu-alltoall~size=64"]\n'
         "flow: {machine: fast, ranks_per_node: 2, iterations: 3}\n"
     )
-    plan = expand_studies([write(STUDY + asked)])
+    plan = expand_studies([write(STUDY + request)])
     shown = plan.studies["run"]
     assert len(set(shown.ids("flows"))) == len(plan.of("flows")) == 4
     assert set(predicted(plan).values()) < set(shown.ids("flows"))
@@ -273,7 +275,7 @@ def test_routings_without_tables_are_left_out_where_there_is_traffic_for_them(wr
     text = text.replace("HOPS", HOPS)
     plan = expand_studies([write(text)])
     for job in plan.of("comparisons").values():
-        assert [one.id for one in job.comparison.routings] == ["dor", "sssp"]
+        assert [routing.id for routing in job.comparison.routings] == ["dor", "sssp"]
 
 
 WRONG = {

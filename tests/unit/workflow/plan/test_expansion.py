@@ -257,9 +257,9 @@ def outcomes(write):
     network = plan.batches["topologies", "study-1"].jobs[0]
     for kind, run in {**runs, "": network, "metrics": measured}.items():
         status = kind if kind in ("unsupported", "failed", "timeout") else "ok"
-        found = "other" if kind == "of other code" else run.fingerprint
+        fingerprint = "other" if kind == "of other code" else run.fingerprint
         reason = "" if status == "ok" else f"it is {status}"
-        provenance = {"fingerprint": found}
+        provenance = {"fingerprint": fingerprint}
         outcome = {"status": status, "reason": reason, "provenance": provenance}
         if kind != "missing":
             run.outcome.parent.mkdir(parents=True)
@@ -284,12 +284,12 @@ def test_jobs_that_have_to_run_again_are_known(outcomes):
 def test_every_job_has_a_status(outcomes):
     plan, runs = outcomes
     statuses = plan.statuses()
-    assert [one.status for one in statuses if one.noun == "set of metrics"] == [
+    assert [job.status for job in statuses if job.noun == "set of metrics"] == [
         "ok",
         "not-run",
     ]
-    found = [(one.status, one.reason) for one in statuses if one.noun == "route table"]
-    assert dict(zip(runs, found, strict=True)) == {
+    states = [(job.status, job.reason) for job in statuses if job.noun == "route table"]
+    assert dict(zip(runs, states, strict=True)) == {
         "ok": ("ok", ""),
         "unsupported": ("unsupported", "it is unsupported"),
         "failed": ("failed", "it is failed"),
@@ -298,7 +298,7 @@ def test_every_job_has_a_status(outcomes):
         "unreadable": ("failed", "its outcome cannot be read"),
         "of other code": ("ok", ""),
     }
-    assert {one.study for one in statuses} == {"study"}
+    assert {job.study for job in statuses} == {"study"}
 
 
 def test_lists_of_their_batches_name_the_manifest_to_replace(outcomes):

@@ -39,9 +39,9 @@ def write(tmp_path, monkeypatch):
 
 
 def mistakes(path):
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         expand_studies([path])
-    return [line.removeprefix(f"{path}:") for line in str(told.value).splitlines()]
+    return [line.removeprefix(f"{path}:") for line in str(raised.value).splitlines()]
 
 
 def test_every_table_meets_every_workload_with_all_its_settings(write):
@@ -62,8 +62,8 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
     assert (job.text, job.work, job.limits.seconds) == ("dor", "npb-cg~class=S", 60)
     assert job.engine == "flow~machine=config/clusters/fast.yaml,iterations=2,latency=1e-06"
     assert job.inputs == ("config/clusters/fast.yaml",)
-    (told,) = check_studies([path])
-    assert "16 flow simulations" in told
+    (summary,) = check_studies([path])
+    assert "16 flow simulations" in summary
 
 
 def test_a_workload_may_run_with_some_of_the_routings(write):
@@ -95,7 +95,7 @@ def test_a_placement_is_a_file_of_the_study_s_folder(write):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         (
             "by: {CG: 2}",
@@ -110,6 +110,6 @@ def test_a_placement_is_a_file_of_the_study_s_folder(write):
         ("limits:", "survey: true\nlimits:", "a survey does not simulate: leave out 'workloads'"),
     ],
 )
-def test_contradictory_keys_are_rejected(write, old, new, told):
+def test_contradictory_keys_are_rejected(write, old, new, message):
     lines = mistakes(write(STUDY.replace(old, new)))
-    assert any(told in line for line in lines), lines
+    assert any(message in line for line in lines), lines

@@ -31,10 +31,10 @@ tables:
 
 
 @pytest.fixture
-def told(tmp_path):
+def mistakes_of(tmp_path):
     """The mistakes of a study with this headline, without the path."""
 
-    def told(headline):
+    def mistakes_of(headline):
         path = tmp_path / "study.yaml"
         path.write_text(STUDY.format(headline))
         try:
@@ -43,7 +43,7 @@ def told(tmp_path):
             return str(error).replace(f"{path}:", "").splitlines()
         return []
 
-    return told
+    return mistakes_of
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,9 @@ def told(tmp_path):
         ("accepted_load, baseline: dor, compare: angara-bfs, where: {load: 1, nodes: 7}", []),
     ],
 )
-def test_wrong_names_of_a_headline_are_found(told, headline, messages):
-    found = told(headline)
-    assert len(found) == len(messages)
-    assert all(one.startswith(message) for one, message in zip(found, messages, strict=True))
+def test_wrong_names_of_a_headline_are_found(mistakes_of, headline, messages):
+    mistakes = mistakes_of(headline)
+    assert len(mistakes) == len(messages)
+    assert all(
+        mistake.startswith(message) for mistake, message in zip(mistakes, messages, strict=True)
+    )

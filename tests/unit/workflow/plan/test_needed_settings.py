@@ -26,10 +26,10 @@ FINISH = "5: {}: column {!r}: needs `messages`; add `messages` in 'simulation'"
 
 
 @pytest.fixture
-def told(tmp_path):
+def mistakes_of(tmp_path):
     """What is wrong with a study, without its path and with the line counted from the study's."""
 
-    def told(settings, views):
+    def mistakes_of(settings, views):
         path = tmp_path / "study.yaml"
         path.write_text(STUDY % settings + views)
         try:
@@ -38,25 +38,25 @@ def told(tmp_path):
             return [line.removeprefix(f"{path}:") for line in str(error).splitlines()]
         return []
 
-    return told
+    return mistakes_of
 
 
 def at(line, text):
     return text.replace("5:", f"{line}:", 1)
 
 
-def test_columns_of_the_search_need_find_saturation(told):
+def test_columns_of_the_search_need_find_saturation(mistakes_of):
     wanted = [at(6, SEARCH.format("tables.t.values", "throughput"))]
     for settings in ("vcs: 2", "find_saturation: false", "messages: 3"):
-        assert told(settings, TABLE % "throughput") == wanted
+        assert mistakes_of(settings, TABLE % "throughput") == wanted
     for settings in ("find_saturation: true", "find_saturation: {sweep: [false, true]}"):
-        assert told(settings, TABLE % "throughput") == []
+        assert mistakes_of(settings, TABLE % "throughput") == []
 
 
 def test_these_are_the_columns_that_a_search_adds():
-    one = Estimate(0.5, 0.1, 3, 0.95, True)
-    found = Saturation(0.5, 0.6, one, one, 0.6, (), "text")
-    assert set(saturation_facts(found)) == {
+    estimate = Estimate(0.5, 0.1, 3, 0.95, True)
+    saturation = Saturation(0.5, 0.6, estimate, estimate, 0.6, (), "text")
+    assert set(saturation_facts(saturation)) == {
         column.name for column in COLUMNS if column.needs == "find_saturation"
     }
 
@@ -73,10 +73,12 @@ def test_all_that_is_named_is_asked_for():
     assert {column for _, column in named_columns(figure)} == set("abcde")
 
 
-def test_a_throughput_of_terminals_needs_messages(told):
+def test_a_throughput_of_terminals_needs_messages(mistakes_of):
     figure = "figures: {t: {of: terminals, kind: ecdf, x: throughput}}\n"
-    assert told("vcs: 2", figure) == [at(6, FINISH.format("figures.t.x", "throughput"))]
-    assert told("messages: 3", figure) == []
+    assert mistakes_of("vcs: 2", figure) == [at(6, FINISH.format("figures.t.x", "throughput"))]
+    assert mistakes_of("messages: 3", figure) == []
     table = TABLE % "terminal_throughput"
-    assert told("vcs: 2", table) == [at(6, FINISH.format("tables.t.values", "terminal_throughput"))]
-    assert told("messages: 3", table) == []
+    assert mistakes_of("vcs: 2", table) == [
+        at(6, FINISH.format("tables.t.values", "terminal_throughput"))
+    ]
+    assert mistakes_of("messages: 3", table) == []

@@ -22,8 +22,8 @@ FLOWS = (
 
 
 @pytest.fixture
-def told(tmp_path):
-    def told(table, more=""):
+def mistake_of(tmp_path):
+    def mistake_of(table, more=""):
         path = tmp_path / "study.yaml"
         path.write_text(STUDY.format(table=table, more=more))
         try:
@@ -32,7 +32,7 @@ def told(tmp_path):
             return str(error).partition(": ")[2]
         return ""
 
-    return told
+    return mistake_of
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def told(tmp_path):
         ),
     ],
 )
-def test_rows_that_stand_for_different_runs_are_refused(told, table, more, said):
-    answer = told(table, more)
+def test_rows_that_stand_for_different_runs_are_refused(mistake_of, table, more, said):
+    answer = mistake_of(table, more)
     assert answer.startswith(f"tables.t: {said}") if said else not answer, answer
 
 

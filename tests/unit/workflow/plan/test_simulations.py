@@ -36,9 +36,9 @@ def write(tmp_path, monkeypatch):
 
 
 def mistakes(path):
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         expand_studies([path])
-    return str(told.value).splitlines()
+    return str(raised.value).splitlines()
 
 
 def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed(write):
@@ -59,8 +59,8 @@ def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed
     job = plan.of("simulations")["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
     assert (job.text, job.work, job.limits.seconds) == ("rdr", "transpose", 60)
     assert job.engine == "packet~loads=0.1"
-    (told,) = check_studies([path])
-    assert "32 simulations" in told
+    (summary,) = check_studies([path])
+    assert "32 simulations" in summary
 
 
 def test_a_job_s_fingerprint_is_that_of_its_settings_traffic_and_engine(write):
@@ -135,7 +135,7 @@ traffic:
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ("simulation: {vcs: 2}\n", "'simulation' needs 'traffic'"),
         ("traffic: [uniform]\nsurvey: true\n", "a survey does not simulate"),
@@ -147,9 +147,9 @@ traffic:
         ("traffic: [uniform]\nsimulation: 3\n", "simulation: 3 should be a valid dictionary"),
     ],
 )
-def test_contradictory_keys_are_rejected(write, more, told):
+def test_contradictory_keys_are_rejected(write, more, message):
     lines = mistakes(write("title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n" + more))
-    assert any(told in line for line in lines), lines
+    assert any(message in line for line in lines), lines
 
 
 def test_a_routing_runs_on_the_families_that_it_names(write):

@@ -25,7 +25,7 @@ def test_memory_is_that_of_the_largest_limit_and_of_the_processes_around_it():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "longest", "asked"),
+    ("seconds", "longest", "expected"),
     [
         ((60, 60, 61), 240, 15 + 4),
         ((3600, 3600, 3600, 3600), 240, 240),
@@ -33,8 +33,8 @@ def test_memory_is_that_of_the_largest_limit_and_of_the_processes_around_it():
         ((0.5,), 240, 16),
     ],
 )
-def test_time_is_the_sum_of_limits_up_to_the_longest(seconds, longest, asked):
-    assert minutes(batch(*(Limits(seconds=each) for each in seconds)), longest) == asked
+def test_time_is_the_sum_of_limits_up_to_the_longest(seconds, longest, expected):
+    assert minutes(batch(*(Limits(seconds=each) for each in seconds)), longest) == expected
 
 
 def test_a_job_with_several_results_asks_for_the_time_of_each(monkeypatch):

@@ -57,10 +57,10 @@ def jobs(tmp_path, monkeypatch) -> dict[str, BaseJob]:
     Path("all.yaml").write_text(STUDY)
     Path("survey.yaml").write_text(SURVEY)
     plan = expand_studies([Path("all.yaml"), Path("survey.yaml")])
-    found = {job.kind: job for job in plan.jobs.values()}
-    assert set(found) == set(kinds()) == set(IN_FINGERPRINTS)
-    assert all(type(job) is kinds()[kind] for kind, job in found.items())
-    return found
+    by_kind = {job.kind: job for job in plan.jobs.values()}
+    assert set(by_kind) == set(kinds()) == set(IN_FINGERPRINTS)
+    assert all(type(job) is kinds()[kind] for kind, job in by_kind.items())
+    return by_kind
 
 
 def changed(value: Any) -> Any:
@@ -109,13 +109,13 @@ def test_numbers_are_the_same_in_files(jobs, tmp_path):
 @pytest.mark.parametrize("kind", IN_FINGERPRINTS)
 def test_a_fingerprint_depends_on_the_inputs_of_the_result_only(jobs, kind):
     job = jobs[kind]
-    found = {
+    significant = {
         field.name
         for field in fields(job)
         if replace(job, **{field.name: changed(getattr(job, field.name))}).fingerprint
         != job.fingerprint
     }
-    assert found == IN_FINGERPRINTS[kind]
+    assert significant == IN_FINGERPRINTS[kind]
     assert replace(job, digest="").fingerprint == ""
 
 

@@ -153,8 +153,8 @@ RING, MESH, BROKEN = "torus~dims=4", "mesh~dims=3x2", "torus~dims=3x3,failed_lin
 def test_every_run_leaves_a_row_with_its_outcome(tmp_path):
     names = (RING, "dor"), (RING, "angara-bfs"), (MESH, "angara-sssp"), (BROKEN, "dor")
     job = job_of(tmp_path, *names)
-    made, rows = done(job)
-    assert made == 4
+    missing, rows = done(job)
+    assert missing == 4
     assert [(row["topology"], row["routing"]) for row in rows] == [
         (item.topology, item.routing) for item in job.items
     ]
@@ -183,14 +183,14 @@ def test_a_run_beyond_its_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
         real(SurveyNetwork(topology), routing, ())
     job = job_of(tmp_path, *names, seconds=2.0)
     monkeypatch.setattr(surveys, "route_row", slow_at_the_second)
-    made, rows = done(job)
-    assert made == 3
+    missing, rows = done(job)
+    assert missing == 3
     assert [row["status"] for row in rows] == ["ok", "timeout", "ok"]
     assert rows[1]["reason"].startswith("reached its limit of 2 CPU-s (limits.seconds)")
 
     monkeypatch.setattr(surveys, "route_row", real)
-    made, rows = done(job)
-    assert made == 1
+    missing, rows = done(job)
+    assert missing == 1
     assert [row["status"] for row in rows] == ["ok", "ok", "ok"]
 
 
@@ -199,8 +199,8 @@ def test_rows_are_found_whichever_shard_made_them(tmp_path):
     done(job_of(tmp_path, *names))
     assert set(store(tmp_path).statuses().values()) == {"ok", "origin"}
     all_items = job_of(tmp_path, *names).items
-    made, rows = done(survey_job(tmp_path, *all_items[1:], name="other-1"))
-    assert (made, len(rows)) == (0, 2)
+    missing, rows = done(survey_job(tmp_path, *all_items[1:], name="other-1"))
+    assert (missing, len(rows)) == (0, 2)
 
 
 def test_bounds_stand_beside_the_runs_of_their_rules(tmp_path):
@@ -216,8 +216,8 @@ def test_bounds_stand_beside_the_runs_of_their_rules(tmp_path):
     lost = SurveyItem("4" * 64, "torus~dims=4x2", rules="angara")
     with store(tmp_path).writer("old") as writer:
         writer.append(lost.fingerprint, "unsupported", {"status": "unsupported", "reason": "so"})
-    made, rows = done(survey_job(tmp_path, *items, lost, *runs))
-    assert made == 4
+    missing, rows = done(survey_job(tmp_path, *items, lost, *runs))
+    assert missing == 4
     # angara.md: on 2x4 the exact turns lower the optimum from 5 to 4, as on 4x2
     assert (rows[0]["lower_bound_rules"], rows[0]["turn_set"]) == ("4", "angara/exact")
     assert int(rows[0]["gap"]) == int(rows[0]["max_load"]) - 4

@@ -34,12 +34,12 @@ def jobs(tmp_path, monkeypatch):
     """Jobs of a study by kind and routing; the network is built."""
     monkeypatch.chdir(tmp_path)
     Path("tables.yaml").write_text(STUDY)
-    found = {
+    by_ids = {
         (job.kind, job.ids[1] if len(job.ids) > 1 else ""): job
         for job in expand_studies([Path("tables.yaml")]).jobs.values()
     }
-    run_job(found["topologies", ""])
-    return found
+    run_job(by_ids["topologies", ""])
+    return by_ids
 
 
 @pytest.fixture

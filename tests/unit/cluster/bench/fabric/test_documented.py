@@ -48,10 +48,10 @@ def test_the_script_records_applies_and_restores(script, job, tmp_path):
     active = tmp_path / "state" / "active"
     assert {path.name: path.read_text() for path in active.iterdir()} == files
     # what is active is what was meant
-    found = load("export", "angara").read(
+    table = load("export", "angara").read(
         {path.name: path.read_text() for path in active.iterdir()}
     )
-    assert found.hop_channel.tolist() == job.table.hop_channel.tolist()
+    assert table.hop_channel.tolist() == job.table.hop_channel.tolist()
     fabric.restore(job, run)
     fabric.restore(job, run)
     assert not active.exists()

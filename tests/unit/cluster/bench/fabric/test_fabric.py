@@ -18,8 +18,8 @@ from routelab.toolkit import build_grid
 HOSTS = ("a", "b")
 
 
-def commands(**given):
-    return Fabric(FabricCommands(**given))
+def commands(**arguments):
+    return Fabric(FabricCommands(**arguments))
 
 
 @cache
@@ -34,10 +34,10 @@ def job(hosts=HOSTS, topology="torus~dims=2", folder=Path("/work dir/$(id)"), **
 def ran(arguments, **more):
     noted = []
     fabric = commands(apply=arguments, restore=["false"], seconds=7)
-    fabric.apply(job(**more), lambda *asked: noted.append(asked))
-    ((found, seconds),) = noted
+    fabric.apply(job(**more), lambda *call: noted.append(call))
+    ((command, seconds),) = noted
     assert seconds == 7
-    return found
+    return command
 
 
 def test_each_placeholder_stands_inside_one_argument():
@@ -87,9 +87,9 @@ def test_any_text_is_one_argument(arguments):
     ],
 )
 def test_arguments_that_mean_nothing_are_refused(arguments, said):
-    with pytest.raises(ValidationError) as told:
+    with pytest.raises(ValidationError) as raised:
         commands(apply=arguments, restore=["true"])
-    assert said in str(told.value)
+    assert said in str(raised.value)
 
 
 def test_missing_programs_and_values_are_reported_beforehand(tmp_path):

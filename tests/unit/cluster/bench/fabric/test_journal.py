@@ -27,7 +27,7 @@ def test_an_entry_is_read_until_it_is_cleared(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "reason"),
     [
         (b"", "is damaged or not JSON"),
         (b"\xff\xfe", "is damaged or not JSON"),
@@ -40,12 +40,12 @@ def test_an_entry_is_read_until_it_is_cleared(tmp_path):
         ),
     ],
 )
-def test_a_damaged_journal_asks_to_restore_by_hand_before_it_is_removed(tmp_path, text, found):
+def test_a_damaged_journal_asks_to_restore_by_hand_before_it_is_removed(tmp_path, text, reason):
     journal = written(tmp_path, text)
     with pytest.raises(InputError) as caught:
         journal.entry()
-    told = str(caught.value)
-    assert found in told
-    assert str(journal.path) in told
-    assert told.endswith("restore the fabric by hand, and only then remove that file")
-    assert "remove it and run again" not in told
+    message = str(caught.value)
+    assert reason in message
+    assert str(journal.path) in message
+    assert message.endswith("restore the fabric by hand, and only then remove that file")
+    assert "remove it and run again" not in message

@@ -36,10 +36,10 @@ def switch(tmp_path):
 def log(tmp_path):
     def lines():
         """The log without its time stamps, which are checked."""
-        found = (tmp_path / "logs" / "fabric.log").read_text().splitlines()
+        logged = (tmp_path / "logs" / "fabric.log").read_text().splitlines()
         stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00 "
-        assert all(re.match(stamp, line) or line.startswith("| ") for line in found)
-        return [re.sub(stamp, "", line) for line in found]
+        assert all(re.match(stamp, line) or line.startswith("| ") for line in logged)
+        return [re.sub(stamp, "", line) for line in logged]
 
     return lines
 
@@ -88,9 +88,9 @@ def test_arguments_arrive_verbatim(switch):
 
 def test_a_failure_is_reported_with_its_last_lines(switch, log):
     text = "for n in 1 2 3 4 5 6 7; do echo line $n; done; exit 3"
-    with pytest.raises(FabricError) as told:
+    with pytest.raises(FabricError) as raised:
         switch.run(["sh", "-c", text], LONG)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"sh -c '{text}': exit code 3; its last lines:"
         "\n    line 3\n    line 4\n    line 5\n    line 6\n    line 7"
     )
@@ -122,19 +122,19 @@ def test_any_bytes_may_be_printed(switch, log):
     garbage = bytes(range(256)) * 3
     write = f"import sys; sys.stdout.buffer.write({garbage!r}); sys.exit(int(sys.argv[1]))"
     assert "\N{REPLACEMENT CHARACTER}" in switch.run(python(write, "0"), LONG)
-    with pytest.raises(FabricError) as told:
+    with pytest.raises(FabricError) as raised:
         switch.run(python(write, "4"), LONG)
     # nothing that a terminal would obey
-    assert all(c.isprintable() or c == "\n" for c in str(told.value))
+    assert all(c.isprintable() or c == "\n" for c in str(raised.value))
     assert all(line.isprintable() for line in log())
 
 
 def test_endless_output_is_kept_at_its_end(switch, monkeypatch):
     monkeypatch.setattr(switching, "KEPT_BYTES", 1000)
-    found = switch.run(python("for n in range(20000): print(n)"), LONG)
-    assert found.startswith("(beginning omitted)\n")
-    assert found.endswith("19998\n19999\n")
-    assert len(found) < 200_000
+    output = switch.run(python("for n in range(20000): print(n)"), LONG)
+    assert output.startswith("(beginning omitted)\n")
+    assert output.endswith("19998\n19999\n")
+    assert len(output) < 200_000
 
 
 def test_a_command_has_no_input(switch):
@@ -168,9 +168,9 @@ def test_at_its_limit_a_command_is_ended_with_its_children(
     # the clock starts before the shell does, so it gets some seconds to say who it is
     with pytest.raises(FabricError, match=r"took longer than 3 s and was ended; its last lines:"):
         switch.run(["sh", "-c", text], 3)
-    found = [int(pid) for pid in pids.read_text().split()]
-    assert len(found) == 2
-    assert all(gone(pid) for pid in found)
+    children = [int(pid) for pid in pids.read_text().split()]
+    assert len(children) == 2
+    assert all(gone(pid) for pid in children)
     assert log()[-2:] == ["| child", "took longer than 3 s and was ended"]
 
 
@@ -193,13 +193,13 @@ def test_processes_of_another_user_are_named(switch, monkeypatch):
         raise PermissionError
 
     monkeypatch.setattr(os, "killpg", refuse)
-    with pytest.raises(FabricError) as told:
+    with pytest.raises(FabricError) as raised:
         switch.run(["sleep", "300"], 0.2)
     monkeypatch.undo()
     (pid,) = set(pids)
     os.kill(pid, signal.SIGKILL)
     assert f"and could not be ended, because it runs as another user (process group {pid})" in str(
-        told.value
+        raised.value
     )
 
 
@@ -262,9 +262,9 @@ def test_a_fabric_of_a_cluster(tmp_path):
     ],
 )  # fmt: skip
 def test_all_mistakes_are_reported_together(tmp_path, text, places):
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         chosen(tmp_path, f"fabric:\n  {text}\n")
-    lines = str(told.value).splitlines()
+    lines = str(raised.value).splitlines()
     assert len(lines) == len(places)
     assert all(word in line for word, line in zip(places.values(), lines, strict=True)), lines
 
@@ -289,8 +289,8 @@ def test_the_files_of_a_job(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*files, "state"])
     assert all((tmp_path / name).read_text() == text for name, text in files.items())
     assert files["hosts.txt"].splitlines()[7] == "7 n7"
-    found = load("export", "angara").read(files)
-    assert found.hop_channel.tolist() == table().hop_channel.tolist()
+    exported = load("export", "angara").read(files)
+    assert exported.hop_channel.tolist() == table().hop_channel.tolist()
     # the same again touches no file, and one that was damaged is mended
     before = (tmp_path / "network.txt").stat().st_ino
     (tmp_path / "node-0.0.txt").write_text("damaged")
