@@ -194,7 +194,7 @@ def build_arrays(
         arrived=np.zeros((most_messages, (traffic.message_packets + 63) // 64), u64),
         switch_ports=ports.start.astype(i32),
         port_of_channel=ports.of_channel.astype(i32),
-        heads=np.zeros((wheel, words), u64),
+        scheduled=np.zeros((wheel, words), u64),
         credits=np.zeros((wheel, words), u64),
         sources=np.zeros((SOURCE_WHEEL, (terminals + 63) // 64), u64),
         stalled=np.zeros(words, u64),

@@ -63,8 +63,8 @@ def test_a_unit_alone_in_an_output_fifo_needs_no_slot():
 
 
 @njit
-def collect_heads(places, now):
-    return cycle._collect_heads(engine_at(places), now)
+def collect_scheduled(places, now):
+    return cycle._collect_scheduled(engine_at(places), now)
 
 
 @cache
@@ -81,12 +81,12 @@ QUEUES = 3 * 4 * 9
 
 
 @given(st.sets(st.integers(0, QUEUES - 1)) | st.just(set(range(QUEUES))))
-def test_exactly_the_queues_of_a_cycle_are_collected_in_order(heads):
+def test_exactly_the_queues_of_a_cycle_are_collected_in_order(queues):
     simulation = idle_ring()
     engine = simulation._engine
     assert len(engine.queues) == QUEUES
-    for queue in heads:
-        engine.heads[5, queue // 64] |= np.uint64(1) << np.uint64(queue % 64)
-    count = collect_heads(simulation._places, 5)
-    assert engine.active["queue"][:count].tolist() == sorted(heads)
-    assert not engine.heads.any()
+    for queue in queues:
+        engine.scheduled[5, queue // 64] |= np.uint64(1) << np.uint64(queue % 64)
+    count = collect_scheduled(simulation._places, 5)
+    assert engine.active["queue"][:count].tolist() == sorted(queues)
+    assert not engine.scheduled.any()

@@ -90,8 +90,8 @@ class Engine(NamedTuple):
     """int32 (S + 1,): ports of each switch"""
     port_of_channel: Any
     """int32 (C,)"""
-    heads: Any
-    """uint64 (W, words of Q bits): queues to examine, by cycle"""
+    scheduled: Any
+    """uint64 (W, words of Q bits): timing wheel, the queues to examine by cycle"""
     credits: Any
     """uint64 (W, words of Q bits): queues whose credit arrives"""
     sources: Any
@@ -181,7 +181,7 @@ def _example() -> Engine:
         arrived=bits,
         switch_ports=line,
         port_of_channel=line,
-        heads=bits,
+        scheduled=bits,
         credits=bits,
         sources=bits,
         stalled=words,

@@ -85,38 +85,38 @@ def _receive_credits(engine, now):
 
 
 @inline
-def _collect_heads(engine, now):
+def _collect_scheduled(engine, now):
     """Move this cycle's queues into `active`, ascending; return their number."""
-    heads, active = engine.heads, engine.active
+    scheduled, active = engine.scheduled, engine.active
     row = now & engine.setting[at.S_MASK]
-    num_heads = 0
-    for word in range(heads.shape[1]):
-        bits = heads[row, word]
+    num_active = 0
+    for word in range(scheduled.shape[1]):
+        bits = scheduled[row, word]
         if bits == np.uint64(0):
             continue
-        heads[row, word] = np.uint64(0)
+        scheduled[row, word] = np.uint64(0)
         # How many a word has is hard to predict. So a step takes two, and no branch depends on
         # whether there is a second one: if not, the next queue takes its place.
         while bits != np.uint64(0):
             for _ in range(2):
-                active[u(num_heads)].queue = (word << 6) + lowest(bits)
-                num_heads += np.int64(bits != np.uint64(0))
+                active[u(num_active)].queue = (word << 6) + lowest(bits)
+                num_active += np.int64(bits != np.uint64(0))
                 bits &= bits - np.uint64(1)
-    return num_heads
+    return num_active
 
 
 @inline
-def _end_of_block(engine, begin, num_heads):
+def _end_of_block(engine, begin, num_active):
     """Return the end of a block of `active`, which contains all queues of its switches."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
-    end = min(begin + _BLOCK, num_heads)
+    end = min(begin + _BLOCK, num_active)
     if engine.setting[at.S_FAR] != 0:
         for k in range(begin, end):
             prefetch(queues, active[u(k)].queue)
-    if end == num_heads:
+    if end == num_active:
         return end
     switch = inputs[u(queues[u(active[u(end - 1)].queue)].port)].switch
-    while end < num_heads and inputs[u(queues[u(active[u(end)].queue)].port)].switch == switch:
+    while end < num_active and inputs[u(queues[u(active[u(end)].queue)].port)].switch == switch:
         end += 1
     return end
 
@@ -137,7 +137,7 @@ def _route_heads(engine, hop, begin, end, now):
             continue
         due = max(inputs[u(port)].free_at, queues[u(queue)].ready)
         if due > now:
-            mark(engine.heads, due & mask, queue)
+            mark(engine.scheduled, due & mask, queue)
             continue
         if queues[u(queue)].waiting == 2:
             queues[u(queue)].waiting = 0
@@ -229,11 +229,11 @@ def run_cycles(places, hop, inject, begin, end):
         if engine.setting[at.S_WAITING] >= 0:
             publish_cycle(engine, now)
         inject_units(engine, hop, inject, now)
-        num_heads = _collect_heads(engine, now)
-        examined += num_heads
+        num_active = _collect_scheduled(engine, now)
+        examined += num_active
         begin_block = 0
-        while begin_block < num_heads:
-            end_block = _end_of_block(engine, begin_block, num_heads)
+        while begin_block < num_active:
+            end_block = _end_of_block(engine, begin_block, num_active)
             routed_end = _route_heads(engine, hop, begin_block, end_block, now)
             allocate(engine, begin_block, routed_end, now)
             begin_block = end_block

@@ -188,8 +188,8 @@ WORK = np.dtype(
 """A queue that is examined in this cycle, with its input port and front packet; queue −1:
 finished."""
 
-PROPOSAL = _fields("entry", "place", "out", "rank")
-"""Proposal of an input port: its row of WORK, the next queue, the output, the rank."""
+PROPOSAL = _fields("entry", "next_queue", "out", "rank")
+"""Proposal of an input port: its row of `active`, the next queue, the output, the rank."""
 
 MESSAGE = _fields("born", "arrived", "expected", "_3")
 

@@ -3,6 +3,9 @@
 input arbitration     every input port proposes one of its queues
 output arbitration    every output accepts one of the proposals
 switch traversal      the accepted units move
+
+A queue that does not move is scheduled again: its bit is set in the timing wheel `engine.scheduled`
+at row ``cycle & wheel_mask``. ``u(i)`` makes an index unsigned, which is faster (`kernels.bits`).
 """
 
 from __future__ import annotations
@@ -29,21 +32,22 @@ def _select_candidate(engine, queue, now):
     """
     queues, room, candidates = engine.queues, engine.room, engine.candidates
     wormhole = engine.setting[at.S_UNITS] > 1
-    weigh, fixed = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
+    by_occupancy, fixed = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
     next_queue = NO_ROOM
     least, ties = np.int64(0), np.uint64(0)
     begin = queue * engine.setting[at.S_MOST]
     for k in range(begin, begin + queues[u(queue)].choices):
         out, first_queue = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
         kind = np.int64(candidates[u(k)].kind)
-        place = find_queue(engine, out, first_queue, kind, now, wormhole)
-        if place < 0:
+        queue_behind = find_queue(engine, out, first_queue, kind, now, wormhole)
+        if queue_behind < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
-        if weigh:
-            cost += room[u(place)].capacity - room[u(place)].credits
+        if by_occupancy:
+            cost += room[u(queue_behind)].capacity - room[u(queue_behind)].credits
         if next_queue >= 0 and cost == least:
-            # each of equal candidates is equally likely
+            # the k-th of equal candidates replaces those before it with probability 1 / k, so each
+            # is equally likely
             ties += np.uint64(1)
             if fixed:
                 word = tie_word(engine, queue, now, np.int64(ties))
@@ -56,17 +60,18 @@ def _select_candidate(engine, queue, now):
         else:
             ties = np.uint64(0)
         least = cost
-        next_queue = place
+        next_queue = queue_behind
         queues[u(queue)].out = out
         queues[u(queue)].kind = kind
     return next_queue
 
 
 @inline
-def _arbitrate_inputs(engine, begin, end, now, last):
+def _arbitrate_inputs(engine, begin, end, now, is_last):
     """Let every input port propose one of its queues, and return the number of proposals.
 
-    Queues that cannot move stall after the `last` allocation of a cycle; they are −1 in `active`.
+    Updates `engine.proposals`. Queues that cannot move stall in the last iteration of a cycle; they
+    are −1 in `active` then.
     """
     queues, inputs, active, proposals = (
         engine.queues,
@@ -76,35 +81,35 @@ def _arbitrate_inputs(engine, begin, end, now, last):
     )
     wormhole = engine.setting[at.S_UNITS] > 1
     ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN
-    last_proposal, latest = -1, -1
-    for k in range(begin, end):
-        queue, port = np.int64(active[u(k)].queue), np.int64(active[u(k)].port)
+    last_proposal, last_port = -1, -1
+    for entry in range(begin, end):
+        queue, port = np.int64(active[u(entry)].queue), np.int64(active[u(entry)].port)
         if queue < 0 or inputs[u(port)].free_at > now:
             continue
         if queues[u(queue)].choices == 1 or ranked:
             kind = np.int64(queues[u(queue)].kind)
             out, first_queue = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
-            place = find_queue(engine, out, first_queue, kind, now, wormhole)
+            next_queue = find_queue(engine, out, first_queue, kind, now, wormhole)
         else:
-            place = np.int64(_select_candidate(engine, queue, now))
-            if place >= 0 and engine.setting[at.S_FAR] != 0:
-                prefetch(queues, place)
-        if place < at.LEAVES:
-            if last:
-                stall(engine, k, queue, port, now)
-                active[u(k)].queue = -1
+            next_queue = np.int64(_select_candidate(engine, queue, now))
+            if next_queue >= 0 and engine.setting[at.S_FAR] != 0:
+                prefetch(queues, next_queue)
+        if next_queue < at.LEAVES:
+            if is_last:
+                stall(engine, entry, queue, port, now)
+                active[u(entry)].queue = -1
             continue
         rank = rank_packet(
-            engine, np.int64(queue - inputs[u(port)].turn), np.int64(active[u(k)].packet)
+            engine, np.int64(queue - inputs[u(port)].turn), np.int64(active[u(entry)].packet)
         )
-        # the queues of a port are consecutive
-        if port != latest:
-            latest = port
+        # the queues of a port are consecutive, so its latest proposal is the last one
+        if port != last_port:
+            last_port = port
             last_proposal += 1
         elif rank >= proposals[u(last_proposal)].rank:
             continue
-        proposals[u(last_proposal)].entry = k
-        proposals[u(last_proposal)].place = place
+        proposals[u(last_proposal)].entry = entry
+        proposals[u(last_proposal)].next_queue = next_queue
         proposals[u(last_proposal)].out = queues[u(queue)].out
         proposals[u(last_proposal)].rank = rank
     return last_proposal + 1
@@ -125,26 +130,26 @@ def _arbitrate_outputs(engine, num_proposals, now):
         out = np.int64(proposals[u(j)].out)
         rank = np.int64(proposals[u(j)].rank)
         if not by_age:
-            head = active[u(proposals[u(j)].entry)]
-            turn = np.int64(head.port - outputs[u(out)].turn)
-            rank = rank_packet(engine, turn, np.int64(head.packet))
+            proposer = active[u(proposals[u(j)].entry)]
+            ports_after_turn = np.int64(proposer.port - outputs[u(out)].turn)
+            rank = rank_packet(engine, ports_after_turn, np.int64(proposer.packet))
             proposals[u(j)].rank = rank
         accepted = outputs[u(out)].choice
-        # an old choice may be any number; it is valid if it is a proposal of this round for `out`.
-        # One condition for all: branches would be mispredicted
+        # An old choice may be any number; it is valid if it is a proposal of this round for `out`.
+        # One condition for all: the processor would mispredict branches.
         accepted_proposal = proposals[u(accepted)]
         is_better = (
             (accepted >= j) | (accepted_proposal.out != out) | (rank < accepted_proposal.rank)
         )
         outputs[u(out)].choice = j if is_better else accepted
-    # 2. The accepted proposals move to the front. Whether one is accepted is hard to predict, so no
-    #    branch depends on it: each is copied to the next place, which the next one may take again.
+    # 2. The accepted proposals move to the front. A branch on whether one is accepted would be
+    #    mispredicted, so each is copied to the next row, which the one after it may overwrite.
     num_accepted = 0
     for j in range(num_proposals):
-        entry, place = proposals[u(j)].entry, proposals[u(j)].place
+        entry, next_queue = proposals[u(j)].entry, proposals[u(j)].next_queue
         out = np.int64(proposals[u(j)].out)
         proposals[u(num_accepted)].entry = entry
-        proposals[u(num_accepted)].place = place
+        proposals[u(num_accepted)].next_queue = next_queue
         proposals[u(num_accepted)].out = out
         num_accepted += np.int64(outputs[u(out)].choice == j)
     # 3. Their units move.
@@ -154,27 +159,29 @@ def _arbitrate_outputs(engine, num_proposals, now):
         queue, port = np.int64(active[u(entry)].queue), np.int64(active[u(entry)].port)
         outputs[u(out)].turn = port + 1
         inputs[u(port)].turn = queue + 1
-        packet, place = np.int64(active[u(entry)].packet), np.int64(proposals[u(j)].place)
-        _traverse_switch(engine, queue, port, packet, out, place, now)
+        packet, next_queue = np.int64(active[u(entry)].packet), np.int64(proposals[u(j)].next_queue)
+        _traverse_switch(engine, queue, port, packet, out, next_queue, now)
         active[u(entry)].queue = -1
 
 
 @inline
 def allocate(engine, begin, end, now):
-    """Allocate input first, output second, as many times as the speed-up.
+    """Allocate the switches of a block of `active`: one iteration for each step of speed-up.
 
-    Works on all switches of a block together, because they are independent in the same cycle.
+    Works on all of them together, because switches are independent in the same cycle. Updates the
+    state of the engine; a rejected queue is in `engine.scheduled` for the cycle of its next try.
     """
     active, inputs = engine.active, engine.inputs
-    speedup, mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_MASK]
-    for turn in range(speedup):
-        num_proposals = _arbitrate_inputs(engine, begin, end, now, turn == speedup - 1)
+    speedup, wheel_mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_MASK]
+    for iteration in range(speedup):
+        num_proposals = _arbitrate_inputs(engine, begin, end, now, iteration == speedup - 1)
         _arbitrate_outputs(engine, num_proposals, now)
-    for k in range(begin, end):
-        queue = np.int64(active[u(k)].queue)
-        # a rejected queue tries again; whether it was rejected is hard to predict
-        again = max(now + 1, np.int64(inputs[u(active[u(k)].port)].free_at))
-        mark_if(queue >= 0, engine.heads, again & mask, queue)
+    for entry in range(begin, end):
+        # Moved and stalled queues are −1 by now. `mark_if`, because the processor would mispredict
+        # a branch on whether a queue was rejected.
+        queue = np.int64(active[u(entry)].queue)
+        retry_at = max(now + 1, np.int64(inputs[u(active[u(entry)].port)].free_at))
+        mark_if(queue >= 0, engine.scheduled, retry_at & wheel_mask, queue)
 
 
 @inline
@@ -188,7 +195,7 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
     queues, more, packets = engine.queues, engine.more, engine.packets
     inputs, outputs, room = engine.inputs, engine.outputs, engine.room
     setting, totals = engine.setting, engine.totals
-    mask, units = setting[at.S_MASK], setting[at.S_UNITS]
+    wheel_mask, units = setting[at.S_MASK], setting[at.S_UNITS]
 
     # 1. The channel: without FIFOs, it is busy from the moment when it has sent earlier units.
     to_fifo = setting[at.S_FIFO] != 0 and next_queue != at.LEAVES
@@ -211,9 +218,9 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
     pop_unit(engine, queue, now + max(crossing, 1))
     credit_at = now + max(crossing, 1) - 1 + inputs[u(in_port)].credit_delay
     # a bit per cycle holds one credit of a queue: a second one arrives a cycle later
-    while is_marked(engine.credits, credit_at & mask, queue):
+    while is_marked(engine.credits, credit_at & wheel_mask, queue):
         credit_at += 1
-    mark(engine.credits, credit_at & mask, queue)
+    mark(engine.credits, credit_at & wheel_mask, queue)
 
     # 4. The unit arrives at its terminal, or in the next buffer.
     # under virtual cut-through a unit is head and tail, and nothing is counted
@@ -245,7 +252,7 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
             more[u(queue)].sent = 0
             if next_queue != at.LEAVES:
                 more[u(next_queue)].holder = -(now + 1)  # free from the next cycle on
-                wake_for(engine, next_queue, inputs[u(in_port)].switch, (now + 1) & mask)
+                wake_for(engine, next_queue, inputs[u(in_port)].switch, (now + 1) & wheel_mask)
     else:
         more[u(queue)].sent += 1
         if is_head:

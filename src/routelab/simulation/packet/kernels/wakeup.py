@@ -91,7 +91,7 @@ def wake_stalled(engine, place, switch, row):
                 awake += 1
                 queues[u(queue)].waiting = 0
         stalled[u(word)] ^= woken
-        engine.heads[u(row), u(word)] |= woken
+        engine.scheduled[u(row), u(word)] |= woken
     engine.num_stalled[u(switch)] -= awake
     engine.watched[u(switch)] = watched
 
@@ -113,13 +113,13 @@ def wake_rankers(engine, place, switch, row):
 @inline
 def wake_for(engine, place, switch, row):
     """Wake the queues of a switch that may wait for room in the queue `place`."""
-    queues, heads, senders = engine.queues, engine.heads, engine.senders
+    queues, scheduled, senders = engine.queues, engine.scheduled, engine.senders
     waiting = senders[u(place)].wait_first
     if waiting >= 0:
         senders[u(place)].wait_first = -1
         while waiting >= 0:
             queues[u(waiting)].waiting = 0
-            mark(heads, row, waiting)
+            mark(scheduled, row, waiting)
             waiting = engine.more[u(waiting)].wait_next
     wake_stalled(engine, place, switch, row)
 
@@ -141,7 +141,7 @@ def stall(engine, entry, queue, port, now):
     mask, count = engine.setting[at.S_MASK], np.int64(queues[u(queue)].choices)
     if again == at.CALL_AGAIN or (again == at.RANK_AGAIN and count > 1):
         # the choice may differ in the next cycle
-        mark(engine.heads, (now + 1) & mask, queue)
+        mark(engine.scheduled, (now + 1) & mask, queue)
         return
     fixed = engine.setting[at.S_FIXED] != 0
     if fixed and count > 1 and engine.watches[u(queue)].near == np.uint64(0):
@@ -149,12 +149,12 @@ def stall(engine, entry, queue, port, now):
     if again == at.RANK_ON_CHANGE and count > 1:
         soonest = next_change(engine, entry, queue, now)
         if soonest >= 0:
-            mark(engine.heads, soonest & mask, queue)
+            mark(engine.scheduled, soonest & mask, queue)
     elif count == 1:
         out, first_queue = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
         idle = idle_time(engine.outputs, out)
         if idle > now:
-            mark(engine.heads, idle & mask, queue)
+            mark(engine.scheduled, idle & mask, queue)
             return
         if queues[u(queue)].kind >> at.NUM_VCS == 1:
             engine.more[u(queue)].wait_next = engine.senders[u(first_queue)].wait_first
@@ -177,7 +177,7 @@ def stall(engine, entry, queue, port, now):
             ):
                 soonest = idle
         if soonest >= 0:
-            mark(engine.heads, soonest & mask, queue)
+            mark(engine.scheduled, soonest & mask, queue)
         if not fixed:
             _watch_all(engine, queue)
     _add_stalled(engine, queue, port)
