@@ -32,7 +32,8 @@ _SUMS = (
 """Counts of a sample (`CycleCounts`); that of waiting packets as its change since the last one."""
 
 CERTAIN = 0.998
-"""Confidence level (two-sided) of a growing backlog: one error in a thousand."""
+"""Confidence level of what a verdict on a run calls certain. It is two-sided, so the end of an
+interval that a verdict uses errs once in a thousand."""
 
 
 class Samples:
@@ -51,7 +52,7 @@ class Samples:
         self._max_samples = max_samples
         self._rows: list[Int64Array] = []
         self._latencies: list[Int64Array] = []
-        self._counted: Int64Array | None = None
+        self._latencies_before: Int64Array | None = None
         self._waiting = 0
 
     def begin(self, waiting: int) -> None:
@@ -71,9 +72,9 @@ class Samples:
         self._rows.append(np.array([getattr(change, name) for name in _SUMS], dtype=np.int64))
         self._waiting = sample.packets_waiting
         if latencies is not None:
-            before = 0 if self._counted is None else self._counted
+            before = 0 if self._latencies_before is None else self._latencies_before
             self._latencies.append(latencies - before)
-            self._counted = latencies
+            self._latencies_before = latencies
         if len(self._rows) == self._max_samples:
             self._rows = _add_pairs(self._rows)
             self._latencies = _add_pairs(self._latencies)
@@ -110,8 +111,9 @@ class Samples:
     def latency(self) -> Float64Array:
         """Mean latency of arrivals in each sample; without arrivals, that of the one before."""
         packets = self.packets
-        held = np.maximum.accumulate(np.where(packets > 0, np.arange(len(packets)), 0))
-        return self._column("latency_sum")[held] / np.maximum(packets[held], 1)
+        # the latest sample with arrivals; before the first arrival sample 0, with a latency of 0
+        latest = np.maximum.accumulate(np.where(packets > 0, np.arange(len(packets)), 0))
+        return self._column("latency_sum")[latest] / np.maximum(packets[latest], 1)
 
     def rate(self, confidence: float) -> Estimate:
         """Estimate the flits per cycle that arrive, in total."""
@@ -130,18 +132,19 @@ class Samples:
         whole : Histogram
             Histogram of all samples.
         """
-        residual = (
-            self._column("latency_sum")
-            - self._column("latency_sum").sum() / self.packets.sum() * self.packets
-        )
+        # 1. Batches of samples whose mean latencies are independent, as in `ratio`; a remainder at
+        #    the beginning is dropped.
+        latency_sum, packets = self._column("latency_sum"), self.packets
+        residual = latency_sum - latency_sum.sum() / packets.sum() * packets
         width, correlation, independent = group_batches(residual)
         bins = np.array(self._latencies)[len(self) % width :]
-        grouped = bins.reshape(len(self) // width, width, -1).sum(axis=1)
+        batches = bins.reshape(len(self) // width, width, -1).sum(axis=1)
+        # 2. The error of their quantiles, which the remaining correlation widens as in `ratio`.
         values = np.array(
             [
-                Histogram(group, int(group.sum()), 0, whole.maximum).quantile(share)
-                for group in grouped
-                if group.any()
+                Histogram(batch, int(batch.sum()), 0, whole.maximum).quantile(share)
+                for batch in batches
+                if batch.any()
             ]
         )
         if len(values) < 2:
@@ -151,7 +154,7 @@ class Samples:
         return Estimate(whole.quantile(share), error, len(values) - 1, confidence, independent)
 
     def is_growing(self, num_ignored: int = 0) -> bool:
-        """Return whether arrivals are certainly below generation and the backlog grows.
+        """Return whether certainly less arrives than is generated, and the backlog grows.
 
         Parameters
         ----------
@@ -160,8 +163,8 @@ class Samples:
         """
         cycles = self._column("cycles")[num_ignored:]
         shortfall = (self._column("generated_flits") - self._column("ejected_flits"))[num_ignored:]
-        backlog = self._column("packets_waiting")[num_ignored:]
-        return all(ratio(part, cycles, CERTAIN).low > 0 for part in (shortfall, backlog))
+        backlog_growth = self._column("packets_waiting")[num_ignored:]
+        return all(ratio(growth, cycles, CERTAIN).low > 0 for growth in (shortfall, backlog_growth))
 
     def is_balanced(self, precision: float) -> bool:
         """Return whether certainly as much arrives as is generated, and nothing drifts.
@@ -175,19 +178,19 @@ class Samples:
         -----
         What is generated and does not arrive is in the backlog, so the change of the backlog from
         the first half to the second is the missing arrivals. It fluctuates much less than what is
-        generated: few packets suffice. A backlog that drifts has neighbouring batches that are
-        correlated at any length.
+        generated: few packets suffice.
         """
         generated = self._column("generated_flits")
         backlog = np.cumsum(generated - self._column("ejected_flits"))
         half = len(backlog) // 2
         early, late = (mean_estimate(part, CERTAIN) for part in (backlog[:half], backlog[-half:]))
-        growth = late.value - early.value + sqrt(early.half_width**2 + late.half_width**2)
-        return (
-            growth <= precision * generated.sum() / 2
-            and mean_estimate(backlog, CERTAIN).independent
-            and not self.is_warming_up()
-        )
+        # the upper end of the growth's interval: errors of the two means add as squares
+        max_growth = late.value - early.value + sqrt(early.half_width**2 + late.half_width**2)
+        # the two means stand for the middles of the halves, which are half a run apart
+        max_allowed = precision * generated.sum() / 2
+        # a backlog that drifts has neighbouring batches that are correlated at any length
+        is_steady = mean_estimate(backlog, CERTAIN).independent
+        return max_growth <= max_allowed and is_steady and not self.is_warming_up()
 
     def is_warming_up(self, confidence: float = CERTAIN) -> bool:
         """Return whether the first quarter certainly differs from the steady rest.
@@ -205,7 +208,8 @@ class Samples:
             steady = ratio(sums[cut:], weights[cut:], confidence)
             if steady.independent and weights[:cut].sum() > 0:
                 first_quarter = float(sums[:cut].sum() / weights[:cut].sum())
-                # the error of the first quarter: about that of a third of the rest
+                # The rest is three times as long as the first quarter, whose own half-width is thus
+                # root 3 as large; the difference of both has sqrt(1 + 3) = 2 half-widths.
                 if abs(first_quarter - steady.value) > 2 * steady.half_width:
                     return True
         return False
