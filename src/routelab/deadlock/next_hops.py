@@ -45,7 +45,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,8 @@ class NextHopVerdict:
     rank : int32 array, shape (C, V), or None
         Only of a proof: the order of removal; −1 for buffers without packets.
     cycle : tuple of (str, str, str)
-        Only of a refusal: what waits, for what, and which packets do.
+        Only of a refusal: for each step of the cycle the buffer that waits, the one that it waits
+        for, and the packets that do, in words.
     """
 
     status: Status
@@ -105,12 +106,13 @@ def check_next_hops(
         What packets with several candidates wait for.
     switching : {"virtual-cut-through", "wormhole"}
     """
-    topology, ends = table.topology, table.destination_switch
+    # 1. From every entry that packets reach, they must come to their destination.
+    topology, destinations = table.topology, table.destination_switch
     reached, dead_end, stray, longest = reachable_entries(
         table.entry_start,
         table.channel,
         table.starts,
-        ends,
+        destinations,
         topology.channel_target,
         topology.num_switches,
     )
@@ -124,44 +126,48 @@ def check_next_hops(
         return NextHopVerdict(
             "broken", f"packets for {target} loop: from {switch} they never come there"
         )
-    end = partial(
+    verdict = partial(
         NextHopVerdict,
         longest=int(longest) if longest >= 0 else None,
-        routed=reached.reshape(topology.num_switches, len(ends)),
+        routed=reached.reshape(topology.num_switches, len(destinations)),
     )
-    # Virtual channels count by use, as in `check_table`.
+    # 2. The states: packets at the head of buffers. Virtual channels are renumbered without gaps,
+    #    as in `check_table`.
     vc_numbers = used_numbers(table.vc)
     if len(vc_numbers) < table.virtual_channels:
         table = replace(table, vc=np.searchsorted(vc_numbers, table.vc).astype(np.int16))
-    criterion: Waits = "one" if switching == "wormhole" and table.has_choice else waits
-    states = list_states(
-        *(table.entry_start, table.channel, table.vc, table.virtual_channels),
-        *(reached, ends, topology.channel_target),
+    states = States(
+        *list_states(
+            *(table.entry_start, table.channel, table.vc, table.virtual_channels),
+            *(reached, destinations, topology.channel_target),
+        )
     )
     if topology.declares_flow_control:
         used = np.zeros(topology.num_channels, np.bool_)
-        used[states[0] // table.virtual_channels] = True
+        used[states.buffer // table.virtual_channels] = True
         status, obstacle = declared.find_obstacle(topology, used, switching)
         if obstacle:
-            return end(status, obstacle)
+            return verdict(status, obstacle)
+    # 3. Remove buffers. Under wormhole switching only ``one`` has a criterion.
+    criterion: Waits = "one" if switching == "wormhole" and table.has_choice else waits
     rank, remains = _removal(table, states, criterion)
     if remains.any() and criterion != waits:
-        return end(
+        return verdict(
             "not enough input",
             "the dependencies on all next hops together have a cycle, and no criterion is known "
             f"for wormhole switching if packets wait for {waits}; --waits one shows the cycle, and "
             "--switching cut-through has a criterion",
         )
     if remains.any():
-        cycle = _waiting_cycle(table, states, waits, rank, vc_numbers)
+        cycle = _waiting_cycle(table, states, waits, remains, vc_numbers)
         count = int(np.count_nonzero(remains))
         reason = f"{count} buffers may all wait for each other; {len(cycle)} of them in a cycle"
         channels = np.flatnonzero(remains) // table.virtual_channels
         if (topology.channel_bubble[channels] == 1).any():
             reason += ", and no criterion is known for next hops and bubbles; list the routes"
-            return end("not enough input", reason, cycle=cycle)
-        return end("cycle", reason, cycle=cycle)
-    return end(
+            return verdict("not enough input", reason, cycle=cycle)
+        return verdict("cycle", reason, cycle=cycle)
+    return verdict(
         "proven",
         "every buffer can be emptied after those that its packets wait for"
         if criterion == waits
@@ -172,67 +178,91 @@ def check_next_hops(
     )
 
 
-States = tuple[Int32Array, Int64Array, Int64Array, BoolArray]
-"""Buffer, entry, next entry and whether it is the first candidate; see `list_states`."""
+class States(NamedTuple):
+    """States of packets at the head of a buffer, from `list_states`; N of them.
+
+    Attributes
+    ----------
+    buffer : int32 array, shape (N,)
+        Buffer that the packet is in, ``channel * V + vc``.
+    entry : int64 array, shape (N,)
+        Entry whose candidate that buffer was.
+    next_entry : int64 array, shape (N,)
+        Entry whose candidates the packet waits for; −1 at its destination.
+    is_first : bool array, shape (N,)
+        Whether the buffer is the first candidate of `entry`.
+    """
+
+    buffer: Int32Array
+    entry: Int64Array
+    next_entry: Int64Array
+    is_first: BoolArray
 
 
 def _removal(table: NextHops, states: States, waits: Waits) -> tuple[Int32Array, BoolArray]:
-    """Return the order of removal, and which buffers with packets remain."""
-    resource, entry, next_entry, is_first = states
-    size = table.topology.num_channels * table.virtual_channels
-    needed = np.ones(len(table.entry_start) - 1, np.int64)
-    if waits == "one":
-        needed = np.diff(table.entry_start)
-    counts = is_first if waits == "escape" else np.ones(len(resource), np.bool_)
-    by_resource = group_by(resource, size)
-    by_entry = group_by(next_entry, len(needed))
-    rank = remove_buffers(resource, entry, next_entry, counts, needed, *by_resource, *by_entry)
-    return rank, (np.diff(by_resource[0]) > 0) & (rank < 0)
+    """Return the rank of each buffer in the order of removal, and whether it remains.
+
+    Buffers without packets have the rank −1, as those that remain, but do not count as such.
+    """
+    buffer, entry, next_entry, is_first = states
+    num_buffers = table.topology.num_channels * table.virtual_channels
+    num_entries = len(table.entry_start) - 1
+    # The candidates of an entry that must be removed before its packets no longer block.
+    needed = np.diff(table.entry_start) if waits == "one" else np.ones(num_entries, np.int64)
+    counts = is_first if waits == "escape" else np.ones(len(buffer), np.bool_)
+    states_of_buffer = group_by(buffer, num_buffers)
+    states_by_next_entry = group_by(next_entry, num_entries)
+    rank = remove_buffers(
+        *(buffer, entry, next_entry, counts, needed), *states_of_buffer, *states_by_next_entry
+    )
+    has_packets = np.diff(states_of_buffer[0]) > 0
+    return rank, has_packets & (rank < 0)
 
 
 def _waiting_cycle(
-    table: NextHops, states: States, waits: Waits, rank: Int32Array, vc_numbers: tuple[int, ...]
+    table: NextHops, states: States, waits: Waits, remains: BoolArray, vc_numbers: tuple[int, ...]
 ) -> tuple[tuple[str, str, str], ...]:
     """Follow remaining buffers from one to one that its head packet waits for, until they repeat.
 
     Every remaining buffer has a packet that waits for remaining ones only, or may choose one.
     """
-    resource, _, next_entry, _ = states
     vcs = table.virtual_channels
     candidates = table.channel * vcs + table.vc
     # 1. For each remaining buffer: the entry of a packet that blocks it, and a buffer that remains,
     #    too, and that this packet waits for.
-    entries: dict[int, int] = {}
-    following: dict[int, int] = {}
-    for buffer, entry in zip(resource.tolist(), next_entry.tolist(), strict=True):
-        if rank[buffer] >= 0 or entry < 0 or buffer in following:
+    blocking_entry: dict[int, int] = {}
+    waits_for: dict[int, int] = {}
+    for buffer, entry in zip(states.buffer.tolist(), states.next_entry.tolist(), strict=True):
+        is_at_destination = entry < 0
+        if not remains[buffer] or is_at_destination or buffer in waits_for:
             continue
         wanted = candidates[table.entry_start[entry] : table.entry_start[entry + 1]]
-        remaining = wanted[rank[wanted] < 0]
+        remaining = wanted[remains[wanted]]
         is_blocked = {
             "any": len(remaining) == len(wanted),
             "one": len(remaining) > 0,
-            "escape": rank[wanted[0]] < 0,
+            "escape": remains[wanted[0]],
         }[waits]
         if is_blocked:
-            following[buffer], entries[buffer] = int(remaining[0]), entry
-    # 2. The walk from any of them must repeat, because there are no others.
-    path = [next(iter(following))]
-    while following[path[-1]] not in path:
-        path.append(following[path[-1]])
-    cycle = path[path.index(following[path[-1]]) :]
+            # under ``escape`` the first that remains is the first candidate, as it must be
+            waits_for[buffer], blocking_entry[buffer] = int(remaining[0]), entry
+    # 2. Each waits for one of these buffers again, so a walk from any of them must repeat.
+    path = [next(iter(waits_for))]
+    while waits_for[path[-1]] not in path:
+        path.append(waits_for[path[-1]])
+    cycle = path[path.index(waits_for[path[-1]]) :]
 
-    def text(buffer: int) -> str:
+    def buffer_name(buffer: int) -> str:
         return f"{table.topology.link_name(buffer // vcs)} vc {vc_numbers[buffer % vcs]}"
 
     # 3. What waits, for what, and which packets do.
     steps = []
     for buffer in cycle:
-        entry = entries[buffer]
+        entry, wanted_name = blocking_entry[buffer], buffer_name(waits_for[buffer])
         others = int(table.entry_start[entry + 1] - table.entry_start[entry]) - 1
         more = f" or {others} more" if waits == "any" and others else ""
-        target = table.entry_ends(entry)[1]
-        steps.append((text(buffer), text(following[buffer]) + more, f"packets for {target}"))
+        _, target = table.entry_ends(entry)
+        steps.append((buffer_name(buffer), wanted_name + more, f"packets for {target}"))
     return tuple(steps)
 
 
@@ -263,7 +293,7 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
     ``removal`` (``[channel, vc]`` in order). ``instances/check.py`` verifies it.
     """
     assert verdict.rank is not None
-    topology, ends = table.topology, table.destination_switch
+    topology, destinations = table.topology, table.destination_switch
     names = topology.switch_names
     # buffers in the order of removal; those without packets, which come first, are left out
     order = np.argsort(verdict.rank, axis=None, kind="stable")
@@ -273,12 +303,12 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
         "format": REMOVAL_FORMAT,
         "waits": verdict.waits,
         "switches": list(names),
-        "destinations": [names[switch] for switch in ends.tolist()],
+        "destinations": [names[switch] for switch in destinations.tolist()],
         "sources": [names[switch] for switch in table.sources.tolist()],
         "channels": list_channels(topology),
         "entries": [
             [
-                *divmod(entry, len(ends)),
+                *divmod(entry, len(destinations)),
                 [
                     [int(table.channel[i]), int(table.vc[i])]
                     for i in range(table.entry_start[entry], table.entry_start[entry + 1])

@@ -72,6 +72,8 @@ Bubble flow control: V. Puente et al., The adaptive bubble router, J. Parallel D
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from routelab.api import FlowControl, InputError, RouteTable, Topology, frozen_array
@@ -144,32 +146,36 @@ def check_table(
     """
     option = flow_control or table.flow_control
     _require_options(option, packets_per_buffer, switching)
-    flow, status, obstacle, rings = _flow_rules(table, option, packets_per_buffer, switching)
-    # Virtual channels count by use: number 32767 of one hop needs no memory for those below it.
+    flow, rings, obstacle, obstacle_status = _flow_rules(
+        table, option, packets_per_buffer, switching
+    )
+    # Virtual channels are renumbered without gaps, because all arrays below have a place for each:
+    # a table that uses number 32767 alone gets one place per channel, not 32,768.
     vc_numbers = used_numbers(table.hop_vc)
     vcs = len(vc_numbers)
     if vcs < table.virtual_channels:
         table = table.with_vcs(np.searchsorted(vc_numbers, table.hop_vc))
     preconditions = _preconditions(flow, option)
     if obstacle:
-        return Verdict(status, flow, obstacle, preconditions, vc_numbers)
-    # 1. The dependency graph, as lists of the resources that packets in each resource wait for.
-    start, target = dependency_graph(
+        return Verdict(obstacle_status, flow, obstacle, preconditions, vc_numbers)
+    # 1. The dependency graph, in CSR form: packets in resource r may wait for each resource of
+    #    wanted[first_edge[r]:first_edge[r + 1]].
+    first_edge, wanted = dependency_graph(
         table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
     )
     # 2. Edges inside a strongly connected component, except along a complete ring.
-    component = strong_components(start, target)
-    source = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
-    inside = component[source] == component[target]
-    offending = inside & (ring_successors(table.topology, rings, vcs)[source] != target)
-    dependencies = frozen_array(np.column_stack((source, target)), np.int32)
+    component = strong_components(first_edge, wanted)
+    held = np.repeat(np.arange(len(first_edge) - 1, dtype=np.int32), np.diff(first_edge))
+    inside = component[held] == component[wanted]
+    offending = inside & (ring_successors(table.topology, rings, vcs)[held] != wanted)
+    dependencies = frozen_array(np.column_stack((held, wanted)), np.int32)
     # 3. A cycle.
     if offending.any():
-        cycle, cycle_routes = _find_cycle(table, vcs, (start, target, component, offending))
+        cycle, cycle_routes = _find_cycle(table, vcs, (first_edge, wanted, component, offending))
         status, why = (
             declared.explain_cycle(table.topology, cycle // vcs)
             if option == "declared"
-            else _why_no_ring(table.topology, flow)
+            else _explain_cycle(table.topology, flow)
         )
         return Verdict(
             status,
@@ -183,9 +189,9 @@ def check_table(
         )
     # 4. A proof: a rank that grows along every edge between components.
     used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
-    rank = np.where(used, component_ranks(start, target, component), -1)
+    rank = np.where(used, component_ranks(first_edge, wanted, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
-    cyclic[source[inside]] = True
+    cyclic[held[inside]] = True
     cyclic_rings = tuple(
         Ring(vc, tuple(ring))
         for ring in rings
@@ -219,8 +225,24 @@ def _require_options(flow_control: str, packets_per_buffer: int, switching: str)
         raise InputError("deadlock check: " + "; ".join(errors))
 
 
-FlowRules = tuple[FlowControl, Status, str, list[list[int]]]
-"""Flow control, the verdict and the reason if no criterion applies, and the rings with a bubble."""
+class FlowRules(NamedTuple):
+    """The criterion of a check.
+
+    Attributes
+    ----------
+    flow : {"plain", "bubble"}
+    rings : list of list of int
+        Channels of the rings that keep a bubble.
+    obstacle : str
+        Why the criterion does not apply; empty if it does.
+    obstacle_status : Status
+        The verdict then.
+    """
+
+    flow: FlowControl
+    rings: list[list[int]]
+    obstacle: str = ""
+    obstacle_status: Status = "unproven"
 
 
 def _flow_rules(
@@ -229,13 +251,13 @@ def _flow_rules(
     """Return the rules of one flow control everywhere, or of that which channels declare."""
     topology = table.topology
     if option == "plain":
-        return "plain", "proven", "", []
+        return FlowRules("plain", [])
     if option == "declared":
         used = np.zeros(topology.num_channels, np.bool_)
         used[table.hop_channel] = True
         status, obstacle = declared.find_obstacle(topology, used, switching)
         flow: FlowControl = "bubble" if (topology.channel_bubble[used] == 1).any() else "plain"
-        return flow, status, obstacle, declared.rings_with_bubble(topology)
+        return FlowRules(flow, declared.rings_with_bubble(topology), obstacle, status)
     obstacle = ""
     if switching != "virtual-cut-through":
         obstacle = f"bubble flow control needs virtual cut-through; the switching is {switching}"
@@ -244,7 +266,7 @@ def _flow_rules(
             "bubble flow control needs buffers of at least 2 packets: with "
             f"{packets_per_buffer} no packet may ever enter a ring"
         )
-    return "bubble", "unproven", obstacle, complete_rings(topology)
+    return FlowRules("bubble", complete_rings(topology), obstacle)
 
 
 def _preconditions(flow: FlowControl, option: str) -> tuple[str, ...]:
@@ -274,8 +296,11 @@ def _find_cycle(
     return resources, tuple(table.pair_switches(pair) for pair in pairs.tolist())
 
 
-def _why_no_ring(topology: Topology, flow: FlowControl) -> tuple[Status, str]:
-    """Return the verdict on a cycle, and the end of the sentence on it."""
+def _explain_cycle(topology: Topology, flow: FlowControl) -> tuple[Status, str]:
+    """Return the verdict on a cycle that bubbles do not excuse, and the end of the sentence on it.
+
+    For the same flow control everywhere; `declared_flow_control.explain_cycle` has the other case.
+    """
     if flow == "plain":
         return "cycle", ""
     if max(topology.channel_ring.max(), topology.channel_direction.max()) >= 0:
