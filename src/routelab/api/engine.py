@@ -85,14 +85,26 @@ class DeadlockCheck(Protocol):
         packets_per_buffer: int,
         max_states: int | None = None,
     ) -> Mapping[str, str]:
-        """Check the routing in routers of this kind, within a number of states of packets.
+        """Check the routing in routers of this kind.
+
+        Parameters
+        ----------
+        virtual_channels : int
+            Virtual channels of each channel.
+        switching : {"virtual-cut-through", "wormhole"}
+        packets_per_buffer : int
+            Packets of the largest size that fit into the buffer of one virtual channel.
+        max_states : int, optional
+            Number of packet states at which the check of a hop-by-hop algorithm stops; without a
+            fault in them, it ends without a proof. None: the checker's own limit.
 
         Returns
         -------
         facts : mapping
-            ``deadlock`` (a word of `routelab.api.verdicts`), ``deadlock_proof``,
-            ``deadlock_reason``, ``deadlock_coverage`` and ``deadlock_cycle``; the last two may be
-            empty.
+            ``deadlock`` (a word of `routelab.api.verdicts`), ``deadlock_proof`` (its kind),
+            ``deadlock_reason``, ``deadlock_coverage`` (which states of a hop-by-hop algorithm were
+            checked; empty for a table, of which all routes are) and ``deadlock_cycle`` (a line per
+            dependency; empty without a cycle).
         """
 
 

@@ -222,17 +222,17 @@ def compile_kernel(function: Any) -> None:
 def program_digest(program: HopProgram) -> str:
     """Return a checksum of a program: of its functions, tables and declarations."""
     digest = hashlib.sha256()
-    for one in fields(program):
-        value = getattr(program, one.name)
+    for attribute in fields(program):
+        value = getattr(program, attribute.name)
         if isinstance(value, np.ndarray):
             digest.update(value.tobytes())
         else:
-            _add(digest, value)
-        digest.update(f" {one.name};".encode())
+            _update_digest(digest, value)
+        digest.update(f" {attribute.name};".encode())
     return digest.hexdigest()
 
 
-def _add(digest: Any, value: Any) -> None:
+def _update_digest(digest: Any, value: Any) -> None:
     """Add a value to a checksum, and the code of functions with all that they close over."""
     function = getattr(value, "py_func", value)
     code = getattr(function, "__code__", None)
@@ -241,13 +241,15 @@ def _add(digest: Any, value: Any) -> None:
         return
     digest.update(f"{function.__module__} {function.__qualname__}".encode() + marshal.dumps(code))
     for cell in function.__closure__ or ():
-        _add(digest, cell.cell_contents)
+        _update_digest(digest, cell.cell_contents)
 
 
 def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
     """Pack arrays of integers into one array for `HopProgram.tables`.
 
-    In a compiled function array k begins at ``table(tables, k)``.
+    Word 0 is the length of all, where the engine block will begin at run time; the next words say
+    where each array begins; then the arrays follow. In a compiled function array k begins at
+    ``table(tables, k)``.
 
     Raises
     ------
@@ -262,23 +264,25 @@ def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
     [6, 3, 5, 7, 8, 9]
     """
     header = np.zeros(1 + len(arrays), dtype=np.int32)
-    begin = len(header)
+    length = len(header)
     parts = [header]
     for number, values in enumerate(arrays):
-        array = _integers("pack_tables", number, values)
-        header[1 + number] = begin
+        array = _flat_int32("pack_tables", number, values)
+        header[1 + number] = length
         parts.append(array)
-        begin = _end(begin + array.size)
-    # where the engine block will begin
-    header[0] = begin
+        length = _require_length(length + array.size)
+    header[0] = length
     return np.concatenate(parts)
 
 
 def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
     """Append arrays to the tables of another program, for a program that builds on it.
 
-    The functions of the other program find their arrays as before. In a compiled function, appended
-    array k begins at ``appended(tables, k)``.
+    The functions of the other program find their arrays as before, because these keep their places.
+    The appended arrays follow, then the words that say where each begins: backwards, so that
+    ``appended(tables, k)`` counts k words back from the end, which word 0 gives::
+
+        length | tables of the other program | array 0 | array 1 | begin of 1 | begin of 0
 
     Raises
     ------
@@ -293,18 +297,19 @@ def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
     >>> append_tables(tables, [9]).tolist()
     [6, 2, 7, 8, 9, 4]
     """
-    begin, parts, begins = len(tables), [tables], []
+    length, parts, begins = len(tables), [tables], []
     for number, values in enumerate(arrays):
-        array = _integers("append_tables", number, values)
-        begins.append(begin)
+        array = _flat_int32("append_tables", number, values)
+        begins.append(length)
         parts.append(array)
-        begin = _end(begin + array.size)
-    longer = np.concatenate((*parts, np.array(begins[::-1], dtype=np.int32)))
-    longer[0] = _end(len(longer))
+        length = _require_length(length + array.size)
+    begins.reverse()
+    longer = np.concatenate((*parts, np.array(begins, dtype=np.int32)))
+    longer[0] = _require_length(len(longer))
     return longer
 
 
-def _integers(function: str, number: int, values: ArrayLike) -> Int32Array:
+def _flat_int32(function: str, number: int, values: ArrayLike) -> Int32Array:
     """Return integers as a flat int32 array; refuse others."""
     array = np.ascontiguousarray(values).reshape(-1)
     if array.dtype.kind not in "biu":
@@ -316,10 +321,11 @@ def _integers(function: str, number: int, values: ArrayLike) -> Int32Array:
     return whole
 
 
-def _end(size: int) -> int:
-    if size > np.iinfo(np.int32).max:
+def _require_length(length: int) -> int:
+    """Return a length that every int32 position in the tables can have; refuse a larger one."""
+    if length > np.iinfo(np.int32).max:
         raise PluginError("the arrays of a hop program are larger than 2^31 numbers together")
-    return size
+    return length
 
 
 def needed_classes(program: HopProgram) -> int:
@@ -349,11 +355,12 @@ def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
     >>> class_lanes(load("routing", "minimal-adaptive").prepare(mesh, 4), 4).tolist()
     [[0, 1], [1, 3]]
     """
-    count = needed_classes(program)
-    share = np.full(count, 1 if program.rest is not None else virtual_channels // count)
+    num_classes = needed_classes(program)
+    lanes = np.full(num_classes, 1 if program.rest is not None else virtual_channels // num_classes)
     if program.rest is not None:
-        share[program.rest] = virtual_channels - count + 1
-    return np.column_stack((np.cumsum(share) - share, share)).astype(np.int32)
+        lanes[program.rest] = virtual_channels - (num_classes - 1)
+    first_lane = np.cumsum(lanes) - lanes
+    return np.column_stack((first_lane, lanes)).astype(np.int32)
 
 
 class RunTables(NamedTuple):
@@ -410,7 +417,8 @@ def run_tables(
     channels = topology.num_channels
     lanes = class_lanes(program, virtual_channels)
     rows = channels * virtual_channels if buffers is None else buffers
-    # the numbers of the block come before its queues
+    # 1. The engine block behind the program's tables: numbers of the network and the router, then
+    #    arrays by channel (first row, cycles) and by class (first lane, lanes).
     numbers = np.zeros(BLOCK_QUEUES, dtype=np.int32)
     numbers[BLOCK_CHANNELS] = channels
     numbers[BLOCK_CLASSES] = program.vc_classes
@@ -423,8 +431,8 @@ def run_tables(
     block = np.concatenate((numbers, first, cycles, lanes[:, 0], lanes[:, 1]))
     tables = np.concatenate((program.tables, block), dtype=np.int32, casting="same_kind")
     tables[0] = len(program.tables)
-    # programs that count waiting packets have a row for each channel and one for the cycle behind
-    # those of the buffers; kernels read the first row even if there is no buffer
+    # 2. The rows of queues. Programs that count waiting packets have a row for each channel and one
+    #    for the cycle behind those of the buffers; kernels read row 0 even if there is no buffer.
     queues = np.zeros((max(rows, 1) + (channels + 1) * program.waiting, QUEUE_COLUMNS), np.int32)
     queues[:rows, [CAPACITY, CREDITS]] = capacity
     return RunTables(tables, queues, rows)
