@@ -91,13 +91,13 @@ class NetworkBounds:
     ----------
     topology : Topology
     seconds : float
-        For each bound.
+        Limit of the time for each bound.
     """
 
     def __init__(self, topology: Topology, seconds: float = 60.0) -> None:
         self._topology, self._seconds = topology, seconds
         self._rules: dict[str, LoadBound] = {}
-        self._exact: set[str] = set()
+        self._tightened: set[str] = set()
 
     @cached_property
     def bare(self) -> LoadBound:
@@ -108,9 +108,9 @@ class NetworkBounds:
         return bound
 
     def facts(self, routed: RoutedNetwork, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the bounds for the load of a table: `routelab.metrics.bounds.bound_facts`.
+        """Return the bounds for the load of a table, as `routelab.metrics.bounds.bound_facts`.
 
-        If the bound of the rules leaves a gap, a mixed-integer program is tried once.
+        If the bound of the rules leaves a gap, a mixed-integer program tries once to raise it.
 
         Parameters
         ----------
@@ -118,19 +118,23 @@ class NetworkBounds:
         rules : str
             Name of the rules; ignored for a complete algorithm.
         facts : mapping
-            Of the table.
+            Facts of the table, from `routelab.routing.facts.routing_facts`.
         """
         graph = routed.graph
         if graph is None:
             return bound_facts(facts, None, self.bare)
         if rules not in self._rules:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
-        beside = bound_facts(facts, self._rules[rules], self.bare)
-        # with unsplit routes the gap is a number of routes, over a slow channel or a fast one
-        small = beside["gap"] is None or (beside["gap"] < 1 and beside["optimal"] is not False)
-        if rules in self._exact or small:
-            return beside
-        self._exact.add(rules)
+        columns = bound_facts(facts, self._rules[rules], self.bare)
+        gap, is_optimal = columns["gap"], columns["optimal"]
+        # The program is worth its time where a higher bound may explain the gap. With one path per
+        # pair (`optimal` is true or false) that is any gap: a route counts 1 on the fastest channel
+        # but 1.25, say, on a slower one, so loads may differ by less than 1. Where pairs are split
+        # (`optimal` is None), it is a gap of one route. A gap of None: the bound does not apply.
+        may_raise = gap is not None and (is_optimal is False or gap >= 1)
+        if rules in self._tightened or not may_raise:
+            return columns
+        self._tightened.add(rules)
         bound = self._rules[rules]
         self._rules[rules] = tighten_bound(graph, bound, self._seconds - bound.seconds)
         return bound_facts(facts, self._rules[rules], self.bare)
@@ -210,7 +214,7 @@ def throughput_rows(
 def _certificate_rows(
     weights: ChannelWeights, topology: Topology, seed: int, load: float | str
 ) -> Iterator[tuple[Any, ...]]:
-    """Iterate over weights; terminals only if they have one."""
+    """Iterate over the weights of one certificate; terminals without weight are left out."""
     names = topology.switch_names
     yield seed, load, "one", "", "", "", weights.one
     for channel, weight in enumerate(weights.channel.tolist()):

@@ -93,12 +93,12 @@ class BookSim(ExportPlugin):
             topology = _topology(files[NETWORK], files[ROUTES])
             ports = _ports(topology)
             channels = {ends: channel for channel, ends in enumerate(_ends(topology))}
-            by_port = [
-                {str(port): channels[router, target] for target, port in of_router.items()}
-                for router, of_router in enumerate(ports)
+            channel_at = [
+                {str(port): channels[router, neighbour] for neighbour, port in port_to.items()}
+                for router, port_to in enumerate(ports)
             ]
             return table_from_lines(
-                topology, files[ROUTES].splitlines(), lambda router, port: by_port[router][port]
+                topology, files[ROUTES].splitlines(), lambda router, port: channel_at[router][port]
             )
         except (RoutelabError, ValueError, KeyError, IndexError) as error:
             raise InputError(f"booksim: files cannot be read: {error}") from error
@@ -112,40 +112,45 @@ def _ends(topology: Topology) -> list[tuple[int, int]]:
 
 
 def _ports(topology: Topology) -> list[dict[int, int]]:
-    """Return the output ports of every router, by neighbour."""
+    """Return the output port of every router to each neighbour; BookSim has no parallel channels.
+
+    The first ports of a router lead to its nodes, the next ones to its neighbours, ascending.
+    """
     neighbours: list[list[int]] = [[] for _ in range(topology.num_switches)]
     for source, target in _ends(topology):
         neighbours[source].append(target)
-    nodes = topology.terminals_per_switch.tolist()
+    num_nodes = topology.terminals_per_switch.tolist()
     return [
-        {target: nodes[router] + rank for rank, target in enumerate(sorted(targets))}
-        for router, targets in enumerate(neighbours)
+        {neighbour: port for port, neighbour in enumerate(sorted(adjacent), num_nodes[router])}
+        for router, adjacent in enumerate(neighbours)
     ]
 
 
 def _topology(network: str, routes: str) -> Topology:
     """Return the network of a network file, with the names in the comments of a routes file."""
-    nodes: dict[int, int] = {}
+    router_of_node: dict[int, int] = {}
     ends: list[tuple[int, int]] = []
-    routers = 0
+    num_routers = 0
     for line in network.splitlines():
+        # "router 0 router 1 LATENCY" is a channel, "router 0 node 0 node 1 …" a router
         words = line.split()
         if words[2:3] == ["router"]:
             ends.append((int(words[1]), int(words[3])))
         else:
-            routers += 1
-            nodes.update((int(node), int(words[1])) for node in words[3::2])
-    named: dict[str, list[str]] = {"router": [], "node": []}
+            num_routers += 1
+            router_of_node.update((int(node), int(words[1])) for node in words[3::2])
+    names: dict[str, list[str]] = {"router": [], "node": []}
     for line in routes.splitlines():
+        # '# router 0 "NAME"'
         words = line.split(maxsplit=3)
-        if words[:1] == ["#"] and words[1] in named:
-            named[words[1]].append(json.loads(words[3]))
+        if words[:1] == ["#"] and words[1] in names:
+            names[words[1]].append(json.loads(words[3]))
     return Topology.create(
         family="booksim",
-        num_switches=routers,
-        switch_names=named["router"],
-        terminal_names=named["node"],
-        terminal_switch=[nodes[node] for node in range(len(nodes))],
+        num_switches=num_routers,
+        switch_names=names["router"],
+        terminal_names=names["node"],
+        terminal_switch=[router_of_node[node] for node in range(len(router_of_node))],
         channel_source=[source for source, _ in ends],
         channel_target=[target for _, target in ends],
     )

@@ -203,13 +203,17 @@ class Plan:
         return self.count(TRY_AGAIN)
 
     def statuses(self) -> list[JobStatus]:
-        """Return the status of every result of every study, without networks."""
+        """Return the status of every result of every study.
+
+        Networks are left out: if one cannot be built, the jobs on it have its status and reason.
+        """
         return [
-            JobStatus(name, *job.nouns, status or NOT_RUN, reason)
-            for name, study_plan in self.studies.items()
+            JobStatus(study_name, noun, plural, status or NOT_RUN, reason)
+            for study_name, study_plan in self.studies.items()
             for kind, jobs in study_plan.jobs.items()
             if kind != "topologies"
             for job in jobs
+            for noun, plural in (job.nouns,)
             for status, reason in job.statuses()
         ]
 
