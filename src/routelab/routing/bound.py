@@ -41,8 +41,11 @@ WEIGHTS = "bound.csv"
 WEIGHT_COLUMNS = ("channel", "source", "target", "direction", "weight")
 
 THROUGHPUT_COLUMNS = ("seed", "load", "kind", "number", "source", "target", "weight")
-"""Columns of certificates of throughput. `load` is empty for the sustained load, `kind` is
-``channel``, ``injection``, ``ejection``, or ``one``: the weight that counts as 1."""
+"""Columns of certificates of throughput.
+
+`load` is empty for the sustained load. `kind` is ``channel``, ``injection``, ``ejection`` (with the
+number and the ends of the channel or terminal), or ``one``: the weight that counts as 1.
+"""
 
 
 def bound_load(

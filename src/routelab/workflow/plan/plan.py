@@ -166,10 +166,10 @@ class Plan:
         InputError
             If the folder cannot be written.
         """
-        folders = {job.folder for job in self.jobs_to_repeat()}
+        folders_to_repeat = {job.folder for job in self.jobs_to_repeat()}
         for batch in self.batches_to_do:
             manifest, spec = self.manifest(batch), self.spec(batch)
-            is_finished = all(job.folder not in folders for job in batch.jobs)
+            is_finished = all(job.folder not in folders_to_repeat for job in batch.jobs)
             if not manifest.exists():  # the batch was stopped, or never ran
                 replaces = replaced_manifest(spec)
             elif batch.kind in fresh or not is_finished:
@@ -231,7 +231,7 @@ class Plan:
 
 
 def cut_batches(
-    studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]], most: Mapping[str, int]
+    studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]], max_batches: Mapping[str, int]
 ) -> dict[tuple[str, str], Batch]:
     """Cut the jobs of each kind and study into a power of two of batches.
 
@@ -243,44 +243,45 @@ def cut_batches(
     ----------
     studies : mapping of str to mapping of str to tuple of BaseJob
         By name and kind.
-    most : mapping of str to int
+    max_batches : mapping of str to int
         Largest number of batches of one kind, by study.
     """
     # 1. Jobs of one kind that may share a process: all of a study, but each comparison for itself.
     groups: dict[tuple[str, str], list[BaseJob]] = {}
-    largest: dict[tuple[str, str], int] = {}
+    max_batches_of: dict[tuple[str, str], int] = {}
     for name, by_kind in studies.items():
         for jobs in by_kind.values():
             for job in jobs:
-                groups.setdefault((job.kind, job.group(name)), []).append(job)
-                largest[job.kind, job.group(name)] = most[name]
+                key = job.kind, job.group(name)
+                groups.setdefault(key, []).append(job)
+                max_batches_of[key] = max_batches[name]
     # 2. Cut each group into parts whose sizes differ by one at most.
     batches: dict[tuple[str, str], Batch] = {}
-    makers: dict[str, tuple[str, str]] = {}
-    for (kind, group), together in groups.items():
-        least = together[0].per_batch
-        if least == 1:
-            count = len(together)
+    batch_of_folder: dict[str, tuple[str, str]] = {}
+    for (kind, group), jobs_of_group in groups.items():
+        min_jobs = jobs_of_group[0].per_batch
+        if min_jobs == 1:
+            count = len(jobs_of_group)
         else:
-            together.sort(key=lambda job: job.base_name)
+            jobs_of_group.sort(key=lambda job: job.base_name)
             count = 1
-            while 2 * count <= min(largest[kind, group], len(together) // least):
+            while 2 * count <= min(max_batches_of[kind, group], len(jobs_of_group) // min_jobs):
                 count *= 2
         for number in range(1, count + 1):
-            begin, end = (ceil((number + i) * len(together) / count) for i in (-1, 0))
-            members = tuple(together[begin:end])
+            begin, end = (ceil((number + i) * len(jobs_of_group) / count) for i in (-1, 0))
+            members = tuple(jobs_of_group[begin:end])
             key = kind, f"{group}-{number}"
             batches[key] = Batch(*key, members)
-            makers |= {job.folder: key for job in members}
+            batch_of_folder |= {job.folder: key for job in members}
     # 3. What a batch waits for is known only now that each job has its batch. The first study gets
     #    its results first.
     first_jobs = chain.from_iterable(next(iter(studies.values()), {}).values())
     needed = {
-        key: dict.fromkeys(makers[folder] for job in batch.jobs for folder in job.needs)
+        key: dict.fromkeys(batch_of_folder[folder] for job in batch.jobs for folder in job.needs)
         for key, batch in batches.items()
     }
     batches = {key: replace(batch, after=tuple(needed[key])) for key, batch in batches.items()}
-    return _set_priorities(batches, {makers[job.folder] for job in first_jobs})
+    return _set_priorities(batches, {batch_of_folder[job.folder] for job in first_jobs})
 
 
 def _set_priorities(
