@@ -396,7 +396,7 @@ def _settings(
 ) -> Array:
     """Return the numbers of a run that kernels read, at the places ``at.S_...``."""
     setting = np.zeros(at.SETTINGS, np.int64)
-    setting[at.S_MASK] = wheel - 1
+    setting[at.S_WHEEL_MASK] = wheel - 1
     setting[at.S_SOURCE_MASK] = SOURCE_WHEEL - 1
     setting[at.S_EJECTIONS] = ports.count
     setting[at.S_FAR] = ports.count * router.vcs > _NEAR_QUEUES
@@ -421,7 +421,7 @@ def _settings(
     setting[at.S_CLASSES] = program.vc_classes
     setting[at.S_PHASES] = program.phases
     setting[at.S_ONE_VC] = class_rows(program, router.vcs)[:, 1].max() == 1
-    setting[at.S_MOST] = program.candidates
+    setting[at.S_MAX_CANDIDATES] = program.candidates
     setting[at.S_MAX_HOPS] = 2**30 if program.max_hops is None else program.max_hops
     setting[at.S_OCCUPANCY] = program.by_occupancy
     setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)

@@ -16,7 +16,7 @@ def push_unit(engine, queue, packet, ready):
     if count == 0:
         queues[u(queue)].packet = packet
         queues[u(queue)].ready = ready
-        mark(engine.scheduled, ready & engine.setting[at.S_MASK], queue)
+        mark(engine.scheduled, ready & engine.setting[at.S_WHEEL_MASK], queue)
         return
     capacity = engine.setting[at.S_CAPACITY]
     place = queues[u(queue)].front + count
@@ -42,4 +42,4 @@ def pop_unit(engine, queue, soonest):
     ready = slots[u(queue * capacity + front)].ready
     queues[u(queue)].packet = slots[u(queue * capacity + front)].packet
     queues[u(queue)].ready = ready
-    mark(engine.scheduled, max(ready, soonest) & engine.setting[at.S_MASK], queue)
+    mark(engine.scheduled, max(ready, soonest) & engine.setting[at.S_WHEEL_MASK], queue)

@@ -106,7 +106,7 @@ def rank_candidates(engine, entry, queue, now):
     The entry of `active` keeps which candidates have the least cost.
     """
     queues, candidates = engine.queues, engine.candidates
-    begin = queue * engine.setting[at.S_MOST]
+    begin = queue * engine.setting[at.S_MAX_CANDIDATES]
     end = begin + queues[u(queue)].choices
     chosen, least, ties = begin, _NO_COST, np.int64(0)
     for word in range(begin, end, 64):
@@ -158,7 +158,7 @@ def next_change(engine, entry, queue, now):
     queue's watch.
     """
     candidates = engine.candidates
-    begin = queue * engine.setting[at.S_MOST]
+    begin = queue * engine.setting[at.S_MAX_CANDIDATES]
     end = begin + engine.queues[u(queue)].choices
     least, soonest = _NO_COST, np.int64(-1)
     still_cheapest = _still_cheapest(engine, entry, begin)

@@ -52,7 +52,7 @@ def _can_be_freed(engine, queue, stuck, now):
     """Return whether a queue can move as soon as all queues that are not stuck have moved."""
     queues, candidates = engine.queues, engine.candidates
     count = queues[queue].choices
-    begin = queue * engine.setting[at.S_MOST]
+    begin = queue * engine.setting[at.S_MAX_CANDIDATES]
     has_fifos = engine.setting[at.S_FIFO] != 0
     ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN and count > 1
     least = np.int64(1) << 40

@@ -57,7 +57,7 @@ def _receive_credits(engine, now):
     sources, terminals = engine.sources, engine.terminals
     has_fifos = engine.setting[at.S_FIFO] != 0
     ranks = engine.setting[at.S_AGAIN] == at.RANK_ON_CHANGE
-    row = now & engine.setting[at.S_MASK]
+    row = now & engine.setting[at.S_WHEEL_MASK]
     for word in range(returned.shape[1]):
         bits = returned[row, word]
         if bits == np.uint64(0):
@@ -88,7 +88,7 @@ def _receive_credits(engine, now):
 def _collect_scheduled(engine, now):
     """Move this cycle's queues into `active`, ascending; return their number."""
     scheduled, active = engine.scheduled, engine.active
-    row = now & engine.setting[at.S_MASK]
+    row = now & engine.setting[at.S_WHEEL_MASK]
     num_active = 0
     for word in range(scheduled.shape[1]):
         bits = scheduled[row, word]
@@ -125,7 +125,7 @@ def _end_of_block(engine, begin, num_active):
 def _route_heads(engine, hop, begin, end, now):
     """Keep the queues of a block whose front may leave now, and route it; return their end."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
-    mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
+    mask, far = engine.setting[at.S_WHEEL_MASK], engine.setting[at.S_FAR] != 0
     again = engine.setting[at.S_AGAIN]
     # 1. The queues that may move.
     block_end = begin
@@ -182,9 +182,11 @@ def _prefetch_candidates(engine, queue):
 
     A packet that is not routed yet may write any number of them. If it stalls, it needs its watch.
     """
-    begin = queue * engine.setting[at.S_MOST]
+    begin = queue * engine.setting[at.S_MAX_CANDIDATES]
     count = np.int64(engine.queues[u(queue)].choices)
-    for place in range(begin, begin + (count if count > 0 else engine.setting[at.S_MOST]), 4):
+    for place in range(
+        begin, begin + (count if count > 0 else engine.setting[at.S_MAX_CANDIDATES]), 4
+    ):
         prefetch(engine.candidates, place)
     prefetch(engine.watches, queue)
 
@@ -202,7 +204,7 @@ def _prefetch_outputs(engine, queue, chosen):
             prefetch(engine.room, queues[u(queue)].first)
             prefetch(queues, queues[u(queue)].first)
         return
-    begin = queue * engine.setting[at.S_MOST]
+    begin = queue * engine.setting[at.S_MAX_CANDIDATES]
     for place in range(begin, begin + queues[u(queue)].choices):
         prefetch(engine.outputs, engine.candidates[u(place)].out)
         prefetch(engine.room, engine.candidates[u(place)].first)

@@ -34,7 +34,7 @@ def _request_channel(engine, queue, port, now):
     engine.links[u(port)].able |= np.uint64(1) << place
     # a channel that sends is examined when it has sent
     if engine.outputs[u(port)].free_at <= now:
-        mark(engine.departures, now & engine.setting[at.S_MASK], port)
+        mark(engine.departures, now & engine.setting[at.S_WHEEL_MASK], port)
 
 
 @inline
@@ -68,7 +68,7 @@ def take_fifo_credit(engine, queue, now):
 def end_transmissions(engine, now):
     """Free the room of units that have left their FIFOs."""
     links, outputs, departures = engine.links, engine.outputs, engine.departures
-    row = now & engine.setting[at.S_MASK]
+    row = now & engine.setting[at.S_WHEEL_MASK]
     for word in range(departures.shape[1]):
         bits = departures[row, word]
         while bits != np.uint64(0):
@@ -85,7 +85,7 @@ def end_transmissions(engine, now):
 def begin_transmissions(engine, now):
     """Let every channel that is idle take a unit from one of its FIFOs, by priority."""
     links, departures = engine.links, engine.departures
-    row = now & engine.setting[at.S_MASK]
+    row = now & engine.setting[at.S_WHEEL_MASK]
     for word in range(departures.shape[1]):
         bits = departures[row, word]
         departures[row, word] = np.uint64(0)
@@ -132,7 +132,7 @@ def _transmit(engine, port, now):
     links[u(port)].turn = chosen_vc + 1
     links[u(port)].sending = queue
     outputs[u(port)].free_at = now + outputs[u(port)].busy
-    mark(engine.departures, outputs[u(port)].free_at & setting[at.S_MASK], port)
+    mark(engine.departures, outputs[u(port)].free_at & setting[at.S_WHEEL_MASK], port)
     engine.crossed[u(queue)] += 1
     push_unit(engine, queue, packet, now + outputs[u(port)].delay)
     if setting[at.S_WAITING] >= 0:

@@ -97,7 +97,7 @@ def route_packet(engine, hop, queue, port, packet, now):
             queues[u(queue)].first = first_queue
             queues[u(queue)].kind = kind
         else:
-            place = queue * setting[at.S_MOST] + k
+            place = queue * setting[at.S_MAX_CANDIDATES] + k
             engine.candidates[u(place)].out = out
             engine.candidates[u(place)].first = first_queue
             engine.candidates[u(place)].kind = kind
@@ -111,7 +111,7 @@ def route_packet(engine, hop, queue, port, packet, now):
 @inline
 def _are_valid(engine, switch, count, shift):
     """Return whether an algorithm gave at least one candidate, and only existing ones."""
-    if not 0 < count <= engine.setting[at.S_MOST]:
+    if not 0 < count <= engine.setting[at.S_MAX_CANDIDATES]:
         return False
     for k in range(count):
         channel, vc_class = engine.out[u(k), u(0)], engine.out[u(k), u(1)] + shift

@@ -35,7 +35,7 @@ def _select_candidate(engine, queue, now):
     by_occupancy, fixed = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
     next_queue = NO_ROOM
     least, ties = np.int64(0), np.uint64(0)
-    begin = queue * engine.setting[at.S_MOST]
+    begin = queue * engine.setting[at.S_MAX_CANDIDATES]
     for k in range(begin, begin + queues[u(queue)].choices):
         out, first_queue = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
         kind = np.int64(candidates[u(k)].kind)
@@ -117,7 +117,10 @@ def _arbitrate_inputs(engine, begin, end, now, is_last):
 
 @inline
 def _arbitrate_outputs(engine, num_proposals, now):
-    """Let every output accept one proposal, and move its unit."""
+    """Let every output accept one proposal, and move its unit.
+
+    Updates `engine.proposals`, whose first rows are the accepted ones then.
+    """
     inputs, outputs, active, proposals = (
         engine.inputs,
         engine.outputs,
@@ -172,7 +175,7 @@ def allocate(engine, begin, end, now):
     state of the engine; a rejected queue is in `engine.scheduled` for the cycle of its next try.
     """
     active, inputs = engine.active, engine.inputs
-    speedup, wheel_mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_MASK]
+    speedup, wheel_mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_WHEEL_MASK]
     for iteration in range(speedup):
         num_proposals = _arbitrate_inputs(engine, begin, end, now, iteration == speedup - 1)
         _arbitrate_outputs(engine, num_proposals, now)
@@ -195,7 +198,7 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
     queues, more, packets = engine.queues, engine.more, engine.packets
     inputs, outputs, room = engine.inputs, engine.outputs, engine.room
     setting, totals = engine.setting, engine.totals
-    wheel_mask, units = setting[at.S_MASK], setting[at.S_UNITS]
+    wheel_mask, units = setting[at.S_WHEEL_MASK], setting[at.S_UNITS]
 
     # 1. The channel: without FIFOs, it is busy from the moment when it has sent earlier units.
     to_fifo = setting[at.S_FIFO] != 0 and next_queue != at.LEAVES

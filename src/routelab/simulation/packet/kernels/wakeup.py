@@ -25,7 +25,7 @@ def watch_candidates(engine, queue):
     Updates all of its watch. A packet that stalls again has the same.
     """
     candidates, watches = engine.candidates, engine.watches
-    begin = queue * engine.setting[at.S_MOST]
+    begin = queue * engine.setting[at.S_MAX_CANDIDATES]
     end = begin + engine.queues[u(queue)].choices
     lowest_penalty = np.int64(candidates[u(begin)].penalty)
     for place in range(begin + 1, end):
@@ -138,7 +138,7 @@ def _add_stalled(engine, queue, port):
 def stall(engine, entry, queue, port, now):
     """Let the queue of an entry of `active` wait until its state may change."""
     queues, again = engine.queues, engine.setting[at.S_AGAIN]
-    mask, count = engine.setting[at.S_MASK], np.int64(queues[u(queue)].choices)
+    mask, count = engine.setting[at.S_WHEEL_MASK], np.int64(queues[u(queue)].choices)
     if again == at.CALL_AGAIN or (again == at.RANK_AGAIN and count > 1):
         # the choice may differ in the next cycle
         mark(engine.scheduled, (now + 1) & mask, queue)
@@ -165,7 +165,7 @@ def stall(engine, entry, queue, port, now):
     else:
         soonest = np.int64(-1)
         for k in range(count):
-            candidate = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)]
+            candidate = engine.candidates[u(queue * engine.setting[at.S_MAX_CANDIDATES] + k)]
             idle = idle_time(engine.outputs, np.int64(candidate.out))
             if (
                 idle > now
