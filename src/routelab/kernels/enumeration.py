@@ -10,6 +10,10 @@ from routelab.kernels.jit import jit
 def enumerate_routes(graph, endpoints, counts, lengths):
     """List the shortest legal routes of every ordered pair of endpoints.
 
+    The graph is an automaton: a vertex is a switch and a state of the rules, and its edges are the
+    channels that may come next. An edge is on a shortest route if it lowers the level, the hops
+    that are left to the target, by 1; a depth-first walk follows these edges only.
+
     Parameters
     ----------
     graph : GraphArrays
@@ -18,59 +22,65 @@ def enumerate_routes(graph, endpoints, counts, lengths):
     counts : float64 array, shape (P, P)
         From `routelab.kernels.graph.count_routes`.
     lengths : int32 array, shape (P, P)
+        From `routelab.kernels.graph.route_lengths`.
 
     Returns
     -------
     pair_start : int64 array, shape (P * P + 1,)
         Routes ``pair_start[p]:pair_start[p + 1]`` belong to pair p, in the graph's edge order.
     hop_start : int64 array, shape (P * P + 1,)
-        Index of the hops of a pair's first route; its other routes follow.
+        Where the first route of a pair begins in `hops`; its other routes follow.
     hops : int32 array
+        Channels of all routes. A pair of an endpoint with itself has one route without hops.
     """
-    count = len(endpoints)
-    pair_start = np.zeros(count * count + 1, np.int64)
-    hop_start = np.zeros(count * count + 1, np.int64)
-    deepest = 0
-    for i in range(count):
-        for j in range(count):
-            p = i * count + j
+    num_endpoints = len(endpoints)
+    pair_start = np.zeros(num_endpoints * num_endpoints + 1, np.int64)
+    hop_start = np.zeros(num_endpoints * num_endpoints + 1, np.int64)
+    longest = 0
+    for i in range(num_endpoints):
+        for j in range(num_endpoints):
+            p = i * num_endpoints + j
             routes = np.int64(counts[i, j])
             pair_start[p + 1] = pair_start[p] + routes
             hop_start[p + 1] = hop_start[p] + routes * max(lengths[i, j], 0)
-            deepest = max(deepest, lengths[i, j])
+            longest = max(longest, lengths[i, j])
     hops = np.empty(hop_start[-1], np.int32)
     level = np.empty(len(graph.vertex_switch), np.int32)
     queue = np.empty(len(graph.vertex_switch), np.int32)
-    edge = np.empty(deepest + 1, np.int32)
-    for j in range(count):
+    # next_edge[d]: the edge that is tried next as hop d; those before it are done
+    next_edge = np.empty(longest + 1, np.int32)
+    for j in range(num_endpoints):
         levels_to(graph, endpoints[j], level, queue)
-        for i in range(count):
+        for i in range(num_endpoints):
             length = lengths[i, j]
-            if length <= 0:
+            if length <= 0:  # no legal route, or the endpoint itself
                 continue
-            at = hop_start[i * count + j]
+            position = hop_start[i * num_endpoints + j]
             depth = 0
-            edge[0] = graph.edge_start[graph.begin[endpoints[i]]]
-            # a depth-first walk over the edges towards the target; edge[d] is the next to try
             v = graph.begin[endpoints[i]]
+            next_edge[0] = graph.edge_start[v]
             while depth >= 0:
-                if edge[depth] == graph.edge_start[v + 1]:
+                # 1. All edges of v are done: back to the vertex before it.
+                if next_edge[depth] == graph.edge_start[v + 1]:
                     depth -= 1
                     if depth >= 0:
-                        v = graph.edge_source[edge[depth]]
-                        edge[depth] += 1
+                        v = graph.edge_source[next_edge[depth]]
+                        next_edge[depth] += 1
                     continue
-                w = graph.edge_target[edge[depth]]
+                w = graph.edge_target[next_edge[depth]]
+                # 2. Not a shortest route.
                 if level[w] != level[v] - 1:
-                    edge[depth] += 1
+                    next_edge[depth] += 1
                     continue
+                # 3. The target: the edges of all depths are a route.
                 if level[w] == 0:
                     for d in range(length):
-                        hops[at] = graph.edge_channel[edge[d]]
-                        at += 1
-                    edge[depth] += 1
+                        hops[position] = graph.edge_channel[next_edge[d]]
+                        position += 1
+                    next_edge[depth] += 1
                     continue
+                # 4. One hop further.
                 depth += 1
                 v = w
-                edge[depth] = graph.edge_start[v]
+                next_edge[depth] = graph.edge_start[v]
     return pair_start, hop_start, hops

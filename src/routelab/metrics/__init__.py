@@ -23,8 +23,8 @@ from routelab.metrics.load import (
 )
 from routelab.metrics.phases import phase_load, phase_loads
 from routelab.metrics.reachability import (
+    connected_components,
     connected_pairs,
-    connected_parts,
     pairs,
     reachable_pairs,
 )
@@ -52,8 +52,8 @@ __all__ = [
     "channel_load_bound",
     "channel_loads",
     "columns",
+    "connected_components",
     "connected_pairs",
-    "connected_parts",
     "effective_bisection",
     "ejection_bound",
     "least_attainable",

@@ -1,4 +1,4 @@
-"""Numbers of pairs that a table or a network joins."""
+"""Pairs that a table or a network connects, and the network's connected components."""
 
 from __future__ import annotations
 
@@ -43,29 +43,36 @@ def connected_pairs(table: RouteTable) -> tuple[int, int]:
     return int(connected), int(shortest)
 
 
-def connected_parts(topology: Topology) -> list[Int32Array]:
-    """List the switches of each connected part, ascending; the largest part first.
+def connected_components(topology: Topology) -> list[Int32Array]:
+    """List the switches of each connected component, ascending; the largest component first.
 
-    Channels count in both directions: no channel joins switches of different parts.
+    Channels count in both directions (weakly connected components). Labels are propagated with
+    hooking and pointer jumping: Shiloach and Vishkin, *An O(log n) Parallel Connectivity
+    Algorithm*, J. Algorithms 3, 1982.
 
     Returns
     -------
-    parts : list of int32 arrays
+    components : list of int32 arrays
     """
     if not topology.num_switches:
         return []
     source, target = topology.channel_source, topology.channel_target
+    # The label of a switch is a switch of its component, its parent in a forest. At the end it is
+    # the lowest one, the root.
     label = np.arange(topology.num_switches, dtype=np.int32)
     while True:
-        low = np.minimum(label[source], label[target])
-        lower = label.copy()
-        # the switches of the labels, too, so that whole parts are joined in one step
-        for ends in (source, target, label[source], label[target]):
-            np.minimum.at(lower, ends, low)
-        lower = lower[lower]
-        if np.array_equal(lower, label):
+        # 1. Hooking: both ends of a channel take the lower of their labels, and so do the parents,
+        #    which joins two whole trees in one step.
+        lower_label = np.minimum(label[source], label[target])
+        new_label = label.copy()
+        for switches in (source, target, label[source], label[target]):
+            np.minimum.at(new_label, switches, lower_label)
+        # 2. Pointer jumping: each switch takes the label of its parent. This halves the depth of
+        #    the trees, so a line of n switches needs some log n rounds instead of n.
+        new_label = new_label[new_label]
+        if np.array_equal(new_label, label):
             break
-        label = lower
+        label = new_label
     members = np.argsort(label, kind="stable").astype(np.int32)
     starts = np.flatnonzero(np.diff(label[members], prepend=-1))
     return sorted(np.split(members, starts[1:]), key=len, reverse=True)

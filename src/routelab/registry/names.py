@@ -25,7 +25,7 @@ _SPECIAL = frozenset(",~@=[]")
 _PLAIN = re.compile(r"[^,~@=\[\]]+")
 MAX_DEPTH = 20
 """Largest depth of nested brackets. Every pair can be a routing within a routing."""
-_SHOWN = 60
+_CONTEXT = 60
 """Characters before and after a mistake in a long name that a message shows."""
 
 
@@ -42,8 +42,8 @@ class Name:
     Raises
     ------
     InputError
-        If it has no text: a key or parameter is not a word, a parameter occurs twice, or the
-        brackets in a value are not balanced.
+        If it cannot be written as text: a key or parameter is not a word, a parameter occurs twice,
+        or the brackets in a value are not balanced.
     """
 
     key: str
@@ -52,7 +52,7 @@ class Name:
     def __post_init__(self) -> None:
         for word in (self.key, *(parameter for parameter, _ in self.parameters)):
             if not _WORD.fullmatch(word):
-                raise InputError(f"{word!r} cannot be used in a name: {_WORD_IS}")
+                raise InputError(f"{word!r} cannot be used in a name: {_WORD_RULE}")
         names: set[str] = set()
         for parameter, value in self.parameters:
             if parameter in names:
@@ -114,7 +114,7 @@ def parse_routing(text: str) -> tuple[Name, ...]:
     return tuple(parts)
 
 
-_WORD_IS = "it takes letters, digits, '-', '_' and '.', and starts with a letter or digit"
+_WORD_RULE = "it takes letters, digits, '-', '_' and '.', and starts with a letter or digit"
 
 
 def without_parameters(name: str, omitted: Collection[str]) -> str:
@@ -148,7 +148,7 @@ def _is_balanced(text: str) -> bool:
 
 
 class _Reader:
-    """A reader of a name, with its position in the text."""
+    """A recursive-descent parser of a name; `at` is the position of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -160,17 +160,18 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def error(self, problem: str, at: int | None = None) -> InputError:
-        """Return an error that marks a place of the name, by default the present one."""
-        place = self.at if at is None else at
+        """Return an error that marks a character of the name, by default the next one."""
+        caret = self.at if at is None else at
         text = self.text
-        if len(text) > 4 * _SHOWN:
-            start = max(place - _SHOWN, 0)
-            before, after = "..." * (start > 0), "..." * (place + _SHOWN < len(text))
-            text = f"{before}{text[start : place + _SHOWN]}{after}"
-            place += len(before) - start
-        return InputError(f"bad name: {problem}\n    {text}\n    {' ' * place}^")
+        if len(text) > 4 * _CONTEXT:
+            start = max(caret - _CONTEXT, 0)
+            before, after = "..." * (start > 0), "..." * (caret + _CONTEXT < len(text))
+            text = f"{before}{text[start : caret + _CONTEXT]}{after}"
+            caret += len(before) - start
+        return InputError(f"bad name: {problem}\n    {text}\n    {' ' * caret}^")
 
     def take(self, char: str) -> bool:
+        """Read `char` if it is the next character; return whether it was."""
         is_next = self.next == char
         self.at += is_next
         return is_next
@@ -194,6 +195,8 @@ class _Reader:
     def parameter(self, earlier: list[tuple[str, str]]) -> tuple[str, str]:
         """Read a parameter and its value; `earlier` are those before it."""
         start = self.at
+        # After a comma, what is no parameter is probably the rest of the value before it: the 3 of
+        # dims=4,3 instead of dims=[4,3].
         hint = f"; a value with a comma goes in brackets, {earlier[-1][0]}=[...]" if earlier else ""
         name = self.word("a parameter", hint)
         if any(name == earlier_name for earlier_name, _ in earlier):
@@ -205,7 +208,7 @@ class _Reader:
     def word(self, noun: str, hint: str = "") -> str:
         match = _WORD.match(self.text, self.at)
         if not match:
-            raise self.error(f"expected {noun}; {_WORD_IS}{hint}")
+            raise self.error(f"expected {noun}; {_WORD_RULE}{hint}")
         self.at = match.end()
         return match.group()
 

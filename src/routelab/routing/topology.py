@@ -11,7 +11,7 @@ from typing import Any, Final
 from routelab.api import InputError, PluginError, Topology, TopologyPlugin
 from routelab.api.topology import Int32Array
 from routelab.jobs.plugin_errors import one_message
-from routelab.metrics import best_cut, connected_parts, network_cost, pairs, switch_distances
+from routelab.metrics import best_cut, connected_components, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
 from routelab.registry.names import without_parameters
 from routelab.registry.requirements import source_line
@@ -141,7 +141,7 @@ def write_topology(topology: Topology, folder: Path, provenance: Mapping[str, An
 
 def topology_facts(topology: Topology) -> dict[str, Any]:
     """Return the sizes of a network; ``parts``, failures and `NOTES` only where there are any."""
-    parts = connected_parts(topology)
+    parts = connected_components(topology)
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
         "terminals": topology.num_terminals,

@@ -89,20 +89,21 @@ def load_document(path: Path) -> Document:
 
     Raises
     ------
-    InputError
+    ConfigError
         If the file does not exist, is not valid YAML, has tags for objects, is too large or too
         deep, or a mapping has a duplicate key.
     """
     try:
-        read = _parse(path, _text(path))
-        return Document(path, copy.deepcopy(read.data), read.root)
+        cached = _parse(path, _text(path))
+        # A copy, because a caller that changed its data would change those of all later callers.
+        return Document(path, copy.deepcopy(cached.data), cached.root)
     except RecursionError:
         raise ConfigError([f"{path}: its lists and mappings are nested too deeply"]) from None
 
 
 @lru_cache(maxsize=16)
 def _parse(path: Path, text: str) -> Document:
-    """Return the document of a text; hundreds of jobs read the same cluster file."""
+    """Return the document of a text, kept because hundreds of jobs read the same cluster file."""
     try:
         # 1. The nodes, whose sizes are checked before values are made of them: a node that is
         #    repeated by its name is one, but its values are as many as its repetitions.
@@ -110,10 +111,10 @@ def _parse(path: Path, text: str) -> Document:
         root = loader.get_single_node() or yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
         _check_size(root, path)
         # PyYAML takes the last of several equal keys, and says nothing.
-        twice = list(_duplicate_keys(root))
-        if twice:
+        duplicates = _duplicate_keys(root)
+        if duplicates:
             raise ConfigError(
-                [f"{path}:{line + 1}: the key {key!r} occurs twice" for line, key in twice]
+                [f"{path}:{line + 1}: the key {key!r} occurs twice" for line, key in duplicates]
             )
         # 2. The values; an empty file has no node, and the one made above has no tag.
         data = loader.construct_document(root) if root.tag else None
@@ -155,7 +156,8 @@ def _check_size(root: yaml.Node, path: Path) -> None:
     def size(node: yaml.Node) -> int:
         key = id(node)
         if key not in sizes:
-            sizes[key] = MAX_PARTS  # until it is known: so large is what contains itself
+            # The size until it is known: a part that contains itself meets it, and is too large.
+            sizes[key] = MAX_PARTS
             sizes[key] = 1 + sum(map(size, _children(node)))
         return sizes[key]
 
@@ -171,7 +173,7 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
-    """Return line and node of a key or an item of a node; None if it has none."""
+    """Return line, from 0 on, and node of a mapping's value or a list's item; None without it."""
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         child = node.value[step]
         return child.start_mark.line, child
@@ -183,7 +185,7 @@ def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
 
 
 def _duplicate_keys(node: yaml.Node) -> Sequence[tuple[int, str]]:
-    """Return the line and the name of each key that occurs twice in a mapping."""
+    """Return the line, from 0 on, and the name of each key that occurs twice in a mapping."""
     duplicates: list[tuple[int, str]] = []
     if isinstance(node, yaml.MappingNode):
         keys = set()

@@ -29,8 +29,8 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
 
     Parameters
     ----------
-    neighbours : function
-        Switches to which working links lead from a switch.
+    neighbours : function of a switch
+        Return the switches to which working links lead from it.
     free : bool array, shape (S,)
     count : int
         1 or more.
@@ -46,15 +46,15 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
         If no connected part has that many free switches.
     """
     # another stream than that of random failures
-    source = np.random.PCG64([seed, 1])
+    generator = np.random.PCG64([seed, 1])
     candidates = np.flatnonzero(free)
-    order = candidates[np.argsort(source.random_raw(len(candidates)), kind="stable")]
+    order = candidates[np.argsort(generator.random_raw(len(candidates)), kind="stable")]
     tried: BoolArray = np.zeros(len(free), dtype=np.bool_)
     largest = 0
     for start in order.tolist():
         if tried[start]:
             continue
-        grown = _grow(neighbours, free, start, count, source)
+        grown = _grow(neighbours, free, start, count, generator)
         chosen: BoolArray = np.zeros(len(free), dtype=np.bool_)
         chosen[grown] = True
         if len(grown) == count:
@@ -65,20 +65,24 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
 
 
 def _grow(
-    neighbours: Neighbours, free: BoolArray, start: int, count: int, source: np.random.PCG64
+    neighbours: Neighbours, free: BoolArray, start: int, count: int, generator: np.random.PCG64
 ) -> list[int]:
-    """Grow a set to at most `count` switches; return them in the order of addition."""
-    chosen, beside, reached = [start], [], {start}
+    """Grow a set to at most `count` switches; return them in the order of addition.
+
+    The set stays smaller if its connected component has fewer free switches.
+    """
+    chosen, frontier, seen = [start], [], {start}
     while len(chosen) < count:
+        # The frontier is the free switches next to the set. Only the last addition can extend it.
         for switch in neighbours(chosen[-1]):
-            if free[switch] and switch not in reached:
-                reached.add(switch)
-                beside.append(switch)
-        if not beside:
+            if free[switch] and switch not in seen:
+                seen.add(switch)
+                frontier.append(switch)
+        if not frontier:
             break
-        place = int(source.random_raw()) % len(beside)
-        beside[place], beside[-1] = beside[-1], beside[place]
-        chosen.append(beside.pop())
+        drawn = int(generator.random_raw()) % len(frontier)
+        frontier[drawn], frontier[-1] = frontier[-1], frontier[drawn]
+        chosen.append(frontier.pop())
     return chosen
 
 
@@ -109,7 +113,7 @@ def free_box(
     InputError
         If no box has that many switches, or none of them is free.
     """
-    source = np.random.PCG64([seed, 1])
+    generator = np.random.PCG64([seed, 1])
     text = "x".join(map(str, dims))
     boxes = [box for box in product(*(range(1, size + 1) for size in dims)) if prod(box) == count]
     if not boxes:
@@ -117,18 +121,19 @@ def free_box(
             f"allocate: no box of {text} has {count} switches; choose a number with other "
             "factors, or shape=connected"
         )
-    rank = dict(zip(boxes, source.random_raw(len(boxes)).tolist(), strict=True))
-    for box in sorted(boxes, key=lambda box: (sum(box), rank[box])):
+    # Boxes of equal compactness come in random order.
+    tie_order = dict(zip(boxes, generator.random_raw(len(boxes)).tolist(), strict=True))
+    for box in sorted(boxes, key=lambda box: (sum(box), tie_order[box])):
         corners = np.flatnonzero(_fits(dims, wrap, free, box))
         if not corners.size:
             continue
-        corner = np.unravel_index(corners[int(source.random_raw()) % corners.size], dims)
-        along = [
+        corner = np.unravel_index(corners[int(generator.random_raw()) % corners.size], dims)
+        coordinates = [
             (np.arange(length) + first) % size
             for length, first, size in zip(box, corner, dims, strict=True)
         ]
         chosen: BoolArray = np.zeros(tuple(dims), dtype=np.bool_)
-        chosen[np.ix_(*along)] = True
+        chosen[np.ix_(*coordinates)] = True
         return chosen.reshape(-1)
     raise InputError(f"allocate: no box of {count} switches is free in {text}; allocate fewer")
 
@@ -137,10 +142,12 @@ def _fits(
     dims: Sequence[int], wrap: Sequence[bool], free: BoolArray, box: Sequence[int]
 ) -> BoolArray:
     """Return corners at which the box holds free switches only; bool, shape of the grid."""
+    # One dimension after the other: `fits` holds for boxes of length 1 in the dimensions to come.
     fits: BoolArray = free.reshape(tuple(dims)).copy()
     for axis, (size, ring, length) in enumerate(zip(dims, wrap, box, strict=True)):
         fits = np.logical_and.reduce([np.roll(fits, -k, axis) for k in range(length)])
-        # a box as long as the ring has one position in it
-        places = size if ring and length < size else size - length + 1
-        np.moveaxis(fits, axis, 0)[places:] = False
+        # Rolling wraps around: in a dimension without a ring, the last corners do not count. A box
+        # as long as its ring covers the same switches from each corner, so one corner counts.
+        num_corners = size if ring and length < size else size - length + 1
+        np.moveaxis(fits, axis, 0)[num_corners:] = False
     return fits

@@ -8,8 +8,8 @@ from random_tables import tables
 
 from routelab.api import Topology
 from routelab.metrics import (
+    connected_components,
     connected_pairs,
-    connected_parts,
     pairs,
     reachable_pairs,
 )
@@ -40,7 +40,7 @@ def test_joined_pairs_are_those_with_a_distance(table):
 
 
 @given(st.data())
-def test_connected_parts_are_those_that_networkx_finds(data):
+def test_connected_components_are_those_that_networkx_finds(data):
     count = data.draw(st.integers(1, 30))
     switch = st.integers(0, count - 1)
     edge = st.tuples(switch, switch).filter(lambda ends: ends[0] != ends[1])
@@ -52,7 +52,7 @@ def test_connected_parts_are_those_that_networkx_finds(data):
     )
     graph = nx.Graph(edges)
     graph.add_nodes_from(range(count))
-    parts = [part.tolist() for part in connected_parts(topology)]
+    parts = [part.tolist() for part in connected_components(topology)]
     assert sorted(parts) == sorted(map(sorted, nx.connected_components(graph)))
     assert [len(part) for part in parts] == sorted(map(len, parts), reverse=True)
 
@@ -63,5 +63,5 @@ def test_the_longest_line_is_one_part():
     line = Topology.create(
         num_switches=count, channel_source=range(1, count), channel_target=range(count - 1)
     )
-    (part,) = connected_parts(line)
+    (part,) = connected_components(line)
     assert part.tolist() == list(range(count))

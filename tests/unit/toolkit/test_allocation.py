@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.metrics import connected_parts
+from routelab.metrics import connected_components
 from routelab.toolkit import build_grid
 from routelab.toolkit.allocation import connected_set, free_box
 
@@ -21,13 +21,13 @@ sizes = st.lists(st.integers(2, 4), min_size=1, max_size=3)
 def test_a_connected_allocation_is_connected_and_grows_with_its_size(dims, wrap, seed, data):
     fail_links = data.draw(st.integers(0, 3 if prod(dims) > 8 else 0))
     damage = {"fail_links": fail_links, "seed": seed}
-    largest = len(connected_parts(build_grid("grid", dims, wrap, **damage))[0])
+    largest = len(connected_components(build_grid("grid", dims, wrap, **damage))[0])
     count = data.draw(st.integers(1, largest))
     some = build_grid("grid", dims, wrap, allocate=count, **damage)
     assert some.num_switches == count
-    assert len(connected_parts(some)) == 1
+    assert len(connected_components(some)) == 1
     more = build_grid("grid", dims, wrap, allocate=largest, **damage)
-    if len(connected_parts(build_grid("grid", dims, wrap, **damage))) == 1:
+    if len(connected_components(build_grid("grid", dims, wrap, **damage))) == 1:
         assert set(some.switch_names) <= set(more.switch_names)
     # left out is not failed
     assert some.failed_switches == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from routelab.toolkit.infiniband import destination_ports, read_lane_tables
 SAMPLES = 1000
 """Random bisections, with seed 0."""
 BUSIEST = 10
+"""Cables of `FabricCheck.busiest`."""
 NAMED = 3
 """Switches and LIDs that a sentence names."""
 
@@ -67,7 +68,7 @@ class CableLoad:
 
 @dataclass(frozen=True)
 class Gap:
-    """What the files leave open.
+    """Input that is missing, so that the verdict needs an assumption.
 
     Attributes
     ----------
@@ -91,13 +92,14 @@ class FabricCheck:
     Attributes
     ----------
     facts : dict
-        By the names of `routelab.cluster.infiniband.columns.CHECK`.
+        Value of each column of `routelab.cluster.infiniband.columns.CHECK`, by its name.
     faults : tuple of (str, str)
-        Kind (``loop``, ``entry``, ``credit loop`` or ``lane``) and sentence.
+        Kind and sentence of each fault. Kinds: ``loop`` of forwarding entries, wrong or missing
+        forwarding ``entry``, ``credit loop``, virtual ``lane`` 15, which drops packets.
     gaps : tuple of Gap
-        Without any, and without a fault, the tables are proven.
+        Input that the verdict would need; with neither gaps nor faults the tables are proven.
     possible : tuple of (str, str)
-        Faults under the assumptions of `gaps` only.
+        Kind and sentence of faults that exist if the assumptions of `gaps` hold.
     remarks : tuple of str
         Which part of the traffic has no credit loop, or is not in the proof.
     busiest : tuple of CableLoad
@@ -113,7 +115,7 @@ class FabricCheck:
 
     @property
     def verdict(self) -> Status:
-        """That of `routelab.api.verdicts` on unicast traffic."""
+        """Whether unicast packets arrive and cannot deadlock; see `routelab.api.verdicts`."""
         verdict: Status = self.facts["verdict"]
         return verdict
 
@@ -195,8 +197,8 @@ def check_fabric(
         "credit_loops_same": faults.same.count if faults.same else None,
         "service_levels": _kind_of(levels),
         "dropped_routes": faults.own.dropped,
-        "unlisted_levels": faults.unlisted[0],
-        "unlisted_switch_levels": faults.unlisted[1],
+        "unlisted_levels": faults.unlisted.of_hosts,
+        "unlisted_switch_levels": faults.unlisted.with_switch,
         **load_facts,
     }
     report_phase("check", verdict, ended=True)
@@ -207,6 +209,21 @@ def _kind_of(levels: Path | int | None) -> str:
     if levels is None:
         return "unknown"
     return "file" if isinstance(levels, Path) else str(levels)
+
+
+class UnlistedPairs(NamedTuple):
+    """Numbers of pairs with a route over cables for which the file has no service level.
+
+    Attributes
+    ----------
+    of_hosts : int
+        Pairs of hosts.
+    with_switch : int
+        Pairs with a switch at an end; these are left out of the verdict.
+    """
+
+    of_hosts: int
+    with_switch: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,14 +240,11 @@ class FabricFaults:
     own, same : CreditLoops
         If replies use the SL of their own path record, or that of the request. `same` is None
         without service levels.
-    unlisted : tuple of (int, int)
-        Pairs of hosts with a route over cables that lack a service level, and pairs with a switch
-        at an end that are left out of the verdict for that.
+    unlisted : UnlistedPairs
     texts : tuple of (str, str)
         See `FabricCheck.faults`.
     gaps : tuple of Gap
     possible : tuple of (str, str)
-        Faults under the assumptions of `gaps` only.
     remarks : tuple of str
         See `FabricCheck`.
     """
@@ -240,7 +254,7 @@ class FabricFaults:
     optional: BoolArray
     own: CreditLoops
     same: CreditLoops | None
-    unlisted: tuple[int, int]
+    unlisted: UnlistedPairs
     texts: tuple[tuple[str, str], ...]
     gaps: tuple[Gap, ...]
     possible: tuple[tuple[str, str], ...]
@@ -285,18 +299,18 @@ def find_faults(
     if service.levels is not None:
         same = find_credit_loops(tables, service, fates, same=True)
     is_same = same is not None and replies == "same"
-    case = same if same is not None and is_same else own
+    credit_loops = same if same is not None and is_same else own
 
     # 3. What the files leave open. Routes with a service level keep their credit loops, whatever
     #    the level of the others is; but without levels or lanes, all loops are under an assumption.
     unlisted = _unlisted(tables, service)
     gaps = list(_unknown_files(tables, service))
     if not gaps:
-        texts += _lane_faults(tables, case)
-    if unlisted[0]:
+        texts += _lane_faults(tables, credit_loops)
+    if unlisted.of_hosts:
         gaps.append(
             Gap(
-                f"The file with service levels lacks {unlisted[0]} pairs of end ports",
+                f"The file with service levels lacks {unlisted.of_hosts} pairs of end ports",
                 "these pairs use SL 0",
                 "a complete file with --sls",
             )
@@ -305,23 +319,29 @@ def find_faults(
     # 4. Close the gaps, if possible: a cycle of lanes is also a cycle of cables. If the cables have
     #    none, which is the case of all traffic on one lane, no service levels and lanes close one.
     remarks: tuple[str, ...] = ()
-    assumed = case
-    is_open = bool(gaps or unlisted[1]) and not case.dropped
+    assumed_loops = credit_loops
+    is_open = bool(gaps or unlisted.with_switch) and not credit_loops.dropped
     if is_open and not find_credit_loops(tables, Service(), fates).count:
-        gaps, unlisted = [], (unlisted[0], 0)
+        gaps, unlisted = [], unlisted._replace(with_switch=0)
         if service.levels is not None:
             remarks = ("No service levels close a credit loop: all traffic may be on one VL.",)
     else:
-        if unlisted[0]:
+        if unlisted.of_hosts:
             filled = _on_level_0(service, tables.topology.num_terminals)
-            assumed = find_credit_loops(tables, filled, fates, same=is_same)
-        remarks = tuple(_remarks(tables, service, fates, assumed, unlisted[1], same=is_same))
+            assumed_loops = find_credit_loops(tables, filled, fates, same=is_same)
+        remarks = tuple(
+            _remarks(tables, service, fates, assumed_loops, unlisted.with_switch, same=is_same)
+        )
 
     # 5. Routes to LIDs that the fabric lacks are not examined, so this gap remains in any case.
     if tables.foreign_lids:
         gaps.append(_foreign_gap(tables.foreign_lids))
     certain_kinds = {kind for kind, _ in texts}
-    possible = [fault for fault in _lane_faults(tables, assumed) if fault[0] not in certain_kinds]
+    possible = [
+        (kind, text)
+        for kind, text in _lane_faults(tables, assumed_loops)
+        if kind not in certain_kinds
+    ]
     return FabricFaults(
         loops,
         unreachable,
@@ -363,15 +383,15 @@ def _unknown_files(tables: FabricTables, service: Service) -> Iterator[Gap]:
             )
 
 
-def _unlisted(tables: FabricTables, service: Service) -> tuple[int, int]:
-    """Count the pairs without a service level; see `FabricFaults.unlisted`."""
+def _unlisted(tables: FabricTables, service: Service) -> UnlistedPairs:
+    """Count the pairs without a service level."""
     if service.levels is None:
-        return 0, 0
+        return UnlistedPairs(0, 0)
     ends, hosts = tables.ends, tables.topology.num_terminals
     without_level = (service.levels < 0) & (ends[:, np.newaxis] != ends)
     without_level &= tables.part[ends][:, np.newaxis] == tables.part[ends]
-    among_hosts = int(np.count_nonzero(without_level[:hosts, :hosts]))
-    return among_hosts, int(np.count_nonzero(without_level)) - among_hosts
+    of_hosts = int(np.count_nonzero(without_level[:hosts, :hosts]))
+    return UnlistedPairs(of_hosts, int(np.count_nonzero(without_level)) - of_hosts)
 
 
 def _foreign_gap(lids: tuple[int, ...]) -> Gap:
@@ -386,11 +406,11 @@ def _foreign_gap(lids: tuple[int, ...]) -> Gap:
     )
 
 
-def _on_level_0(service: Service, count: int) -> Service:
-    """Put the routes between the first ports that have no service level on SL 0."""
+def _on_level_0(service: Service, num_ends: int) -> Service:
+    """Put routes without a service level on SL 0, those between the first `num_ends` ends."""
     levels = np.array(service.levels)
-    among = levels[:count, :count]
-    among[among < 0] = 0
+    first_levels = levels[:num_ends, :num_ends]
+    first_levels[first_levels < 0] = 0
     return replace(service, levels=frozen_array(levels, np.int8))
 
 
@@ -407,7 +427,7 @@ def _remarks(
     service: Service,
     fates: Int8Array,
     loops: CreditLoops,
-    unlisted: int,
+    unlisted_with_switch: int,
     *,
     same: bool,
 ) -> Iterator[str]:
@@ -417,20 +437,20 @@ def _remarks(
     ----------
     loops : CreditLoops
         Of the routes with a service level.
-    unlisted : int
+    unlisted_with_switch : int
         Routes from or to switches without a service level.
     """
     if loops.count:
         hosts = tables.topology.num_terminals
-        among = service if service.levels is None else _on_level_0(service, hosts)
-        if not find_credit_loops(tables, among, fates, same=same, hosts_only=True).count:
+        listed = service if service.levels is None else _on_level_0(service, hosts)
+        if not find_credit_loops(tables, listed, fates, same=same, hosts_only=True).count:
             yield "Without packets from and to switches there is no credit loop."
-    elif unlisted:
+    elif unlisted_with_switch:
         everything = _on_level_0(service, len(tables.ends))
         on_level_0 = find_credit_loops(tables, everything, fates, same=same).count
         yield (
-            f"The file with service levels lacks {unlisted} pairs with a switch at an end, which "
-            "are left out. On SL 0 "
+            f"The file with service levels lacks {unlisted_with_switch} pairs with a switch at an "
+            "end, which are left out. On SL 0 "
             + ("they would close a credit loop." if on_level_0 else "they close no credit loop.")
         )
 
@@ -514,8 +534,8 @@ def _loads(
     loads = relative_loads(table.topology, pairs)
     busiest = _busiest(tables, pairs, loads)
     bandwidth = effective_bisection(table, SAMPLES, 0)
-    over = pairs_over_links(table)
-    worst_cable = int(over.argmax()) if len(over) else None
+    pairs_over_cable = pairs_over_links(table)
+    worst_cable = int(pairs_over_cable.argmax()) if len(pairs_over_cable) else None
     report_phase("check", "bound")
     bound = bound_load(table.topology, None, seconds=bound_seconds)
     return busiest, {
@@ -525,7 +545,7 @@ def _loads(
         "effective_bisection": bandwidth.mean if bandwidth else None,
         "effective_bisection_half_width": bandwidth.half_width if bandwidth else None,
         "worst_cable": "" if worst_cable is None else tables.cable_name(worst_cable),
-        "worst_cable_pairs": 0 if worst_cable is None else int(over[worst_cable]),
+        "worst_cable_pairs": 0 if worst_cable is None else int(pairs_over_cable[worst_cable]),
     }
 
 
