@@ -60,7 +60,7 @@ def _only(builder: BlockBuilder, times: int) -> Schedule:
         tape=np.zeros(times, np.int32),
         timed=(0, times),
         round_start=np.zeros(1, np.int64),
-        rounds_of=0,
+        total_rounds=0,
     )
 
 
@@ -78,9 +78,12 @@ def measured(benchmark, program: Schedule, table: RouteTable, *, full: bool = Fa
         simulation.run()
         best = min(best, time.thread_time() - begin)
         result = simulation.result()
-        messages = result.messages * (result.rounds / result.rounds_of if result.rounds_of else 1)
+        share = result.rounds / result.total_rounds if result.total_rounds else 1
+        messages = result.messages * share
         benchmark.extra_info.update(
-            moments=result.moments, sharings=result.sharings, shared=result.shared
+            time_steps=result.time_steps,
+            share_computations=result.share_computations,
+            computed_shares=result.computed_shares,
         )
 
     benchmark.pedantic(run, rounds=3)

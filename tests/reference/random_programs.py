@@ -13,7 +13,7 @@ from routelab.toolkit.workloads.block_builder import BlockBuilder
 SIZES = (0.0, 8.0, 500.0, 1000.0, 1000.0, 1024.0, 5000.0)
 
 
-def schedule_of(*blocks, tape=None, timed=None, rounds=(0,), rounds_of=0):
+def schedule_of(*blocks, tape=None, timed=None, rounds=(0,), total_rounds=0):
     """Blocks one after the other, or as a tape says."""
     tape = np.array(range(len(blocks)) if tape is None else tape, np.int32)
     return Schedule(
@@ -23,7 +23,7 @@ def schedule_of(*blocks, tape=None, timed=None, rounds=(0,), rounds_of=0):
         tape=tape,
         timed=(0, len(tape)) if timed is None else timed,
         round_start=np.array(rounds, np.int64),
-        rounds_of=rounds_of,
+        total_rounds=total_rounds,
     )
 
 

@@ -132,7 +132,7 @@ def test_rounds_in_full(tables, both):
 def test_rounds_that_are_left_out_are_added_in_both(tables, both):
     program = load("workload", "npb-cg~class=W").program(Job(32))
     outcomes = both(tables["bfs"], schedule(program, {}, 4), CLUSTER)
-    assert (outcomes.simgrid.rounds, outcomes.simgrid.rounds_of) == (4, 15)
+    assert (outcomes.simgrid.rounds, outcomes.simgrid.total_rounds) == (4, 15)
     flow, simgrid = outcomes.seconds
     assert flow == pytest.approx(simgrid, rel=0.005)
 
@@ -231,7 +231,7 @@ def test_by_default_simgrid_gives_long_routes_less(both):
 def one_by_one(program, rounds):
     """A schedule of so many rounds that stands for no others."""
     scheduled = schedule(program, {}, rounds)
-    return replace(scheduled, rounds_of=scheduled.rounds)
+    return replace(scheduled, total_rounds=scheduled.rounds)
 
 
 def _ring_table(size):

@@ -1,4 +1,18 @@
-"""The lines of all files that OpenSM reads."""
+"""The lines of all files of the export.
+
+=========================  =======================================================
+file                       read by
+=========================  =======================================================
+`LFTS`                     OpenSM, ``-R file -U``: forwarding tables
+`POLICY`                   OpenSM, ``-Q -Y``: service level of each pair of ports
+`LIDS`                     OpenSM, from its cache folder: LID of each port
+`OPTIONS`                  OpenSM, ``-F``: virtual lanes and SL2VL
+`ROOTS`                    OpenSM, ``-R updn -a``, to compute other routes
+`ROUTING_ORDER`            OpenSM, ``-R minhop -X``, to compute other routes
+`SIMULATION`               ibsim, which simulates the network
+`NETWORK`                  routelab, to read the export back
+=========================  =======================================================
+"""
 
 from __future__ import annotations
 
@@ -21,21 +35,29 @@ from routelab.toolkit.infiniband import (
 )
 
 LFTS, POLICY, LIDS = "routelab.lft", "qos-policy.conf", "guid2lid"
-ROOTS, ORDER, OPTIONS = "root_guids.conf", "guid_routing_order.conf", "opensm.conf"
+ROOTS, ROUTING_ORDER, OPTIONS = "root_guids.conf", "guid_routing_order.conf", "opensm.conf"
 SIMULATION, NETWORK = "fabric.net", "network.json"
 
 
 def lines_of_files(
     tables: CompleteTables, addresses: Addresses, vls: int
 ) -> dict[str, Iterator[str]]:
-    """Return the lines of each file, by name."""
+    """Return the lines of each file but `NETWORK`, by name.
+
+    Parameters
+    ----------
+    tables : CompleteTables
+    addresses : Addresses
+    vls : int
+        Virtual lanes for data that the hardware has.
+    """
     topology = tables.topology
     return {
         LFTS: _forwarding_lines(tables, addresses),
         POLICY: _policy_lines(tables, addresses),
         LIDS: _lid_lines(addresses),
         ROOTS: (addresses.switch_guids[switch] for switch in root_switches(topology)),
-        ORDER: iter(addresses.terminal_guids),
+        ROUTING_ORDER: iter(addresses.terminal_guids),
         OPTIONS: _option_lines(vls),
         SIMULATION: simulation_lines(topology, addresses),
     }
@@ -64,9 +86,9 @@ def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[
     topology = tables.topology
     lids = addresses.lids
     ports = np.full((topology.num_switches, int(lids.max()) + 1), -1, dtype=np.int16)
-    # step −1 reads the last entry, which is not used
-    of_channel = np.append(addresses.channel_port, -1)
-    ports[:, lids] = of_channel[tables.steps]
+    # A step is the next channel; −1, no channel, indexes the entry behind all ports, no port.
+    port_of_step = np.append(addresses.channel_port, -1)
+    ports[:, lids] = port_of_step[tables.steps]
     ports[topology.terminal_switch, addresses.terminal_lids] = addresses.terminal_port
     ports[np.arange(topology.num_switches), addresses.switch_lids] = 0
     switches = [
@@ -87,6 +109,7 @@ def _policy_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]
     # pairs of a switch and a destination elsewhere, if they have a route
     has_route = tables.steps >= 0
     default, rules = make_rules(tables.lanes, has_route)
+    # A source is a switch with its terminals, whose packets take the same routes and lanes.
     sources = [[guid] for guid in addresses.switch_guids]
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
         sources[switch].append(addresses.terminal_guids[terminal])
@@ -95,16 +118,17 @@ def _policy_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]
 
 def _lid_lines(addresses: Addresses) -> Iterator[str]:
     for guid, lid in zip(addresses.guids, addresses.lids.tolist(), strict=True):
+        # The first and the last LID of the port: with LMC 0 it has one.
         yield f"{guid} 0x{lid:04x} 0x{lid:04x}"
         yield ""
 
 
 def _option_lines(vls: int) -> Iterator[str]:
-    levels = [str(level % vls) for level in range(15)]
+    lane_of_level = [str(level % vls) for level in range(15)]
     yield "# Options of OpenSM for the tables in this folder; other files are given as arguments."
     yield from ("qos TRUE", f"qos_max_vls {vls}", "qos_high_limit 0")
     yield f"qos_vlarb_high {','.join(f'{lane}:0' for lane in range(vls))}"
     yield f"qos_vlarb_low {','.join(f'{lane}:32' for lane in range(vls))}"
     # SL 15 has no lane of its own
-    yield f"qos_sl2vl {','.join(levels)},{levels[0]}"
+    yield f"qos_sl2vl {','.join(lane_of_level)},{lane_of_level[0]}"
     yield from ("honor_guid2lid_file TRUE", "force_log_flush TRUE")

@@ -9,9 +9,9 @@ from routelab_plugins.export.opensm.files import (
     LFTS,
     LIDS,
     OPTIONS,
-    ORDER,
     POLICY,
     ROOTS,
+    ROUTING_ORDER,
     SIMULATION,
 )
 
@@ -102,7 +102,7 @@ It prints nothing if they are equal. To go back, stop this OpenSM and start your
 | `{OPTIONS}` | virtual lanes, their arbitration, and SL2VL |
 | `{LIDS}` | LID of each port GUID |
 | `{ROOTS}` | GUIDs of root switches, for `-R updn -a` |
-| `{ORDER}` | GUIDs of host ports in their order, for `-R minhop -X` |
+| `{ROUTING_ORDER}` | GUIDs of host ports in their order, for `-R minhop -X` |
 | `{SIMULATION}` | the network for the simulator ibsim |
 | `network.json` | the network in its own order, so that routelab can read the files |
 """

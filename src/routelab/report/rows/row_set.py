@@ -98,7 +98,7 @@ class RowSet(ABC):
         runs : iterable of int
             Rows; a row without a result has no lines.
         place : str
-            What asks, to begin messages with.
+            Beginning of messages: the part of the study that asks for the rows.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class RowSet(ABC):
         return []
 
     @property
-    def any_ok(self) -> bool:
+    def has_results(self) -> bool:
         """Whether any row has a result."""
         return any(outcome.status == OK for outcome in self.outcomes)
 
@@ -144,7 +144,7 @@ class RowSet(ABC):
         pooled : collection of str
             Parameters, bare or qualified (``routing.seed``).
         place : str
-            What asks, to begin messages with.
+            Beginning of messages: the part of the study that asks for the rows.
         relative : Relative, optional
             Compare rows with those of other routings. Then the result has a row for each pair, with
             the columns of `routelab.report.rows.derivation.compare_runs`.
@@ -157,12 +157,13 @@ class RowSet(ABC):
         frame = self.jobs.copy()
         for kind in self.kinds:
             parameters = self._pooled_of(kind, pooled)
-            names = [record.part(kind)[:2] for record in self.records]
-            short = {
+            labels_and_names = [record.part(kind)[:2] for record in self.records]
+            # An alias stays: only canonical names, which are their own label, have parameters.
+            pooled_label = {
                 (label, name): label if label != name else without_parameters(name, parameters)
-                for label, name in set(names)
+                for label, name in set(labels_and_names)
             }
-            frame[kind] = [short[pair] for pair in names]
+            frame[kind] = [pooled_label[pair] for pair in labels_and_names]
         if relative is not None:
             self.numbers(frame, relative.column, f"{place}relative: ")
             counterparts = [self.counterpart(run) for run in range(len(self.records))]
@@ -171,8 +172,18 @@ class RowSet(ABC):
             frame = filter_rows(frame, self.column(frame, column, f"{place}where: "), condition)
         return frame
 
-    def column(self, frame: pd.DataFrame, name: str, place: str) -> pd.Series[Any]:
+    def column(
+        self, frame: pd.DataFrame, name: str, place: str, also: Sequence[str] = ()
+    ) -> pd.Series[Any]:
         """Return a column of `frame`, or an empty one if no row has results.
+
+        Parameters
+        ----------
+        name : str
+        place : str
+            Beginning of messages: the part of the study that asks for the column.
+        also : sequence of str
+            Valid values of `name` that are no columns, for the message.
 
         Raises
         ------
@@ -181,30 +192,23 @@ class RowSet(ABC):
         """
         if name in frame:
             return frame[name]
-        if not self.any_ok:
+        # Many columns come from results: without any, it is not known whether this one exists.
+        if not self.has_results:
             return pd.Series(np.nan, index=frame.index, name=name)
-        names = [str(column) for column in frame.columns]
+        names = [*also, *map(str, frame.columns)]
         raise InputError(f"{place}no column {name!r}{_suggestion(name, names)}")
 
     def numbers(
         self, frame: pd.DataFrame, name: str, place: str, also: Sequence[str] = ()
     ) -> pd.Series[Any]:
-        """Return a column of `frame` that holds numbers; see `column`.
-
-        Parameters
-        ----------
-        also : sequence of str
-            Valid values of `name` besides columns, for the message.
+        """Return a column of `frame` that holds numbers; parameters as of `column`.
 
         Raises
         ------
         InputError
             If the column does not exist or holds words.
         """
-        if name not in frame and self.any_ok:
-            names = [*also, *map(str, frame.columns)]
-            raise InputError(f"{place}no column {name!r}{_suggestion(name, names)}")
-        values = self.column(frame, name, place)
+        values = self.column(frame, name, place, also)
         try:
             return pd.to_numeric(values)
         except (TypeError, ValueError):
@@ -229,7 +233,10 @@ class RowSet(ABC):
             raise InputError(f"{place}no parameter {name!r}{_suggestion(name, sorted(parameters))}")
 
     def _pooled_of(self, kind: str, pooled: Collection[str]) -> set[str]:
-        """Return the parameters of a kind among the `pooled` ones."""
+        """Return the parameters of a kind among the `pooled` ones, without their qualifier.
+
+        A bare name that topologies and routings share is that of the routing.
+        """
         qualified = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
         bare = {
             key

@@ -15,8 +15,7 @@ from routelab.simulation.flow.result import (
     FlowRun,
     PairBytes,
     WaitingRank,
-    extrapolate,
-    last_half,
+    num_steady_rounds,
     stuck_error,
 )
 from routelab.simulation.flow.schedule import Schedule
@@ -67,25 +66,25 @@ class FlowSimulation:
         full: bool = False,
     ) -> None:
         self.schedule, self.paths, self.machine = schedule, paths, machine
-        self._half = last_half(schedule)
-        self._flow, self._ways = lay_out(schedule, paths, machine, seed, self._half)
+        self._steady_rounds = num_steady_rounds(schedule)
+        self._flow, self._ways = lay_out(schedule, paths, machine, seed, self._steady_rounds)
         self._flow.ints[at.S_FULL] = full
         self.finished = False
 
-    def run(self, moments: int = 2**62) -> bool:
-        """Run at most that many moments; return whether the program has ended.
+    def run(self, max_steps: int = 2**62) -> bool:
+        """Run so many time steps at most, times with events; return whether the program has ended.
 
         Raises
         ------
         StuckError
             If no rank can continue.
         """
-        from routelab.simulation.flow.kernels.loop import run_moments
+        from routelab.simulation.flow.kernels.loop import run_time_steps
 
-        last_moment = int(self._flow.ints[at.MOMENTS]) + moments
+        last_step = int(self._flow.ints[at.TIME_STEPS]) + max_steps
         while True:
-            status = run_moments(
-                self._flow, min(last_moment - int(self._flow.ints[at.MOMENTS]), 2**62)
+            status = run_time_steps(
+                self._flow, min(last_step - int(self._flow.ints[at.TIME_STEPS]), 2**62)
             )
             if status == at.FULL_MESSAGES:
                 self._flow = more_messages(self._flow)
@@ -137,21 +136,25 @@ class FlowSimulation:
         flow, schedule, ways = self._flow, self.schedule, self._ways
         topology = self.paths.topology
         # 1. Times at which ranks begin and end the timed part, and end the program.
-        marked = {int(place): flow.marked[k] for k, place in enumerate(flow.marks)}
-        begin, end = (marked[place] for place in schedule.timed)
-        finish = marked[len(schedule.tape)]
-        # 2. Bytes of the timed part, by bundle. Messages of the last simulated rounds also stand
-        #    for those of the rounds that were left out.
-        repetitions = 1.0
-        if missing_rounds := schedule.rounds_of - schedule.rounds:
-            half_start, half_end = schedule.round_start[-1 - self._half], schedule.round_start[-1]
-            span = np.array([marked[int(half_start)], marked[int(half_end)]])
-            more = extrapolate(span, schedule.rounds, schedule.rounds_of, self._half)
-            end, finish = end + more, finish + more
-            repetitions += missing_rounds / self._half
-        scale = np.zeros(3)
-        scale[at.TIMED], scale[at.REPEATED] = 1.0, repetitions
-        sent, messages = flow.sent_bytes @ scale, flow.sent @ scale
+        places = flow.timestamp_places.tolist()
+        time_at = dict(zip(places, flow.timestamps, strict=True))
+        begin, end = (time_at[place] for place in schedule.timed)
+        finish = time_at[len(schedule.tape)]
+        # 2. Rounds that were left out last as long as the steady ones, the last simulated ones.
+        #    Once ranks wait for each other, rounds take equally long for all; before that, the mean
+        #    over ranks equals this time.
+        weight = np.zeros(3)
+        weight[at.TIMED] = weight[at.REPEATED] = 1.0
+        if missing_rounds := schedule.total_rounds - schedule.rounds:
+            steady_rounds = self._steady_rounds
+            first_place, end_place = schedule.round_start[[-1 - steady_rounds, -1]].tolist()
+            steady_seconds = float((time_at[end_place] - time_at[first_place]).mean())
+            missing_seconds = steady_seconds * missing_rounds / steady_rounds
+            end, finish = end + missing_seconds, finish + missing_seconds
+            # The steady rounds are the part REPEATED, so a message of theirs also stands for its
+            # share of those in the rounds that were left out.
+            weight[at.REPEATED] += missing_rounds / steady_rounds
+        sent, messages = flow.sent_bytes @ weight, flow.sent @ weight
         # 3. Bytes by channel and terminal. Those between ranks of a terminal stay in its memory.
         hops = np.diff(ways.hop_start)
         channel_bytes = _sums(ways.hop_channel, np.repeat(sent, hops), topology.num_channels)
@@ -175,17 +178,17 @@ class FlowSimulation:
             ),
             channel_seconds=channel_bytes / bandwidth,
             rounds=schedule.rounds,
-            rounds_of=schedule.rounds_of,
+            total_rounds=schedule.total_rounds,
             operations=schedule.operations,
-            moments=int(flow.ints[at.MOMENTS]),
-            sharings=int(flow.ints[at.SHARINGS]),
-            shared=int(flow.ints[at.SHARED]),
+            time_steps=int(flow.ints[at.TIME_STEPS]),
+            share_computations=int(flow.ints[at.SHARE_COMPUTATIONS]),
+            computed_shares=int(flow.ints[at.COMPUTED_SHARES]),
         )
 
 
-def _sums(places: Any, values: Any, size: int) -> Float64Array:
+def _sums(groups: Any, values: Any, size: int) -> Float64Array:
     # for empty arrays numpy returns counts instead of sums
-    return np.bincount(places, weights=values, minlength=size).astype(np.float64)
+    return np.bincount(groups, weights=values, minlength=size).astype(np.float64)
 
 
 def more_messages(flow: at.FlowState) -> at.FlowState:
@@ -207,6 +210,7 @@ def larger_ring(flow: at.FlowState) -> at.FlowState:
     """Double the room for messages of the blocks that ranks work on."""
     ring_before = flow.ring
     used = np.flatnonzero(ring_before >= 0)
+    # A message's place in the ring is its slot modulo the size, a power of two.
     ring = np.full(2 * len(ring_before), -1, np.int32)
     ring[flow.messages["slot"][ring_before[used]] & (len(ring) - 1)] = ring_before[used]
     return flow._replace(ring=ring)

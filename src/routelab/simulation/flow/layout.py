@@ -23,13 +23,13 @@ _FEW = 1024
 
 
 def lay_out(
-    schedule: Schedule, paths: Paths, machine: Machine, seed: int, half: int
+    schedule: Schedule, paths: Paths, machine: Machine, seed: int, steady_rounds: int
 ) -> tuple[at.FlowState, PairPaths]:
     """Return the initial state of the engine, and the ways of its bundles.
 
     Parameters
     ----------
-    half : int
+    steady_rounds : int
         Number of last rounds that represent those that are not simulated.
     """
     # 1. The program: what ranks do, block after block on the tape. A message has a slot from its
@@ -37,26 +37,26 @@ def lay_out(
     ranks, tape = schedule.ranks, np.array(schedule.tape, np.int32)
     operations, block_start, per_block, sources, targets = _operations(schedule, paths, machine)
     tape_slot = np.concatenate(([0], np.cumsum(per_block[tape]))).astype(np.int64)
-    part, marks = _parts(schedule, half)
+    part, timestamp_places = _parts(schedule, steady_rounds)
     requests = _most_requests(schedule)
     # 2. The network: only pairs of terminals that communicate have bundles.
     ways = paths.between(sources, targets)
     bundles, crossings, resources = _network(paths, machine, ways)
     # 3. Room for messages. Slots are taken modulo the ring, a power of two, which grows when ranks
     #    are too many blocks apart.
-    ring = 1 << int(max(4 * per_block.max(initial=0), _FEW) - 1).bit_length()
-    messages = _FEW + at.BURST
+    ring_size = 1 << int(max(4 * per_block.max(initial=0), _FEW) - 1).bit_length()
+    num_messages = _FEW + at.BURST
     # 4. The state before the first operation: all ranks are ready, on no place of the tape yet.
     ints = np.zeros(at.INTS, np.int64)
     ints[at.S_RANKS] = ranks
     ints[at.S_HANDSHAKE], ints[at.S_SEED] = machine.handshake, seed
-    ints[at.FREE], ints[at.READY_RANKS] = messages, ranks
+    ints[at.FREE], ints[at.READY_RANKS] = num_messages, ranks
     reals = np.zeros(at.REALS)
     reals[at.UNTIL] = -1.0
     reals[at.OVERHEAD], reals[at.EAGER] = machine.overhead, machine.eager_bytes
-    start = np.zeros(ranks, at.RANK)
-    start["place"] = -1
-    count, touched = len(bundles), len(resources)
+    initial_ranks = np.zeros(ranks, at.RANK)
+    initial_ranks["place"] = -1
+    num_bundles, num_resources = len(bundles), len(resources)
     flow = at.FlowState(
         ints=ints,
         reals=reals,
@@ -65,32 +65,32 @@ def lay_out(
         tape=tape,
         tape_slot=tape_slot,
         part=part,
-        marks=marks,
-        marked=np.zeros((len(marks), ranks)),
+        timestamp_places=timestamp_places,
+        timestamps=np.zeros((len(timestamp_places), ranks)),
         left=np.zeros(len(tape), np.int32),
-        ranks=start,
+        ranks=initial_ranks,
         ready=np.arange(ranks - 1, -1, -1, dtype=np.int32),
         request_start=np.concatenate(([0], np.cumsum(requests))).astype(np.int64),
         requests=np.zeros(int(requests.sum()), np.int32),
-        ring=np.full(ring, -1, np.int32),
-        messages=np.zeros(messages, at.MESSAGE),
-        free=np.arange(messages - 1, -1, -1, dtype=np.int32),
-        event_time=np.zeros(messages + ranks),
-        event=np.zeros(messages + ranks, np.int32),
+        ring=np.full(ring_size, -1, np.int32),
+        messages=np.zeros(num_messages, at.MESSAGE),
+        free=np.arange(num_messages - 1, -1, -1, dtype=np.int32),
+        event_time=np.zeros(num_messages + ranks),
+        event=np.zeros(num_messages + ranks, np.int32),
         pair_start=ways.start.copy(),
         bundles=bundles,
-        finishes=np.zeros(count, np.int32),
+        finishes=np.zeros(num_bundles, np.int32),
         crossings=crossings,
         resources=resources,
         members=np.zeros(len(crossings), at.MEMBER),
-        changed=np.zeros(count, np.int32),
+        changed=np.zeros(num_bundles, np.int32),
         freed=np.zeros(len(crossings), np.int32),
-        sharing=np.zeros(count, np.int32),
-        shared=np.zeros(touched, np.int32),
-        level=np.zeros(touched),
-        at_level=np.zeros(touched, np.int32),
-        sent_bytes=np.zeros((count, 3)),
-        sent=np.zeros((count, 3), np.int64),
+        affected_bundles=np.zeros(num_bundles, np.int32),
+        affected_resources=np.zeros(num_resources, np.int32),
+        level=np.zeros(num_resources),
+        at_level=np.zeros(num_resources, np.int32),
+        sent_bytes=np.zeros((num_bundles, 3)),
+        sent=np.zeros((num_bundles, 3), np.int64),
     )
     return flow, ways
 
@@ -190,16 +190,16 @@ def _network(
     return bundles, crossings, resources
 
 
-def _parts(schedule: Schedule, half: int) -> tuple[NDArray[np.int8], Int64Array]:
-    """Return the part of each place on the tape, and the places with marks."""
+def _parts(schedule: Schedule, steady_rounds: int) -> tuple[NDArray[np.int8], Int64Array]:
+    """Return the part of each place on the tape, and the places whose times are recorded."""
     part = np.full(len(schedule.tape), at.OUTSIDE, np.int8)
     part[slice(*schedule.timed)] = at.TIMED
-    marks = {*schedule.timed, len(schedule.tape)}
-    if schedule.rounds_of > schedule.rounds:
-        begin, end = int(schedule.round_start[-1 - half]), int(schedule.round_start[-1])
+    timestamp_places = {*schedule.timed, len(schedule.tape)}
+    if schedule.total_rounds > schedule.rounds:
+        begin, end = int(schedule.round_start[-1 - steady_rounds]), int(schedule.round_start[-1])
         part[begin:end] = at.REPEATED
-        marks |= {begin, end}
-    return part, np.array(sorted(marks), np.int64)
+        timestamp_places |= {begin, end}
+    return part, np.array(sorted(timestamp_places), np.int64)
 
 
 def _most_requests(schedule: Schedule) -> Int64Array:

@@ -158,13 +158,13 @@ class FlowRun:
         Bytes between terminals.
     channel_seconds : float64 array, shape (C,)
         Time that each channel takes for its bytes, at its bandwidth.
-    rounds, rounds_of : int
-        Simulated and existing rounds of the outermost timed loop.
+    rounds, total_rounds : int
+        Simulated rounds, and all rounds, of the outermost timed loop.
     operations : float
         Operations of the timed part as the benchmark counts them; 0 if it has no count.
-    moments, sharings, shared : int
-        Amount of computation: different times of events, computations of shares, and total bundles
-        of messages in them.
+    time_steps, share_computations, computed_shares : int
+        Amount of computation: different times of events, computations of max-min fair shares, and
+        the bundles of messages whose shares they computed, in total.
     """
 
     topology: Topology
@@ -181,11 +181,11 @@ class FlowRun:
     pairs: PairBytes
     channel_seconds: Float64Array
     rounds: int
-    rounds_of: int
+    total_rounds: int
     operations: float
-    moments: int
-    sharings: int
-    shared: int
+    time_steps: int
+    share_computations: int
+    computed_shares: int
 
     @property
     def bottleneck(self) -> int:
@@ -212,20 +212,9 @@ class FlowRun:
         return self.operations / self.seconds / 1e6 if self.seconds > 0 else 0.0
 
 
-def extrapolate(at: Float64Array, rounds: int, of: int, half: int) -> float:
-    """Return the time that rounds that were not simulated add for every rank, in seconds.
+def num_steady_rounds(schedule: Schedule) -> int:
+    """Return the number of last rounds that represent those that are not simulated.
 
-    Rounds take equally long for all ranks once they wait for each other; before that, the mean over
-    ranks equals this time.
-
-    Parameters
-    ----------
-    at : float64 array, shape (2, ranks)
-        Times at which ranks entered the last `half` simulated rounds, and left them.
+    In the first half of the simulated rounds, ranks may still run apart.
     """
-    return float((at[1] - at[0]).mean()) * (of - rounds) / half
-
-
-def last_half(schedule: Schedule) -> int:
-    """Return the number of last rounds that represent those that are not simulated."""
     return max(schedule.rounds // 2, min(schedule.rounds, 1))

@@ -39,7 +39,7 @@ class Schedule:
     round_start : int64 array, shape (rounds + 1,)
         Places on the tape where the simulated rounds of the outermost timed loop begin, and where
         the last one ends; rounds are equal.
-    rounds_of : int
+    total_rounds : int
         Number of rounds of the program; engines extrapolate those that are not simulated.
     operations : float
         Operations of the whole timed part as the benchmark counts them; 0 if it has no count.
@@ -51,7 +51,7 @@ class Schedule:
     tape: Int32Array
     timed: tuple[int, int]
     round_start: Int64Array
-    rounds_of: int
+    total_rounds: int
     operations: float = 0.0
 
     @property
@@ -69,7 +69,7 @@ class Schedule:
         counts = np.bincount(self.tape, minlength=len(self.blocks)).astype(np.int64)
         if self.rounds:
             round_tape = self.tape[self.round_start[0] : self.round_start[1]]
-            left_out = self.rounds_of - self.rounds
+            left_out = self.total_rounds - self.rounds
             counts += left_out * np.bincount(round_tape, minlength=len(self.blocks))
         return counts
 
@@ -139,7 +139,7 @@ def schedule(
         tape=frozen_array(np.concatenate([_EMPTY, *pieces]), np.int32),
         timed=(timed_begin, timed_end),
         round_start=frozen_array(begins + size * np.arange(rounds + 1), np.int64),
-        rounds_of=outermost.times if outermost else 0,
+        total_rounds=outermost.times if outermost else 0,
         operations=program.operations,
     )
 

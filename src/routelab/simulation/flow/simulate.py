@@ -157,7 +157,7 @@ def run_facts(run: FlowRun) -> dict[str, Any]:
         "network_bytes": float(run.injected_bytes.sum()),
         "memory_bytes": float(run.memory_bytes.sum()),
         "iterations_simulated": run.rounds,
-        "iterations_of": run.rounds_of,
+        "iterations_of": run.total_rounds,
     }
 
 

@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from routelab.api import InputError, RoutelabError
-from routelab.simulation.flow.result import last_half
+from routelab.simulation.flow.result import num_steady_rounds
 from routelab.simulation.flow.schedule import Schedule
 from routelab.simulation.smpi.blocks import smpi_program
 from routelab.toolkit.input_files import is_regular
@@ -60,8 +60,8 @@ class SmpiRun:
     seconds : float
         Simulated time; for a replayed schedule, from when the last rank enters the timed part until
         the last rank leaves it, with an extrapolation for rounds that were not simulated.
-    rounds, rounds_of : int
-        Simulated and existing rounds of the outermost timed loop; 0 for a program.
+    rounds, total_rounds : int
+        Simulated rounds, and all rounds, of the outermost timed loop; 0 for a program.
     wall_seconds : float
         Total wall time, including traces and all replays.
     smpirun_seconds : float
@@ -74,7 +74,7 @@ class SmpiRun:
 
     seconds: float
     rounds: int = 0
-    rounds_of: int = 0
+    total_rounds: int = 0
     wall_seconds: float = 0.0
     smpirun_seconds: float = 0.0
     replays: int = 0
@@ -195,16 +195,16 @@ def replay(
             ran.append(time.perf_counter() - started)
             return simulated
 
-    # the time from one place to another: for missing rounds, as long as the last half
+    # the time from one place to another; missing rounds take as long as the steady, last ones
     seconds = upto(schedule.timed[1]) - upto(schedule.timed[0])
-    missing_rounds, half = schedule.rounds_of - schedule.rounds, last_half(schedule)
-    if missing_rounds:
-        start = schedule.round_start
-        seconds += (upto(int(start[-1])) - upto(int(start[-1 - half]))) * missing_rounds / half
+    if missing_rounds := schedule.total_rounds - schedule.rounds:
+        steady_rounds, start = num_steady_rounds(schedule), schedule.round_start.tolist()
+        steady_seconds = upto(start[-1]) - upto(start[-1 - steady_rounds])
+        seconds += steady_seconds * missing_rounds / steady_rounds
     return SmpiRun(
         seconds,
         schedule.rounds,
-        schedule.rounds_of,
+        schedule.total_rounds,
         wall_seconds=time.perf_counter() - began,
         smpirun_seconds=sum(ran),
         replays=len(ran),

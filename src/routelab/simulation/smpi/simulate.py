@@ -74,7 +74,7 @@ def _facts(run: SmpiRun) -> dict[str, Any]:
     return {
         **{column.name: None for column in FACTS},
         "iterations_simulated": run.rounds,
-        "iterations_of": run.rounds_of,
+        "iterations_of": run.total_rounds,
         "engine_seconds": run.wall_seconds,
     }
 

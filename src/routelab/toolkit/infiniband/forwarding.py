@@ -112,7 +112,7 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     lines = [line.strip() for line in text.lines]
     for number, line in enumerate(lines, 1):
         if _PRIVATE.fullmatch(line):
-            raise text.missing(
+            raise text.missing_input(
                 number,
                 f"a switch has several forwarding tables ({line}), and the file "
                 "does not say which of them a packet uses",

@@ -220,7 +220,7 @@ def _port(
 
 def _require_no_lmc(text: TextFile, number: int, lmc: int) -> None:
     if lmc:
-        raise text.missing(
+        raise text.missing_input(
             number,
             f"the port has several LIDs (LMC {lmc}), whose routes are not examined; set lmc 0 in "
             "opensm.conf",

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,8 @@ GUIDS_PER_LINE = 4
 KIND_LABELS: dict[NodeKind, str] = {"ca": "CA", "switch": "SWITCH", "router": "ROUTER"}
 """Labels of ports by the kind of their node."""
 
-_Values = dict[str, list[tuple[int, str]]]
-"""Lines and texts of each key of a group, level or rule."""
+_Entries = dict[str, list[tuple[int, str]]]
+"""Line numbers and values of each key of a group, level or rule, which may occur several times."""
 
 _NUMBER = r"0[xX][0-9a-fA-F]{1,16}|0|[1-9][0-9]{0,18}"
 _KEY = re.compile(r"([a-z-]+)\s*:\s*(.*)")
@@ -40,19 +41,19 @@ _BLOCKS = {
     "qos-levels": "qos-level",
     "qos-match-rules": "qos-match-rule",
 }
-_OUTSIDE = ("pkey", "partition")
-"""Keys of groups whose members depend on partitions."""
-_PARTIAL = ("service-id", "qos-class", "pkey")
+_UNRESOLVED_KEYS = ("pkey", "partition")
+"""Keys of groups whose members files of a fabric do not tell, because they depend on partitions."""
+_QUERY_KEYS = ("service-id", "qos-class", "pkey")
 """Keys of rules that match only some queries."""
-_HARMLESS = ("use", "mtu-limit", "rate-limit", "packet-life", "path-bits")
+_KEYS_WITHOUT_EFFECT = ("use", "mtu-limit", "rate-limit", "packet-life", "path-bits")
 """Comments, and limits of a path that leave its SL as it is; path bits need several LIDs."""
 _KEYS = {
-    "port-group": ("name", "use", "port-guid", "port-name", "node-type", *_OUTSIDE),
+    "port-group": ("name", "use", "port-guid", "port-name", "node-type", *_UNRESOLVED_KEYS),
     # pairs that share no pkey of their level get no path
-    "qos-level": ("name", "sl", *_HARMLESS, "pkey"),
-    "qos-match-rule": ("use", "source", "destination", "qos-level-name", *_PARTIAL),
+    "qos-level": ("name", "sl", *_KEYS_WITHOUT_EFFECT, "pkey"),
+    "qos-match-rule": ("use", "source", "destination", "qos-level-name", *_QUERY_KEYS),
 }
-_ONCE = ("name", "use", "sl", "mtu-limit", "rate-limit", "packet-life", "qos-level-name")
+_SINGLE_KEYS = ("name", "use", "sl", "mtu-limit", "rate-limit", "packet-life", "qos-level-name")
 
 
 @dataclass(frozen=True)
@@ -77,30 +78,35 @@ def make_rules(levels: Int8Array, care: BoolArray) -> tuple[int, list[Rule]]:
     care : bool array, shape (N, M)
         Pairs whose SL matters.
     """
-    default, rules = _rules_of_rows(levels, care)
-    default_of_columns, of_columns = _rules_of_rows(levels.T, care.T)
-    if len(of_columns) < len(rules):
-        turned = [Rule(rule.destinations, rule.sources, rule.level) for rule in of_columns]
-        return default_of_columns, turned
+    default, rules = _rules_by_row(levels, care)
+    default_by_column, column_rules = _rules_by_row(levels.T, care.T)
+    if len(column_rules) < len(rules):
+        transposed = [Rule(rule.destinations, rule.sources, rule.level) for rule in column_rules]
+        return default_by_column, transposed
     return default, rules
 
 
-def _rules_of_rows(levels: NDArray[np.int8], care: BoolArray) -> tuple[int, list[Rule]]:
+def _rules_by_row(levels: NDArray[np.int8], care: BoolArray) -> tuple[int, list[Rule]]:
     """Return a default level and rules that give each row of `levels` its values where `care`."""
-    common = [
+    # 1. Rules for all but the most frequent level of each row. The first rule that matches counts,
+    #    so those of step 2 need not exclude these pairs.
+    usual_level = [
         int(np.bincount(row[mask]).argmax()) if mask.any() else 0
         for row, mask in zip(levels, care, strict=True)
     ]
-    special: dict[tuple[int, frozenset[int]], list[int]] = {}
+    rows_of_rule: dict[tuple[int, frozenset[int]], list[int]] = {}
     for number, (row, mask) in enumerate(zip(levels, care, strict=True)):
         for level in np.unique(row[mask]).tolist():
-            if level != common[number]:
+            if level != usual_level[number]:
                 columns = frozenset(np.flatnonzero(mask & (row == level)).tolist())
-                special.setdefault((level, columns), []).append(number)
-    rules = [Rule(frozenset(rows), columns, level) for (level, columns), rows in special.items()]
-    default = Counter(common).most_common(1)[0][0] if common else 0
-    for level in sorted(set(common) - {default}):
-        rows = frozenset(number for number, usual in enumerate(common) if usual == level)
+                rows_of_rule.setdefault((level, columns), []).append(number)
+    rules = [
+        Rule(frozenset(rows), columns, level) for (level, columns), rows in rows_of_rule.items()
+    ]
+    # 2. Rules for the most frequent level of each row, unless it is the default.
+    default = Counter(usual_level).most_common(1)[0][0] if usual_level else 0
+    for level in sorted(set(usual_level) - {default}):
+        rows = frozenset(number for number, usual in enumerate(usual_level) if usual == level)
         rules.append(Rule(rows, None, level))
     return default, rules
 
@@ -173,14 +179,14 @@ class PortGroup:
         First and last GUID of each range.
     labels : frozenset of str
         Names ``node/P1``, and kinds of nodes: ``CA``, ``SWITCH``, ``ROUTER``.
-    unknown : tuple of (int, str), optional
-        Line and key of members that files of a fabric do not tell.
+    unresolved : tuple of (int, str), optional
+        Line and key of an entry whose ports files of a fabric do not tell, if the group has one.
     """
 
     guids: frozenset[str]
     ranges: tuple[tuple[int, int], ...] = ()
     labels: frozenset[str] = frozenset()
-    unknown: tuple[int, str] | None = None
+    unresolved: tuple[int, str] | None = None
 
     def has(self, guid: str, labels: frozenset[str]) -> bool:
         """Return whether a port is a member."""
@@ -189,6 +195,14 @@ class PortGroup:
             or not self.labels.isdisjoint(labels)
             or any(first <= int(guid, 16) <= last for first, last in self.ranges)
         )
+
+
+class MatchRule(NamedTuple):
+    """A rule of a policy; without sources, or without destinations, it matches all of them."""
+
+    sources: tuple[PortGroup, ...]
+    destinations: tuple[PortGroup, ...]
+    level: int
 
 
 @dataclass(frozen=True)
@@ -200,13 +214,13 @@ class Policy:
     file : str
     default : int
         SL of the level DEFAULT.
-    rules : tuple of (tuple of PortGroup, tuple of PortGroup, int)
-        Groups of sources and of destinations (none for all), and SL.
+    rules : tuple of MatchRule
+        The first that matches counts.
     """
 
     file: str
     default: int
-    rules: tuple[tuple[tuple[PortGroup, ...], tuple[PortGroup, ...], int], ...]
+    rules: tuple[MatchRule, ...]
 
     def levels(
         self,
@@ -227,27 +241,34 @@ class Policy:
         InputError
             If a group names a port that is unknown or that several nodes may be.
         """
-        groups = {group for near, far, _ in self.rules for group in near + far}
+        groups = {group for rule in self.rules for group in rule.sources + rule.destinations}
         self._check_labels(groups, labels)
         level_of_pair = np.full((len(sources), len(destinations)), self.default, dtype=np.int8)
         nothing: frozenset[str] = frozenset()
         rows, columns = (
             {
                 group: {
-                    place
-                    for place, guid in enumerate(guids)
+                    index
+                    for index, guid in enumerate(guids)
                     if group.has(guid, (labels or {}).get(guid, nothing))
                 }
                 for group in groups
             }
             for guids in (sources, destinations)
         )
-        for near, far, level in reversed(self.rules):
-            row = set().union(*(rows[group] for group in near)) if near else range(len(sources))
-            column = (
-                set().union(*(columns[group] for group in far)) if far else range(len(destinations))
+        # Backwards, so that the first rule that matches a pair writes last.
+        for rule in reversed(self.rules):
+            matched_rows = (
+                set().union(*(rows[group] for group in rule.sources))
+                if rule.sources
+                else range(len(sources))
             )
-            level_of_pair[np.ix_(sorted(row), sorted(column))] = level
+            matched_columns = (
+                set().union(*(columns[group] for group in rule.destinations))
+                if rule.destinations
+                else range(len(destinations))
+            )
+            level_of_pair[np.ix_(sorted(matched_rows), sorted(matched_columns))] = rule.level
         return level_of_pair
 
     def _check_labels(
@@ -271,7 +292,7 @@ class Policy:
 
 def is_policy(text: TextFile) -> bool:
     """Return whether a file has a section of a QoS policy."""
-    return any(_words(line) in (*_BLOCKS, "qos-setup", "qos-ulps") for line in text.lines)
+    return any(_content(line) in (*_BLOCKS, "qos-setup", "qos-ulps") for line in text.lines)
 
 
 def parse_policy(text: TextFile) -> Policy:
@@ -285,7 +306,7 @@ def parse_policy(text: TextFile) -> Policy:
     """
     groups: dict[str, PortGroup] = {}
     levels: dict[str, int] = {}
-    rules: list[tuple[int, _Values]] = []
+    rules: list[tuple[int, _Entries]] = []
     for number, block, values in _blocks(text):
         if block == "qos-match-rule":
             rules.append((number, values))
@@ -298,11 +319,11 @@ def parse_policy(text: TextFile) -> Policy:
             levels.setdefault(name, _service_level(text, values, number))
     if "default" not in levels:
         raise text.error(len(text.lines), "the policy has no level DEFAULT; it may be truncated")
-    numbered_rules = []
+    match_rules = []
     for number, values in rules:
-        for key in _PARTIAL:
+        for key in _QUERY_KEYS:
             if key in values:
-                raise text.missing(
+                raise text.missing_input(
                     values[key][0][0],
                     f"the rule matches only queries with this {key}, and the "
                     "files of a fabric do not say which packets have it",
@@ -314,28 +335,28 @@ def parse_policy(text: TextFile) -> Policy:
             tuple(_named_groups(text, values.get(key, []), groups))
             for key in ("source", "destination")
         )
-        numbered_rules.append((rule_sources, rule_destinations, levels[level]))
-    return Policy(text.name, levels["default"], tuple(numbered_rules))
+        match_rules.append(MatchRule(rule_sources, rule_destinations, levels[level]))
+    return Policy(text.name, levels["default"], tuple(match_rules))
 
 
-def _words(line: str) -> str:
+def _content(line: str) -> str:
     """Return a line without its comment and outer blanks."""
     return re.sub(r'("[^"]*")|#.*', r"\1", line).strip()
 
 
-def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Values]]:
+def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
     """Iterate over groups, levels and rules: last line, kind, and lines and texts of each key."""
     section = block = ""
-    values: _Values = {}
+    values: _Entries = {}
     for number, line in enumerate(text.lines, 1):
-        word = _words(line)
+        word = _content(line)
         if not word:
             continue
         if section == "qos-setup":
             # OpenSM ignores this section
             section = "" if word == "end-qos-setup" else section
         elif word == "qos-ulps":
-            raise text.missing(
+            raise text.missing_input(
                 number,
                 "rules of the section qos-ulps match the queries of protocols, "
                 "and the files of a fabric do not say which packets those are; use qos-match-rules",
@@ -345,7 +366,7 @@ def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Values]]:
                 raise text.error(number, f"{entry[1]!r} is not a key of a {block}")
             if not entry[2]:
                 raise text.error(number, f"{entry[1]!r} has no value")
-            if entry[1] in _ONCE and entry[1] in values:
+            if entry[1] in _SINGLE_KEYS and entry[1] in values:
                 raise text.error(number, f"the {block} has a second {entry[1]!r}")
             values.setdefault(entry[1], []).append((number, entry[2]))
         elif block and word == f"end-{block}":
@@ -379,7 +400,7 @@ def _strings(text: TextFile, number: int, value: str) -> list[str]:
     return names
 
 
-def _name(text: TextFile, values: _Values, key: str, end: int) -> str:
+def _name(text: TextFile, values: _Entries, key: str, end: int) -> str:
     """Return a name of a group or level; OpenSM ignores its case."""
     if key not in values:
         raise text.error(end, f"{key!r} is missing")
@@ -390,7 +411,7 @@ def _name(text: TextFile, values: _Values, key: str, end: int) -> str:
     return names[0].casefold()
 
 
-def _service_level(text: TextFile, values: _Values, end: int) -> int:
+def _service_level(text: TextFile, values: _Entries, end: int) -> int:
     number, level = values.get("sl", [(end, "")])[0]
     if not _LEVEL.fullmatch(level):
         name = values["name"][0][1]
@@ -398,7 +419,7 @@ def _service_level(text: TextFile, values: _Values, end: int) -> int:
     return int(level, 0)
 
 
-def _group(text: TextFile, values: _Values) -> PortGroup:
+def _group(text: TextFile, values: _Entries) -> PortGroup:
     """Return the port group of one block of the policy file."""
     guids: set[str] = set()
     ranges = []
@@ -412,17 +433,17 @@ def _group(text: TextFile, values: _Values) -> PortGroup:
             else:
                 ranges.append((min(first, last), max(first, last)))
     labels: set[str] = set()
-    unknown = next(((values[key][0][0], key) for key in _OUTSIDE if key in values), None)
+    unresolved = next(((values[key][0][0], key) for key in _UNRESOLVED_KEYS if key in values), None)
     for number, value in values.get("port-name", []):
         labels.update(_port_names(text, number, value))
     for number, value in values.get("node-type", []):
         for kind in (part.strip().upper() for part in value.split(",")):
-            if kind == "SELF":
-                unknown = number, "node-type"
+            if kind == "SELF":  # the node of OpenSM
+                unresolved = number, "node-type"
             elif kind not in (*KIND_LABELS.values(), "ALL"):
                 raise text.error(number, f"node type {kind!r} does not exist")
             labels.update(KIND_LABELS.values() if kind == "ALL" else {kind})
-    return PortGroup(frozenset(guids), tuple(ranges), frozenset(labels), unknown)
+    return PortGroup(frozenset(guids), tuple(ranges), frozenset(labels), unresolved)
 
 
 def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
@@ -449,17 +470,26 @@ def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
 
 
 def _named_groups(
-    text: TextFile, values: Sequence[tuple[int, str]], groups: Mapping[str, PortGroup]
+    text: TextFile, entries: Sequence[tuple[int, str]], groups: Mapping[str, PortGroup]
 ) -> Iterator[PortGroup]:
-    """Yield the port groups that a QoS match names; `values` have their line numbers."""
-    for number, value in values:
+    """Yield the port groups that a match rule names; `entries` are line numbers and lists of names.
+
+    Raises
+    ------
+    MissingInputError
+        If the files of a fabric do not tell the ports of a group. Only rules need them, so a group
+        without a rule is no error.
+    InputError
+        If a group does not exist.
+    """
+    for number, value in entries:
         for name in _strings(text, number, value):
             group = groups.get(name.casefold())
             if group is None:
                 raise text.error(number, f"port group {name!r} does not exist")
-            if group.unknown:
-                line, key = group.unknown
-                raise text.missing(
+            if group.unresolved is not None:
+                line, key = group.unresolved
+                raise text.missing_input(
                     line,
                     f"the files of a fabric do not say which ports this {key} has; use port-guid",
                 )

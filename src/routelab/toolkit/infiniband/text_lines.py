@@ -104,8 +104,8 @@ class TextFile:
         reasons = (reason for form, reason in _STRAYS if form.match(line))
         return self.error(number, f"{shorten(line)} {next(reasons, f'is not {expected}')}")
 
-    def missing(self, line: int, text: str) -> MissingInputError:
-        """Return an error about what this line, counted from 1, leaves open."""
+    def missing_input(self, line: int, text: str) -> MissingInputError:
+        """Return an error about a valid line, from 1 on, whose meaning depends on missing input."""
         return MissingInputError(f"{self.place(line)}: not enough input: {text}")
 
 

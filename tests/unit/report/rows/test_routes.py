@@ -78,7 +78,7 @@ def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
     # no file may have this status
     assert "status is 'not-run', expected one of" in row_set.outcomes[2].reason
     assert row_set.jobs["status"].tolist() == ["not-run", "failed", "failed"]
-    assert not row_set.any_ok
+    assert not row_set.has_results
 
 
 def test_results_of_another_table_are_not_shown_beside_it(world):

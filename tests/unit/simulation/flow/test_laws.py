@@ -118,9 +118,9 @@ def test_no_resource_carries_more_than_it_can(case):
 
 
 @given(cases(), st.integers(1, 40))
-def test_every_flow_is_fastest_on_a_resource_that_is_used_up(case, moments):
+def test_every_flow_is_fastest_on_a_resource_that_is_used_up(case, steps):
     engine = simulation(case)
-    engine.run(moments)
+    engine.run(steps)
     now = snapshot(engine)
     used, fastest = np.zeros(len(now.capacity)), np.zeros(len(now.capacity))
     for count, rate, resources in zip(now.count, now.rate, now.resources, strict=True):
@@ -197,14 +197,14 @@ def test_messages_that_share_nothing_cost_nothing_together():
         builder.send_receive(rank, rank ^ 1, size + 10 * (rank // 2), rank ^ 1)
     run = run_flows(schedule_of(builder.build()), Paths.create(line(32), rank), BARE)
     assert run.messages == 320
-    assert run.shared == 320
+    assert run.computed_shares == 320
 
 
 def test_equal_messages_are_computed_once():
     """Who is limited by a channel is through at once, and holds nobody else back."""
     run = run_flows(schedule_of(linear(32, 2**20)), Paths.create(line(32), range(32)), BARE)
-    assert run.sharings == 1
-    assert run.shared == 992
+    assert run.share_computations == 1
+    assert run.computed_shares == 992
 
 
 @pytest.mark.parametrize("simulated", [1, 2, 5, 12])
@@ -224,12 +224,12 @@ def test_rounds_that_are_left_out_are_added(simulated):
             tape=tape,
             timed=(1, count + 1),
             rounds=np.arange(1, count + 2),
-            rounds_of=rounds,
+            total_rounds=rounds,
         )
         return run_flows(schedule, paths, machine)
 
     whole, part = run(rounds), run(simulated)
-    assert (part.rounds, part.rounds_of) == (simulated, rounds)
+    assert (part.rounds, part.total_rounds) == (simulated, rounds)
     assert whole.begin.min() > 0
     assert part.messages == whole.messages == 36
     np.testing.assert_allclose(part.channel_bytes, whole.channel_bytes)

@@ -80,7 +80,7 @@ def test_the_tape_is_the_program_unrolled(before, timed, after):
     ):
         assert part == [content(block) for block in unrolled(steps) if len(block.kind)]
     assert len({content(block) for block in plan.blocks}) == len(plan.blocks) == len(plan.names)
-    assert plan.rounds == plan.rounds_of
+    assert plan.rounds == plan.total_rounds
 
 
 @given(before=PARTS, timed=PARTS, after=PARTS, iterations=st.integers(1, 3))
@@ -103,7 +103,7 @@ def test_nothing_is_lost_when_rounds_are_cut(before, timed, after, iterations):
     assert total[2] == sum(
         times * cost(step)[2] for step, times in program.walk() if not isinstance(step, Collective)
     )
-    assert plan.rounds == min(plan.rounds_of, iterations)
+    assert plan.rounds == min(plan.total_rounds, iterations)
     rounds = [
         plan.tape[begin:end]
         for begin, end in zip(plan.round_start, plan.round_start[1:], strict=False)
@@ -119,7 +119,7 @@ def test_the_loop_that_is_cut_is_the_one_with_most_in_it():
     plan = schedule(Program(RANKS, (inside_one_round,), "two loops"), iterations=2)
     assert plan.tape.tolist() == [0, 0, 0, 1, 2, 2, 1, 2, 2]
     assert plan.round_start.tolist() == [3, 6, 9]
-    assert (plan.rounds, plan.rounds_of) == (2, 5)
+    assert (plan.rounds, plan.total_rounds) == (2, 5)
     assert plan.repeats().tolist() == [3, 5, 10]
 
 

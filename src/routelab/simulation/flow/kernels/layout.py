@@ -33,7 +33,7 @@ RANK = np.dtype(
         ("slot", np.int64),  # of the block's first message
         ("awaited", np.int32),  # requests that it waits for
         ("open", np.int32),  # requests without a wait so far
-        ("mark", np.int32),  # next place on the tape with a mark
+        ("next_timestamp", np.int32),  # in `timestamp_places`
         ("_pad", np.int32),
     ]
 )
@@ -123,16 +123,16 @@ RESOURCE = np.dtype(
     EPOCH,
     OLDEST,
     ENDED,
-    MOMENTS,
-    SHARINGS,
-    SHARED,
+    TIME_STEPS,
+    SHARE_COMPUTATIONS,
+    COMPUTED_SHARES,
     INTS,
 ) = range(17)
 """S_FULL: every change recomputes the shares of all flows. FREE: messages on the stack of
 free ones; READY_RANKS: ranks that can continue; EVENTS, FINISHES: in the queues; CHANGED: bundles,
 FREED: resources at which a computation begins; OLDEST: first place on the tape that some rank has
-not left; ENDED: ranks at the end; MOMENTS: different times; SHARINGS: computations of shares;
-SHARED: bundles in them."""
+not left; ENDED: ranks at the end; TIME_STEPS: different times of
+events; SHARE_COMPUTATIONS: computations of shares; COMPUTED_SHARES: bundles in all of them."""
 
 # reals (float64)
 NOW, UNTIL, OVERHEAD, EAGER, REALS = range(5)
@@ -142,7 +142,8 @@ NOW, UNTIL, OVERHEAD, EAGER, REALS = range(5)
 FINISHED, STUCK, PAUSED, FULL_MESSAGES, FULL_RING = range(5)
 
 OUTSIDE, TIMED, REPEATED = range(3)
-"""Parts of the tape whose messages are counted separately."""
+"""Parts of the tape whose messages are counted separately. REPEATED: timed rounds that also stand
+for those that are not simulated."""
 
 BURST = 32
 """Largest number of operations of a rank in one turn, and of new messages."""
@@ -173,9 +174,9 @@ class FlowState(NamedTuple):
     """int64 (L + 1,): number of messages on the tape before each place"""
     part: Any
     """int8 (L,)"""
-    marks: Any
+    timestamp_places: Any
     """int64 (K,): places on the tape, ascending,"""
-    marked: Any
+    timestamps: Any
     """float64 (K, P): … and the times at which ranks reach them"""
     left: Any
     """int32 (L,): number of ranks that have left each place"""
@@ -214,9 +215,9 @@ class FlowState(NamedTuple):
     """int32 (B,)"""
     freed: Any
     """int32 (C,): resources with room from bundles that have left"""
-    sharing: Any
-    """int32 (B,), scratch: bundles in a computation"""
-    shared: Any
+    affected_bundles: Any
+    """int32 (B,), scratch: bundles in a computation of shares"""
+    affected_resources: Any
     """int32 (R,), scratch: resources in it"""
     level: Any
     """float64 (R,), heap, scratch: share that a resource has to give"""
@@ -239,8 +240,8 @@ FLOW = typeof(
         tape=_INT32,
         tape_slot=_INT64,
         part=np.zeros(1, np.int8),
-        marks=_INT64,
-        marked=np.zeros((1, 1)),
+        timestamp_places=_INT64,
+        timestamps=np.zeros((1, 1)),
         left=_INT32,
         ranks=np.zeros(1, RANK),
         ready=_INT32,
@@ -259,8 +260,8 @@ FLOW = typeof(
         members=np.zeros(1, MEMBER),
         changed=_INT32,
         freed=_INT32,
-        sharing=_INT32,
-        shared=_INT32,
+        affected_bundles=_INT32,
+        affected_resources=_INT32,
         level=_FLOAT64,
         at_level=_INT32,
         sent_bytes=np.zeros((1, 1)),

@@ -43,14 +43,14 @@ def _process_first(flow):
 @njit(
     [types.int64(at.FLOW, types.int64)], cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=False
 )
-def run_moments(flow, moments):
-    """Run that many moments, and return why it stopped: FINISHED, STUCK, PAUSED or FULL_...
+def run_time_steps(flow, max_steps):
+    """Run up to `max_steps` time steps; return why it stopped: FINISHED, STUCK, PAUSED or FULL_...
 
-    After FULL_... the caller makes room and calls again. All events of a moment are processed
-    before its shares are computed, once.
+    After FULL_... the caller makes room and calls again. A time step is a time with events: all of
+    them are processed before the shares are computed, once.
     """
     ints, reals = flow.ints, flow.reals
-    last_moment = ints[at.MOMENTS] + moments
+    last_step = ints[at.TIME_STEPS] + max_steps
     while True:
         while ints[at.READY_RANKS] > 0:
             if ints[at.FREE] < at.BURST:
@@ -68,7 +68,7 @@ def run_moments(flow, moments):
         time = _first(flow)
         if time == at.NEVER:
             return at.FINISHED if ints[at.ENDED] == ints[at.S_RANKS] else at.STUCK
-        if ints[at.MOMENTS] >= last_moment:
+        if ints[at.TIME_STEPS] >= last_step:
             return at.PAUSED
-        ints[at.MOMENTS] += 1
+        ints[at.TIME_STEPS] += 1
         reals[at.UNTIL] = time * (1.0 + at.TOLERANCE)

@@ -159,7 +159,7 @@ def share(flow):
     """Set the shares of bundles from now on."""
     bundles, resources, messages = flow.bundles, flow.resources, flow.messages
     for k in range(shares(flow)):
-        bundle = flow.sharing[u(k)]
+        bundle = flow.affected_bundles[u(k)]
         limit, fresh = bundles[u(bundle)].fresh_limit, bundles[u(bundle)].fresh
         if limit != bundles[u(bundle)].limit:
             if bundles[u(bundle)].limit >= 0:

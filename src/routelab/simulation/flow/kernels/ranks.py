@@ -129,9 +129,12 @@ def _next_block(flow, rank):
         while ints[at.OLDEST] < len(tape) and flow.left[u(ints[at.OLDEST])] == ints[at.S_RANKS]:
             ints[at.OLDEST] += 1
     rank_row.place = place
-    while rank_row.mark < len(flow.marks) and flow.marks[u(rank_row.mark)] == place:
-        flow.marked[u(rank_row.mark), u(rank)] = rank_row.clock
-        rank_row.mark += 1
+    while (
+        rank_row.next_timestamp < len(flow.timestamp_places)
+        and flow.timestamp_places[u(rank_row.next_timestamp)] == place
+    ):
+        flow.timestamps[u(rank_row.next_timestamp), u(rank)] = rank_row.clock
+        rank_row.next_timestamp += 1
     if place == len(tape):
         ints[at.ENDED] += 1
         return True

@@ -70,7 +70,7 @@ def _add_bundle(flow, bundle, num_bundles):
     if flow.bundles[u(bundle)].epoch == epoch:
         return num_bundles
     flow.bundles[u(bundle)].epoch = epoch
-    flow.sharing[u(num_bundles)] = bundle
+    flow.affected_bundles[u(num_bundles)] = bundle
     return num_bundles + 1
 
 
@@ -112,7 +112,7 @@ def _add_changed(flow):
     for k in range(flow.ints[at.FREED]):
         num_bundles = _add_faster(flow, flow.freed[u(k)], at.NEVER, num_bundles)
     for k in range(changed):
-        bundle_row = flow.bundles[u(flow.sharing[u(k)])]
+        bundle_row = flow.bundles[u(flow.affected_bundles[u(k)])]
         for crossing in range(bundle_row.first, bundle_row.first + bundle_row.crossings):
             resource = flow.crossings[u(crossing)].resource
             if flow.resources[u(resource)].limits > 0:
@@ -135,12 +135,12 @@ def _spread(flow, begin, num_bundles, touched, far):
     epoch = np.int32(flow.ints[at.EPOCH])
     place = begin
     while place < num_bundles:
-        bundle_row = flow.bundles[u(flow.sharing[u(place)])]
+        bundle_row = flow.bundles[u(flow.affected_bundles[u(place)])]
         for crossing in range(bundle_row.first, bundle_row.first + bundle_row.crossings):
             resource = flow.crossings[u(crossing)].resource
             if flow.resources[u(resource)].epoch != epoch:
                 flow.resources[u(resource)].epoch = epoch
-                flow.shared[u(touched)] = resource
+                flow.affected_resources[u(touched)] = resource
                 touched += 1
             if far and flow.resources[u(resource)].limits > 0:
                 num_bundles = _add_members(flow, resource, num_bundles)
@@ -153,7 +153,7 @@ def _reset_resources(flow, touched):
     """Reset each resource to its free capacity and its number of messages."""
     epoch = np.int32(flow.ints[at.EPOCH])
     for k in range(touched):
-        resource = flow.shared[u(k)]
+        resource = flow.affected_resources[u(k)]
         row = flow.resources[u(resource)]
         free_capacity, fastest, weight, held = row.capacity, 0.0, 0, 0
         for member in range(row.first, row.first + row.members):
@@ -222,10 +222,10 @@ def _fill(flow, num_bundles, touched):
     level, at_level = flow.level, flow.at_level
     # 1. A heap of the resources by the share that each could give to its bundles without a rate.
     for k in range(num_bundles):
-        flow.bundles[u(flow.sharing[u(k)])].fresh = -1.0
+        flow.bundles[u(flow.affected_bundles[u(k)])].fresh = -1.0
     size, num_after = touched, num_bundles
     for k in range(touched):
-        resource = flow.shared[u(k)]
+        resource = flow.affected_resources[u(k)]
         level[u(k)] = flow.resources[u(resource)].free_capacity / flow.resources[u(resource)].weight
         at_level[u(k)] = resource
     for k in range((size >> 1) - 1, -1, -1):
@@ -259,12 +259,12 @@ def _fill(flow, num_bundles, touched):
 def _add_unlimited(flow, num_bundles, touched):
     """Add the bundles that have lost their limit; return the new number of bundles."""
     for k in range(touched):
-        row = flow.resources[u(flow.shared[u(k)])]
+        row = flow.resources[u(flow.affected_resources[u(k)])]
         if row.held > 0 and (
             row.free_capacity > row.capacity * at.TOLERANCE
             or row.last_share > row.fastest * (1.0 + at.TOLERANCE)
         ):
-            num_bundles = _add_faster(flow, flow.shared[u(k)], at.NEVER, num_bundles)
+            num_bundles = _add_faster(flow, flow.affected_resources[u(k)], at.NEVER, num_bundles)
     return num_bundles
 
 
@@ -275,13 +275,13 @@ def shares(flow):
     num_bundles = _add_changed(flow)
     if num_bundles == 0:
         return 0
-    flow.ints[at.SHARINGS] += 1
+    flow.ints[at.SHARE_COMPUTATIONS] += 1
     num_spread, touched, tries = 0, 0, 0
     while num_spread < num_bundles:
         tries += 1
         far = tries > at.NEAR
         num_bundles, touched = _spread(flow, 0 if far else num_spread, num_bundles, touched, far)
-        flow.ints[at.SHARED] += num_bundles
+        flow.ints[at.COMPUTED_SHARES] += num_bundles
         _reset_resources(flow, touched)
         num_spread = num_bundles
         num_bundles = _add_unlimited(flow, _fill(flow, num_bundles, touched), touched)
