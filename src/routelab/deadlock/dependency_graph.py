@@ -45,13 +45,14 @@ def edges_from_bits(
     topology: Topology, classes: int, rows: NDArray[np.uint64]
 ) -> tuple[Int64Array, Int64Array]:
     """Return the edges of a graph: resources that are held, and awaited ones, ascending."""
-    source, bit = np.nonzero(unpack_bits(rows))
-    start, channels = topology.outgoing
-    heads = topology.channel_target[source // classes]
-    channel = channels[start[heads] + bit // classes].astype(np.int64)
-    target = channel * classes + bit % classes
-    order = np.lexsort((target, source))
-    return source[order].astype(np.int64), target[order]
+    held, bit = np.nonzero(unpack_bits(rows))
+    port, awaited_class = np.divmod(bit, classes)
+    first_channel, channels = topology.outgoing
+    next_switch = topology.channel_target[held // classes]
+    awaited_channel = channels[first_channel[next_switch] + port].astype(np.int64)
+    awaited = awaited_channel * classes + awaited_class
+    order = np.lexsort((awaited, held))
+    return held[order].astype(np.int64), awaited[order]
 
 
 def bit_positions(

@@ -235,9 +235,9 @@ class ReachableStates:
         The search was for this proof: with `escapes` for ``duato``, and only then.
         """
         if self.escapes is None:
-            rows = self.findings.dependencies.copy()
-            rows[~self.criterion_resources(proof)] = 0
-            return edges_from_bits(self.topology, self.classes, rows)
+            awaited_bits = self.findings.dependencies.copy()
+            awaited_bits[~self.criterion_resources(proof)] = 0
+            return edges_from_bits(self.topology, self.classes, awaited_bits)
         source, target = np.nonzero(
             unpack_bits(self.findings.extended_dependencies)[:, : len(self.escapes)].T
         )

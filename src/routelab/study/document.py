@@ -33,7 +33,8 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
 
-for _tag, _pattern, _first in (
+# Tag, pattern, and first characters of texts, by which PyYAML looks patterns up ("": no text).
+for _tag, _pattern, _first_characters in (
     ("null", r"~|null|", [*"~n", ""]),
     ("bool", r"true|false", [*"tf"]),
     ("int", r"[-+]?(0|[1-9][0-9]*)", [*"-+0123456789"]),
@@ -44,7 +45,7 @@ for _tag, _pattern, _first in (
     ),
 ):
     _Loader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})$"), _first
+        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})$"), _first_characters
     )
 
 
@@ -132,8 +133,8 @@ def _parse(path: Path, text: str) -> Document:
         problem = f"is not valid YAML: the character #x{error.character:02x} is not allowed"
         raise ConfigError([f"{path}:{line}: {problem}"]) from None
     except ValueError as error:  # for example a number of thousands of digits
-        fix = str(error).partition(";")[0]
-        raise ConfigError([f"{path}: invalid value: {fix}"]) from None
+        problem = str(error).partition(";")[0]  # Python then advises to raise its own limit
+        raise ConfigError([f"{path}: invalid value: {problem}"]) from None
     return Document(path, data, root)
 
 

@@ -486,25 +486,25 @@ def _entry_faults(tables: FabricTables, unreachable: BoolArray) -> Iterator[str]
     """Describe each wrong or missing entry."""
     topology, ports = tables.topology, tables.entries.ports
     names = topology.switch_names
-    right = destination_ports(topology, tables.addresses)
+    right_ports = destination_ports(topology, tables.addresses)
     for destination in np.flatnonzero(unreachable.any(axis=0)).tolist():
         end, name = int(tables.ends[destination]), tables.destination_name(destination)
         if not tables.entries.is_delivered[destination]:
-            port = int(ports[end, destination])
+            port, right_port = int(ports[end, destination]), int(right_ports[destination])
             instead = "has no entry" if port < 0 else f"sends it to port {port}"
             yield (
-                f"switch {names[end]} does not deliver {name} to port {int(right[destination])}: "
-                f"it {instead}"
+                f"switch {names[end]} does not deliver {name} to port {right_port}: it {instead}"
             )
         lost_at = unreachable[:, destination].copy()
         lost_at[end] = False
-        without_entry = np.flatnonzero(lost_at & (ports[:, destination] < 0))
+        has_entry = ports[:, destination] >= 0
+        leads_on = tables.entries.steps[:, destination] >= 0
+        without_entry = np.flatnonzero(lost_at & ~has_entry)
         if without_entry.size:
             switches_named = ", ".join(names[switch] for switch in without_entry[:NAMED])
             more = f" and {len(without_entry) - NAMED} more" if len(without_entry) > NAMED else ""
             yield f"{name} has no entry at {len(without_entry)} switches: {switches_named}{more}"
-        dead = lost_at & (ports[:, destination] >= 0) & (tables.entries.steps[:, destination] < 0)
-        for switch in np.flatnonzero(dead).tolist():
+        for switch in np.flatnonzero(lost_at & has_entry & ~leads_on).tolist():
             yield (
                 f"switch {names[switch]} sends {name} to port {int(ports[switch, destination])}, "
                 "which has no cable to a switch"

@@ -308,7 +308,8 @@ def key_text(value: Any) -> str:
         return str(bool(value)).lower()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    return "" if value is None or value is pd.NA or value != value else str(value)
+    is_nan = value is not pd.NA and value != value
+    return "" if value is None or value is pd.NA or is_nan else str(value)
 
 
 def sort_texts(texts: Iterable[str]) -> list[str]:

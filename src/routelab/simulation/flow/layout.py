@@ -18,8 +18,8 @@ from routelab.toolkit.machine import Machine
 _LARGEST = 2**31 - 1
 """Largest number of bundles, or of crossings: rows of the engine refer to them by 32 bits."""
 
-_FEW = 1024
-"""Initial room for messages in transit, and slots; it grows on demand."""
+_INITIAL_ROOM = 1024
+"""Messages in transit, and slots, that fit at first; the room grows on demand."""
 
 
 def lay_out(
@@ -44,8 +44,8 @@ def lay_out(
     bundles, crossings, resources = _network(paths, machine, ways)
     # 3. Room for messages. Slots are taken modulo the ring, a power of two, which grows when ranks
     #    are too many blocks apart.
-    ring_size = 1 << int(max(4 * per_block.max(initial=0), _FEW) - 1).bit_length()
-    num_messages = _FEW + at.BURST
+    ring_size = 1 << int(max(4 * per_block.max(initial=0), _INITIAL_ROOM) - 1).bit_length()
+    num_messages = _INITIAL_ROOM + at.BURST
     # 4. The state before the first operation: all ranks are ready, on no place of the tape yet.
     ints = np.zeros(at.INTS, np.int64)
     ints[at.S_RANKS] = ranks
@@ -163,10 +163,9 @@ def _network(
     resource[start[:-1][enters]] = injection + ways.source[enters]
     resource[start[:-1][copies]] = memory + ways.source[copies]
     resource[start[1:][leaves] - 1] = ejection + ways.target[leaves]
-    of_way = np.repeat(np.arange(count), hops)
-    resource[start[of_way] + enters[of_way] + np.arange(len(of_way)) - ways.hop_start[of_way]] = (
-        ways.hop_channel
-    )
+    way_of_hop = np.repeat(np.arange(count), hops)
+    hop_number = np.arange(len(way_of_hop)) - ways.hop_start[way_of_hop]
+    resource[start[way_of_hop] + enters[way_of_hop] + hop_number] = ways.hop_channel
     bundles = np.zeros(count, at.BUNDLE)
     bundles["first"], bundles["crossings"] = start[:-1], length
     bundles["upto"] = ways.upto

@@ -118,27 +118,28 @@ def schedule(
     before = [_tape((step,), blocks) for step in program.before]
     parts = [_Part.of(step, blocks) for step in _without_single_rounds(program.timed)]
     outermost = max(
-        (part for part in parts if part.loops), key=lambda part: part.operations, default=None
+        (part for part in parts if part.is_loop), key=lambda part: part.operations, default=None
     )
     # 2. The tape. Rounds are left out of one loop only, from which engines extrapolate.
-    pieces, begins, rounds = list(before), 0, 0
+    pieces, loop_begin, rounds = list(before), 0, 0
     timed_begin = sum(map(len, pieces))
     for part in parts:
         times = part.times
         if part is outermost:
-            rounds = times = times if iterations is None else min(times, iterations)
-            begins = sum(map(len, pieces))
+            if iterations is not None:
+                times = min(times, iterations)
+            rounds, loop_begin = times, sum(map(len, pieces))
         pieces.append(_repeat(part.round, times))
     timed_end = sum(map(len, pieces))
     pieces += [_tape((step,), blocks) for step in program.after]
-    size = len(outermost.round) if outermost else 0
+    round_length = len(outermost.round) if outermost else 0
     return Schedule(
         ranks=program.ranks,
-        blocks=tuple(blocks.made),
+        blocks=tuple(blocks.distinct),
         names=tuple(blocks.names),
         tape=frozen_array(np.concatenate([_EMPTY, *pieces]), np.int32),
         timed=(timed_begin, timed_end),
-        round_start=frozen_array(begins + size * np.arange(rounds + 1), np.int64),
+        round_start=frozen_array(loop_begin + round_length * np.arange(rounds + 1), np.int64),
         total_rounds=outermost.times if outermost else 0,
         operations=program.operations,
     )
@@ -153,7 +154,7 @@ class _Part:
 
     round: Int32Array
     times: int
-    loops: bool
+    is_loop: bool
     operations: int
 
     @classmethod
@@ -163,14 +164,15 @@ class _Part:
         tape = _tape(steps, blocks)
         numbers, counts = np.unique(tape, return_counts=True)
         work = sum(
-            count * len(blocks.made[number].kind)
+            count * len(blocks.distinct[number].kind)
             for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
         )
-        loops = isinstance(step, Loop) and len(tape) > 0 and times > 0
-        return cls(tape, times, loops, work * times)
+        is_loop = isinstance(step, Loop) and len(tape) > 0 and times > 0
+        return cls(tape, times, is_loop, work * times)
 
 
 def _without_single_rounds(steps: Iterable[Step]) -> Iterator[Step]:
+    """Replace loops of one round by their steps, so that a loop inside can be the outermost."""
     for step in steps:
         if isinstance(step, Loop) and step.times == 1:
             yield from _without_single_rounds(step.steps)
@@ -204,33 +206,33 @@ class _Blocks:
 
     def __init__(self, ranks: int, choice: Mapping[str, str]) -> None:
         self._ranks, self._choice = ranks, choice
-        self._of_step: dict[int, int | None] = {}
-        self._of_call: dict[tuple[object, ...], int | None] = {}
-        self._of_content: dict[bytes, int] = {}
-        self.made: list[Block] = []
+        self._number_of_step: dict[int, int | None] = {}
+        self._number_of_key: dict[tuple[object, ...], int | None] = {}
+        self._number_of_content: dict[bytes, int] = {}
+        self.distinct: list[Block] = []
         self.names: list[str] = []
 
     def number(self, step: Block | Collective) -> int | None:
         """Return the number of a step's block; None if it is empty."""
         # the program keeps its steps, so that their identities stay unique
-        if id(step) not in self._of_step:
+        if id(step) not in self._number_of_step:
             if isinstance(step, Block):
-                block_number = self._add(step, f"messages {len(self.made)}")
+                block_number = self._add(step, f"messages {len(self.distinct)}")
             else:
                 block_number = self._number_of_call(step)
-            self._of_step[id(step)] = block_number
-        return self._of_step[id(step)]
+            self._number_of_step[id(step)] = block_number
+        return self._number_of_step[id(step)]
 
     def _number_of_call(self, call: Collective) -> int | None:
         """Return the number of a collective's block, made once for equal calls; None if empty."""
         matrix = None if call.matrix is None else call.matrix.tobytes()
         groups = tuple(group.tobytes() for group in call.groups)
         key = call.name, call.bytes, call.root, call.algorithm, matrix, groups
-        if key not in self._of_call:
+        if key not in self._number_of_key:
             block = collective_block(call, self._ranks, self._choice)
             size = f" of {call.bytes} bytes" if call.bytes else ""
-            self._of_call[key] = self._add(block, f"{call.name}{size}")
-        return self._of_call[key]
+            self._number_of_key[key] = self._add(block, f"{call.name}{size}")
+        return self._number_of_key[key]
 
     def _add(self, block: Block, name: str) -> int | None:
         """Return the number of a block, that of an equal one if there is one; None if empty."""
@@ -239,8 +241,8 @@ class _Blocks:
         content = blake2b()
         for array in (block.start, block.kind, block.peer, block.amount, block.tag):
             content.update(array.tobytes())
-        number = self._of_content.setdefault(content.digest(), len(self.made))
-        if number == len(self.made):
-            self.made.append(block)
+        number = self._number_of_content.setdefault(content.digest(), len(self.distinct))
+        if number == len(self.distinct):
+            self.distinct.append(block)
             self.names.append(name)
         return number
