@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from routelab.api import BenchmarkError
 from routelab_plugins.benchmark_output import WHOLE, check_one
@@ -20,7 +20,7 @@ from routelab_plugins.quotes import quote_line
 ANY_TITLE = re.compile(r"# OSU ")
 DATATYPE = re.compile(r"# Datatype: \w+\. *")
 BUFFERS = re.compile(r"# Send Buffer on [\w ()]+ and Receive Buffer on [\w ()]+")
-PAIRS = re.compile(rf"# \[ pairs: ({WHOLE}) \] \[ window size: ({WHOLE}) \] *")
+PAIRS = re.compile(rf"# \[ pairs: (?P<pairs>{WHOLE}) \] \[ window size: (?P<window>{WHOLE}) \] *")
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class OsuOutput:
 
     version: str
     table: OsuTable
-    pairs: int | None
-    window: int | None
+    pairs: int | None = None
+    window: int | None = None
 
 
 def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
@@ -59,38 +59,42 @@ def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
         If there is not exactly one table of this benchmark, or a row may be damaged.
     """
     # 1. The title. Some versions of osu_mbw_mr print it twice, one line below the other.
-    form = re.compile(rf"# OSU MPI(?:-[A-Z]+)? {re.escape(title)} v([0-9]+(?:\.[0-9]+)*) *")
-    titles = [place for place, line in enumerate(lines) if ANY_TITLE.search(line)]
+    expected = re.compile(
+        rf"# OSU MPI(?:-[A-Z]+)? {re.escape(title)} v(?P<version>[0-9]+(?:\.[0-9]+)*) *"
+    )
+    titles = [number for number, line in enumerate(lines) if ANY_TITLE.search(line)]
     if program == "osu_mbw_mr" and len(titles) == 2:
         first, second = titles
         if second == first + 1 and lines[first] == lines[second]:
             del titles[0]
     check_one(len(titles), "OSU's header")
-    top = titles[0]
-    version = form.fullmatch(lines[top])
-    if version is None:
+    first_line = titles[0]
+    header = expected.fullmatch(lines[first_line])
+    if header is None:
         raise BenchmarkError(
-            "wrong-benchmark" if ANY_TITLE.match(lines[top]) else "unreadable",
-            f"expected {program}'s header, found {quote_line(lines[top])}",
+            "wrong-benchmark" if ANY_TITLE.match(lines[first_line]) else "unreadable",
+            f"expected {program}'s header, found {quote_line(lines[first_line])}",
         )
     # 2. Lines that some versions print among those of the table, at changing places.
-    rest: list[str] = []
-    pairs: list[re.Match[str]] = []
+    table_lines: list[str] = []
+    pairs_lines: list[re.Match[str]] = []
     types = 0
-    for line in lines[top + 1 :]:
-        if of_pairs := PAIRS.fullmatch(line):
-            pairs.append(of_pairs)
+    for line in lines[first_line + 1 :]:
+        if pairs_line := PAIRS.fullmatch(line):
+            pairs_lines.append(pairs_line)
         elif DATATYPE.fullmatch(line):
             types += 1
         elif not BUFFERS.fullmatch(line):
-            rest.append(line)
-    if types > 1 or len(pairs) > 1:
+            table_lines.append(line)
+    if types > 1 or len(pairs_lines) > 1:
         what = "data types" if types > 1 else "numbers of pairs"
         raise BenchmarkError(
             "unreadable", f"there are several {what}: is it the output of one run?"
         )
     # 3. The table. What stands before it is foreign, except for the first of two equal titles.
-    table = read_table(rest, [line for line in lines[:top] if line != lines[top]])
-    if not pairs:
-        return OsuOutput(version[1], table, None, None)
-    return OsuOutput(version[1], table, int(pairs[0][1]), int(pairs[0][2]))
+    foreign = [line for line in lines[:first_line] if line != lines[first_line]]
+    output = OsuOutput(version=header["version"], table=read_table(table_lines, foreign))
+    if not pairs_lines:
+        return output
+    numbers = pairs_lines[0]
+    return replace(output, pairs=int(numbers["pairs"]), window=int(numbers["window"]))

@@ -366,13 +366,23 @@ def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
 class RunTables(NamedTuple):
     """Arguments of the functions of a program at run time.
 
+    The *engine block* says which rows of `queues` belong to a class of virtual channels; its layout
+    is in `routelab.kernels.hops`.
+
+        tables      0 ...                       the program's tables
+                    tables[0] ...               the engine block
+
+        queues      0 ...                       CAPACITY, CREDITS         of each buffer
+                    buffers ...                 FRONT_FLITS, BUSY_UNTIL   of each channel
+                    buffers + channels          NOW                       the cycle
+
+    Only programs with `HopProgram.waiting` have the rows behind the buffers.
+
     Attributes
     ----------
     tables : int32 array
-        The program's tables, followed by the engine block.
     queues : int32 array, shape (rows, QUEUE_COLUMNS)
-        One row per buffer, empty. If the program has `waiting`, one row per channel (FRONT_FLITS,
-        BUSY_UNTIL) and one row with the cycle (NOW) follow, all 0.
+        At the start: all buffers are empty, and the rows behind them 0.
     buffers : int
         Number of rows that are buffers.
     """
@@ -416,23 +426,28 @@ def run_tables(
     """
     channels = topology.num_channels
     lanes = class_lanes(program, virtual_channels)
-    rows = channels * virtual_channels if buffers is None else buffers
-    # 1. The engine block behind the program's tables: numbers of the network and the router, then
-    #    arrays by channel (first row, cycles) and by class (first lane, lanes).
+    num_buffers = channels * virtual_channels if buffers is None else buffers
+    # 1. The engine block behind the tables of the program: numbers of the network and the router,
+    #    then arrays by channel (first row, cycles) and by class (first virtual channel, number).
     numbers = np.zeros(BLOCK_QUEUES, dtype=np.int32)
     numbers[BLOCK_CHANNELS] = channels
     numbers[BLOCK_CLASSES] = program.vc_classes
     numbers[BLOCK_ALL_CLASSES] = len(lanes)
     numbers[BLOCK_UNIT_FLITS] = unit_flits
     numbers[BLOCK_PACKET_FLITS] = packet_flits
-    numbers[BLOCK_WAITING] = rows if program.waiting else -1
-    first = np.arange(channels) * virtual_channels if first_row is None else np.asarray(first_row)
-    cycles = np.full(channels, unit_flits) if unit_cycles is None else np.asarray(unit_cycles)
-    block = np.concatenate((numbers, first, cycles, lanes[:, 0], lanes[:, 1]))
+    numbers[BLOCK_WAITING] = num_buffers if program.waiting else -1
+    if first_row is None:
+        first_row = np.arange(channels) * virtual_channels
+    if unit_cycles is None:
+        unit_cycles = np.full(channels, unit_flits)
+    first_vc, num_vcs = lanes.T
+    block = np.concatenate((numbers, first_row, unit_cycles, first_vc, num_vcs))
+    # 2. The tables.
     tables = np.concatenate((program.tables, block), dtype=np.int32, casting="same_kind")
     tables[0] = len(program.tables)
-    # 2. The rows of queues. Programs that count waiting packets have a row for each channel and one
+    # 3. The rows of queues. Programs that count waiting packets have a row for each channel and one
     #    for the cycle behind those of the buffers; kernels read row 0 even if there is no buffer.
-    queues = np.zeros((max(rows, 1) + (channels + 1) * program.waiting, QUEUE_COLUMNS), np.int32)
-    queues[:rows, [CAPACITY, CREDITS]] = capacity
-    return RunTables(tables, queues, rows)
+    waiting_rows = channels + 1 if program.waiting else 0
+    queues = np.zeros((max(num_buffers, 1) + waiting_rows, QUEUE_COLUMNS), np.int32)
+    queues[:num_buffers, [CAPACITY, CREDITS]] = capacity
+    return RunTables(tables, queues, num_buffers)

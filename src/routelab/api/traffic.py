@@ -15,8 +15,9 @@ from routelab.api.topology import Float64Array, Int32Array, Int64Array, Topology
 class Demand:
     """Destinations of each terminal's messages, and its rate.
 
-    A source draws a *part* by the parts' shares and then one terminal of the part's *set*
-    uniformly. Sets are shared: uniform traffic is one set of all terminals.
+    The destinations of a terminal are a mixture: for each message it draws a *part* of the mixture
+    by the parts' shares, and then one terminal of the part's *set* uniformly. Parts of several
+    terminals may have the same set: uniform traffic is one set of all terminals.
 
     Attributes
     ----------
@@ -42,6 +43,22 @@ class Demand:
     >>> from routelab.toolkit import build_grid
     >>> Demand.uniform(build_grid("mesh", (2, 2), wrap=False), "all to all").rate.tolist()
     [1.0, 1.0, 1.0, 1.0]
+
+    Of three terminals, the first sends one half to terminal 2 (set 0) and one half to all others
+    (set 1), the second sends all to terminal 2, and the third is silent:
+
+    >>> hot_spot = Demand.create(
+    ...     rate=[1, 1, 0],
+    ...     part_start=[0, 2, 3, 3],
+    ...     part_share=[0.5, 0.5, 1],
+    ...     part_set=[0, 1, 0],
+    ...     set_start=[0, 1, 4],
+    ...     members=[2, 0, 1, 2],
+    ...     to_self=False,
+    ...     convention="terminal 2 is a hot spot",
+    ... )
+    >>> hot_spot.between_terminals().tolist()
+    [[0.0, 0.25, 0.75], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
     """
 
     rate: Float64Array
@@ -132,7 +149,7 @@ class Demand:
             )
         if (self.part_share < 0).any():
             raise PluginError("demand: part_share holds negative shares")
-        size = np.diff(self.set_start)[self.part_set]
+        size = np.diff(self.set_start)[self.part_set]  # of each part's set
         is_used = (self.part_share > 0) & (self.rate[source] > 0)
         is_only_itself = np.zeros(len(size), dtype=np.bool_)
         if not self.to_self:
@@ -147,15 +164,15 @@ class Demand:
     @classmethod
     def uniform(cls, topology: Topology, convention: str, *, to_self: bool = False) -> Demand:
         """Return a demand in which every terminal sends to all (others) alike."""
-        count = topology.num_terminals
-        senders = count if count > 1 or to_self else 0
+        terminals = topology.num_terminals
+        has_destination = terminals > 1 or to_self
         return cls.create(
-            rate=np.full(count, 1.0 if senders else 0.0),
-            part_start=np.arange(count + 1),
-            part_share=np.ones(count),
-            part_set=np.zeros(count),
-            set_start=[0, count],
-            members=np.arange(count),
+            rate=np.full(terminals, 1.0 if has_destination else 0.0),
+            part_start=np.arange(terminals + 1),
+            part_share=np.ones(terminals),
+            part_set=np.zeros(terminals),
+            set_start=[0, terminals],
+            members=np.arange(terminals),
             to_self=to_self,
             convention=convention,
         )
@@ -169,30 +186,34 @@ class Demand:
         target : int array, shape (T,)
             −1 for a silent terminal; one that would send to itself is silent, too.
         """
-        to = np.asarray(target, dtype=np.int64)
-        sends = (to >= 0) & (to != np.arange(len(to)))
+        targets = np.asarray(target, dtype=np.int64)
+        sends = (targets >= 0) & (targets != np.arange(len(targets)))
+        senders = int(sends.sum())
+        # one part for each sender, whose set is its target
         return cls.create(
             rate=sends.astype(np.float64),
             part_start=np.concatenate(([0], np.cumsum(sends))),
-            part_share=np.ones(sends.sum()),
-            part_set=np.arange(sends.sum()),
-            set_start=np.arange(sends.sum() + 1),
-            members=to[sends],
+            part_share=np.ones(senders),
+            part_set=np.arange(senders),
+            set_start=np.arange(senders + 1),
+            members=targets[sends],
             to_self=False,
             convention=convention,
         )
 
     def between_terminals(self) -> Float64Array:
         """Return flits per cycle between terminals at load 1; shape (T, T), for small networks."""
-        count = len(self.rate)
-        matrix = np.zeros((count, count))
-        for t in np.flatnonzero(self.rate > 0):
-            for k in range(self.part_start[t], self.part_start[t + 1]):
-                m = self.part_set[k]
-                to = self.members[self.set_start[m] : self.set_start[m + 1]]
+        terminals = len(self.rate)
+        matrix = np.zeros((terminals, terminals))
+        for source in np.flatnonzero(self.rate > 0):
+            for part in range(self.part_start[source], self.part_start[source + 1]):
+                set_ = self.part_set[part]
+                targets = self.members[self.set_start[set_] : self.set_start[set_ + 1]]
                 if not self.to_self:
-                    to = to[to != t]
-                np.add.at(matrix[t], to, self.rate[t] * self.part_share[k] / len(to))
+                    targets = targets[targets != source]
+                flits = self.rate[source] * self.part_share[part] / len(targets)
+                # a set may list a terminal twice
+                np.add.at(matrix[source], targets, flits)
         return matrix
 
 

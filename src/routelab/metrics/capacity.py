@@ -43,12 +43,12 @@ def load_factors(topology: Topology) -> tuple[tuple[Fraction, ...], Int64Array]:
     factors : tuple of Fraction
         Greatest capacity / capacity for each different capacity, slowest first; the last one is 1.
         Empty for a network without channels.
-    speed : int64 array, shape (C,)
+    factor_index : int64 array, shape (C,)
         Index of each channel's factor.
     """
-    speeds, number = np.unique(topology.channel_capacity, return_inverse=True)
-    factors = tuple(as_fraction(float(speeds[-1] / speed)) for speed in speeds)
-    return factors, frozen_array(number.reshape(-1), np.int64)
+    capacities, factor_index = np.unique(topology.channel_capacity, return_inverse=True)
+    factors = tuple(as_fraction(float(capacities[-1] / capacity)) for capacity in capacities)
+    return factors, frozen_array(factor_index.reshape(-1), np.int64)
 
 
 def channel_factors(topology: Topology) -> Float64Array:
@@ -71,18 +71,18 @@ def relative_loads(topology: Topology, loads: Float64Array) -> Float64Array:
         In the unit of `loads`, for the fastest channel. Equal to `loads` if all channels have the
         same capacity.
     """
-    factors, speed = load_factors(topology)
-    over = np.array([float(factor.numerator) for factor in factors])
-    under = np.array([float(factor.denominator) for factor in factors])
+    factors, factor_index = load_factors(topology)
+    numerator = np.array([float(factor.numerator) for factor in factors])
+    denominator = np.array([float(factor.denominator) for factor in factors])
     # multiply before dividing, so that a whole number of routes is rounded only once
-    relative: Float64Array = loads * over[speed] / under[speed]
+    relative: Float64Array = loads * numerator[factor_index] / denominator[factor_index]
     return relative
 
 
 def total_capacity(topology: Topology) -> Fraction:
     """Return the total capacity of all channels in units of the fastest: C if all are equal."""
-    factors, speed = load_factors(topology)
-    counts = np.bincount(speed, minlength=len(factors)).tolist()
+    factors, factor_index = load_factors(topology)
+    counts = np.bincount(factor_index, minlength=len(factors)).tolist()
     return sum((count / factor for count, factor in zip(counts, factors, strict=True)), Fraction(0))
 
 

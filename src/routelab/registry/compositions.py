@@ -17,17 +17,13 @@ from routelab.registry.parameters import ParameterRow, fields, no_such_parameter
 class Part:
     """One part of a routing.
 
-    Attributes
-    ----------
-    kind : str
-    plugin : class
-    fixed : mapping
-        Values of parameters in the part's name.
+    In ``sssp@angara~turns=exact`` the part ``angara`` has the kind ``rules``, and fixes ``turns``.
     """
 
     kind: str
     plugin: type[Plugin]
     fixed: Mapping[str, Any]
+    """Values of parameters in the part's name."""
 
     @property
     def label(self) -> str:

@@ -252,7 +252,9 @@ def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
     )
     if problems or parameters is None:
         raise _refusal(
-            text, problems + parameter_problems, {part.label: rows(part.plugin.Parameters)}
+            text,
+            problems + parameter_problems,
+            available={part.label: rows(part.plugin.Parameters)},
         )
     return part.plugin(parameters)
 
@@ -301,39 +303,47 @@ def _named_composition(
     """Make the routing of a composition's parts; `values` are parameters by their user names."""
     composition = cast(type[Composition], routing_part.plugin)
     parts = compositions.composition_parts(composition, catalogue)
-    takes = {routing_part.label: compositions.part_rows(parts)}
-    problems = [f"parameter {key!r} is given twice" for key in values if key in routing_part.fixed]
     plugins = _make_parts(
-        parts, {**routing_part.fixed, **values}, composition.name, problems, takes
+        parts,
+        {**routing_part.fixed, **values},
+        text=composition.name,
+        problems=[
+            f"parameter {key!r} is given twice" for key in values if key in routing_part.fixed
+        ],
+        available={routing_part.label: compositions.part_rows(parts)},
     )
-    pairs = tuple(
+    non_defaults = tuple(
         (user_name, plugins[kind].parameters.non_defaults()[parameter])
         for (kind, parameter), user_name in compositions.parameter_names(parts).items()
         if parameter in plugins[kind].parameters.non_defaults()
     )
-    return ComposedRouting(
-        str(Name(composition.name, pairs)), **cast(Any, plugins), composition=composition()
-    )
+    name = str(Name(composition.name, non_defaults))
+    return ComposedRouting(name, **cast(Any, plugins), composition=composition())
 
 
 def _unnamed_composition(
     names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
-    """Make the routing of parts named one by one; refuse all parts that cannot be made together."""
+    """Make the routing ``selection@rules`` or ``selection@rules@layers``.
+
+    One error lists all parts that do not exist or cannot be used.
+    """
+    text = compose(names)
     parts: list[Part] = []
     errors: list[InputError] = []
-    # layers may be left out
-    for kind, part_name in zip(PARTS, (*names, Name(NO_LAYERS)), strict=False):
+    part_names = names if len(names) == len(PARTS) else (*names, Name(NO_LAYERS))
+    for kind, part_name in zip(PARTS, part_names, strict=True):
         try:
             parts.append(compositions.make_part(kind, part_name, catalogue))
         except InputError as error:
             errors.append(error)
     if errors:
-        refusal = _refusal(compose(names), list(map(str, errors)), {})
+        refusal = _refusal(text, [str(error) for error in errors], available={})
+        # if all names are valid, a study keeps its other results
         only_broken = all(isinstance(error, QuarantinedError) for error in errors)
         raise QuarantinedError(str(refusal)) if only_broken else refusal
-    takes = {part.label: rows(part.plugin.Parameters) for part in parts}
-    plugins = _make_parts(parts, values, compose(names), [], takes)
+    available = {part.label: rows(part.plugin.Parameters) for part in parts}
+    plugins = _make_parts(parts, values, text=text, available=available)
     plugin_names = [name_of(plugin) for plugin in plugins.values()]
     if plugin_names[-1] == NO_LAYERS:
         plugin_names.pop()
@@ -343,17 +353,22 @@ def _unnamed_composition(
 def _make_parts(
     parts: list[Part],
     values: Mapping[str, Any],
+    *,
     text: str,
-    problems: list[str],
-    takes: Mapping[str, Sequence[ParameterRow]],
+    available: Mapping[str, Sequence[ParameterRow]],
+    problems: Sequence[str] = (),
 ) -> dict[str, Plugin]:
-    """Make the plugins of the parts, by kind; raise one error with all problems."""
-    values_of, misplaced = compositions.forward(parts, values)
+    """Make the plugins of the parts, by kind.
+
+    One error lists `problems` and those of the values; `text` and `available` are as for
+    `_refusal`.
+    """
+    values_of, unassigned = compositions.forward(parts, values)
     user_names = compositions.parameter_names(parts)
-    problems = problems + misplaced
+    problems = [*problems, *unassigned]
     models: dict[str, Parameters] = {}
     for part in parts:
-        labels = {name: text for (kind, name), text in user_names.items() if kind == part.kind}
+        labels = {name: user for (kind, name), user in user_names.items() if kind == part.kind}
         model, parameter_problems = read_parameters(
             part.plugin.Parameters, {**part.fixed, **values_of[part.kind]}, labels
         )
@@ -361,7 +376,7 @@ def _make_parts(
         if model is not None:
             models[part.kind] = model
     if problems:
-        raise _refusal(text, problems, takes)
+        raise _refusal(text, problems, available=available)
     return {part.kind: part.plugin(models[part.kind]) for part in parts}
 
 
@@ -378,11 +393,11 @@ def _composition_hint(key: str, catalogue: Catalogue) -> str:
 
 
 def _refusal(
-    text: str, problems: list[str], takes: Mapping[str, Sequence[ParameterRow]]
+    text: str, problems: Sequence[str], *, available: Mapping[str, Sequence[ParameterRow]]
 ) -> InputError:
-    """Return one error with all `problems` and the available parameters."""
+    """Return one error with all `problems` of `text` and the `available` parameters by plugin."""
     lines = [f"{text}: {problems[0]}"] if len(problems) == 1 else [f"{text}:", *problems]
-    for label, parameters in takes.items():
+    for label, parameters in available.items():
         listed = ", ".join(f"{row.name} ({row.type})" for row in parameters)
         lines.append(f"{label} takes {listed or 'no parameters'}")
     return InputError("\n    ".join(lines))

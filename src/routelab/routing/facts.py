@@ -33,27 +33,31 @@ __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_f
 def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
     """Return loads, lengths, proof and time of a routed network; None for missing values.
 
+    Only a table with a cycle has the fact ``deadlock_cycle``. The counters of the table and the
+    facts of the rules' routing graph follow, under the names that the plugins gave them.
+
     Raises
     ------
     PluginError
-        If a counter of the table, or a fact of the rules, has the name of another fact.
+        If a counter of the table, or a fact of the routing graph, has the name of another fact.
     """
     table, verdict = routed.table, routed.verdict
     loads = channel_loads(table)
     diversity = None if routed.graph is None else route_diversity(routed.graph)
-    lines = verdict.describe_cycle(table.topology) if verdict.cycle else []
-    cycle = {"deadlock_cycle": "\n".join(lines)} if lines else {}
+    # each hop of a route loads one channel
+    total_hops = float(loads.sum())
+    cycle = "\n".join(verdict.describe_cycle(table.topology)) if verdict.cycle else ""
     facts = {
         "reachable_pairs": reachable_pairs(table),
         **_load_facts(table, loads),
-        **_shape_facts(routed, float(loads.sum()), diversity),
+        **_bound_conditions(routed, total_hops, diversity),
         "max_hops": max_hops(table),
         "mean_hops": mean_hops(table),
         "single_route_share": None if diversity is None else diversity.single_route_share,
         "destination_based": table.destination_based,
         "deadlock": verdict.status,
         "deadlock_reason": verdict.reason,
-        **cycle,
+        **({"deadlock_cycle": cycle} if cycle else {}),
         "flow_control": verdict.flow_control,
         "virtual_channels": table.virtual_channels,
         "routing_seconds": routed.seconds,
@@ -64,14 +68,14 @@ def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
         ("route table: counters", table.counters)
     ]
     plugin_facts += [] if graph is None else [("routing graph: facts", graph.facts)]
-    # what plugins tell must not replace facts about the table, or one another
-    names = {*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS}
-    for whose, extra in plugin_facts:
-        repeated = sorted(names & extra.keys())
+    # facts of plugins must not replace those of the row, or one another
+    taken_names = {*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS}
+    for origin, extra_facts in plugin_facts:
+        repeated = sorted(taken_names & extra_facts.keys())
         if repeated:
-            raise PluginError(f"{whose} {', '.join(repeated)} have the names of facts")
-        names |= extra.keys()
-        facts |= extra
+            raise PluginError(f"{origin} {', '.join(repeated)} have the names of facts")
+        taken_names |= extra_facts.keys()
+        facts |= extra_facts
     return facts
 
 
@@ -89,17 +93,19 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
     }
 
 
-def _shape_facts(
-    routed: RoutedNetwork, hops: float, diversity: RouteCounts | None
+def _bound_conditions(
+    routed: RoutedNetwork, total_hops: float, diversity: RouteCounts | None
 ) -> dict[str, Any]:
     """Return the facts that decide which bounds hold for a table: `metrics.bounds.bound_facts`."""
-    joined = reachable_pairs(routed.table)
-    legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops, diversity)
+    pairs = reachable_pairs(routed.table)
+    graph, all_walks = routed.graph, network_graph(routed.table.topology)
     return {
         "per_terminal": routed.table.per_terminal,
         "multipath": bool((routed.table.path_weight != 1).any()),
-        "minimal": takes_shortest(network_graph(routed.table.topology), joined, hops),
-        "shortest_legal": legal,
+        "minimal": takes_shortest(all_walks, pairs, total_hops),
+        "shortest_legal": (
+            None if graph is None else takes_shortest(graph, pairs, total_hops, diversity)
+        ),
     }
 
 

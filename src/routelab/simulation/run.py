@@ -39,9 +39,16 @@ def run_simulation(
 
     Parameters
     ----------
-    network, routing, work, store, proofs
-        As for `routelab.simulation.case.case_of`.
+    network : Topology
+    routing : Routing
+        A table must belong to this network.
+    work : object
+        Traffic or workload plugin, or the path of an MPI program.
     engine : EnginePlugin
+    store : Store, optional
+        Finished parts of the run, which the engine need not repeat after a kill.
+    proofs : Proofs, optional
+        Verdicts of the deadlock checker on hop-by-hop algorithms, so that each is found once.
 
     Returns
     -------
@@ -59,6 +66,7 @@ def run_simulation(
     PluginError
         If a plugin breaks its contract.
     """
+    # No plugin has run yet, so none is to blame for a change since the network was built.
     require_unchanged(None, network)
     if isinstance(work, TrafficPlugin):
         require_support(work.name, work.supports(network))
@@ -102,20 +110,22 @@ def check_result(engine: EnginePlugin, result: EngineResult) -> None:
 
 def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
     """Find undeclared columns, values of wrong types and invalid tables in a result."""
-    if misshapen := [*_odd_forms(result)]:
+    # values of a wrong form cannot be read by name below
+    if misshapen := [*_form_problems(result)]:
         yield from misshapen
         return
     settings = engine.parameters.texts()
-    parts: dict[str, Mapping[str, Any]] = {FACTS[engine.work]: result.facts, **result.tables}
-    for of, columns in parts.items():
-        if of not in (FACTS[engine.work], *TABLES[engine.work]):
+    facts_row = FACTS[engine.work]
+    named_values: dict[str, Mapping[str, Any]] = {facts_row: result.facts, **result.tables}
+    for of, values in named_values.items():
+        if of not in (facts_row, *TABLES[engine.work]):
             tables = ", ".join(TABLES[engine.work])
             yield f"an engine for {engine.work} cannot return the table {of!r} (tables: {tables})"
             continue
         declared = {column.name for column in engine.columns if of in column.of}
-        strange = [name for name in columns if name not in declared and name not in settings]
-        if strange:
-            yield f"`columns` does not declare {', '.join(strange)} of {of}"
+        undeclared = [name for name in values if name not in declared and name not in settings]
+        if undeclared:
+            yield f"`columns` does not declare {', '.join(undeclared)} of {of}"
     for name, value in result.facts.items():
         if not _is_plain(value):
             yield f"fact {name} is {type(value).__name__}, expected a number, text or None"
@@ -128,7 +138,7 @@ def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
                 yield f"{of}: {name} holds {type(odd).__name__}, expected numbers, text or None"
 
 
-def _odd_forms(result: EngineResult) -> Iterator[str]:
+def _form_problems(result: EngineResult) -> Iterator[str]:
     """Find values that are not mappings by name, and columns that have no length."""
     for part, value in (("facts", result.facts), ("tables", result.tables)):
         if not _by_name(value):

@@ -131,7 +131,7 @@ class BoundsWalker(Walker):
             "reals": _label(self.reals, "reals"),
             "packets": _label(self._packets, "packets", _secrets(program)),
             "queues": _label(self.queues, "queues", dict.fromkeys(range(2), _HELPERS_ONLY)),
-            "out": _label(self._out, "out"),
+            "out": _label(self._candidates, "out"),
         }
 
     def explore(self) -> int:
@@ -227,15 +227,15 @@ class BoundsWalker(Walker):
             inside = slice(self._inside, self._inside + self.topology.num_channels)
             self.queues[inside, FRONT_FLITS] = draw(FREE + 1, size=self.topology.num_channels)
 
-    def _call_inject(self, word: Any) -> None:
+    def _call_inject(self, random_bits: Any) -> None:
         arrays = self._given
         with _place("inject"):
             self._inject(
                 *(arrays["tables"], arrays["reals"], arrays["packets"], 0, arrays["queues"]),
-                *(self._hop, word, arrays["out"]),
+                *(self._hop, random_bits, arrays["out"]),
             )
 
-    def _call_hop(self, here: int, channel: int, vc: int, word: Any) -> int:
+    def _call_hop(self, switch: int, channel: int, vc: int, random_bits: Any) -> int:
         """Return the number of candidates of a call of hop, with refusing arrays."""
         arrays = self._given
         self._calls += 1
@@ -243,15 +243,15 @@ class BoundsWalker(Walker):
             return int(
                 self._hop(
                     *(arrays["tables"], arrays["packets"], 0, arrays["queues"]),
-                    *(here, channel, vc, word, arrays["out"]),
+                    *(switch, channel, vc, random_bits, arrays["out"]),
                 )
             )
 
-    def _offers(self, here: int, last: Candidate) -> tuple[Candidate, ...] | None:
+    def _offers(self, switch: int, arrival: Candidate) -> tuple[Candidate, ...] | None:
         """Return the candidates that a packet can follow; other checks report invalid ones."""
         shift = int(self._packets[0, PHASE]) * self.program.vc_classes
-        leaving = set(np.flatnonzero(self.topology.channel_source == here).tolist())
-        candidates = super()._offers(here, last)
+        leaving = set(np.flatnonzero(self.topology.channel_source == switch).tolist())
+        candidates = super()._offers(switch, arrival)
         return candidates and tuple(
             candidate
             for candidate in candidates

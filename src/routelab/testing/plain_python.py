@@ -11,10 +11,11 @@ import numpy as np
 Substitutes = Mapping[Any, Callable[..., Any]]
 
 
-def plain_python(function: Any, instead: Substitutes | None = None) -> Callable[..., Any]:
+def plain_python(function: Any, substitutes: Substitutes | None = None) -> Callable[..., Any]:
     """Return a compiled function as Python code that calls only Python code.
 
-    Compiled functions that it calls are replaced too: globals, variables of an enclosing function
+    Compiled functions and helpers (see `routelab.kernels.jit.helper`) that it calls are replaced,
+    too: globals, variables of an enclosing function
     and attributes of a module. NumPy's integers and floats become Python's, whose arithmetic is
     closer to that of compiled code: no bits are lost, and truth values can be added. Unsigned
     64-bit integers are not converted.
@@ -22,17 +23,17 @@ def plain_python(function: Any, instead: Substitutes | None = None) -> Callable[
     Parameters
     ----------
     function : compiled function
-    instead : mapping, optional
-        Compiled functions to replace by other functions.
+    substitutes : mapping, optional
+        Functions to call instead of some compiled functions.
     """
-    return _Plain(instead or {}).function(function)
+    return _Plain(substitutes or {}).function(function)
 
 
 class _Plain:
     """Python versions of compiled functions; each is made once, so functions may be recursive."""
 
-    def __init__(self, instead: Substitutes) -> None:
-        self._instead = instead
+    def __init__(self, substitutes: Substitutes) -> None:
+        self._substitutes = substitutes
         self._known: dict[int, Callable[..., Any]] = {}
 
     def function(self, compiled: Any) -> Callable[..., Any]:
@@ -40,13 +41,16 @@ class _Plain:
         body = getattr(compiled, "py_func", compiled)
         if id(body) in self._known:
             return self._known[id(body)]
-        names = dict(body.__globals__)
+        globals_ = dict(body.__globals__)
         cells = tuple(CellType() for _ in body.__closure__ or ())
-        twin = FunctionType(body.__code__, names, body.__name__, body.__defaults__, cells or None)
+        twin = FunctionType(
+            body.__code__, globals_, body.__name__, body.__defaults__, cells or None
+        )
+        # known before its names are replaced, which may name it again
         self._known[id(body)] = twin
         for name in _names(body.__code__):
-            if name in names:
-                names[name] = self.value(names[name])
+            if name in globals_:
+                globals_[name] = self.value(globals_[name])
         for cell, original in zip(cells, body.__closure__ or (), strict=True):
             cell.cell_contents = self.value(original.cell_contents)
         return twin
@@ -57,10 +61,12 @@ class _Plain:
             return _TYPES.get(value, value)
         if isinstance(value, ModuleType):
             return _Module(value, self)
+        # a helper is Python already, but may call compiled functions; functions of NumPy do not
         is_helper = isinstance(value, FunctionType) and not value.__module__.startswith("numpy")
-        if not is_helper and not hasattr(value, "py_func"):
+        is_compiled = hasattr(value, "py_func")
+        if not is_helper and not is_compiled:
             return value
-        return self._instead[value] if value in self._instead else self.function(value)
+        return self._substitutes[value] if value in self._substitutes else self.function(value)
 
 
 class _Module:

@@ -31,6 +31,8 @@ from routelab.kernels.hops import (
 
 FREE = 64
 """Flits that a buffer of a walker's network holds; all of them are free before `Walker.occupy`."""
+PACKET = 0
+"""Row of the walker's only packet."""
 MOST_CALLS = 64
 """Largest number of calls of hop for a packet that cannot move, if the program is asked again."""
 
@@ -94,7 +96,7 @@ class Walker:
     program : HopProgram
     topology : Topology
     seed : int
-        Seed of the random words for functions, and of the choice among equal candidates.
+        Seed of the random bits for functions, and of the choice among equal candidates.
     """
 
     def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
@@ -106,7 +108,8 @@ class Walker:
         run = run_tables(program, topology, self.classes, capacity=FREE)
         self.tables, self.queues, self._inside = run.tables, run.queues, run.buffers
         self._packets = np.zeros((1, PACKET_COLUMNS), np.int32)
-        self._out = np.zeros((program.candidates, 3), np.int32)
+        # rows of (channel, vc, penalty), which hop fills
+        self._candidates = np.zeros((program.candidates, 3), np.int32)
 
     def occupy(self, channel: int, vc: int, flits: int) -> None:
         """Set how many flits functions find in a buffer.
@@ -203,33 +206,45 @@ class Walker:
         packet[[SOURCE_TERMINAL, TARGET_TERMINAL]] = terminals
         packet[WAYPOINT] = -1
         if self.program.inject is not None and source != target:
-            self._call_inject(self._word())
+            self._call_inject(self._random_bits())
         if packet[WAYPOINT] >= 0:
             packet[TARGET] = packet[WAYPOINT]
 
-    def _call_inject(self, word: Any) -> None:
-        """Call the program's inject for the packet, with a random word."""
+    def _call_inject(self, random_bits: Any) -> None:
+        """Let the program's inject fill the packet's row.
+
+        The candidates are scratch for calls of hop inside inject.
+        """
         self.program.inject(
             self.tables,
             self.reals,
             self._packets,
-            0,
+            PACKET,
             self.queues,
             self.program.hop,
-            word,
-            self._out,
+            random_bits,
+            self._candidates,
         )
 
-    def _call_hop(self, here: int, channel: int, vc: int, word: Any) -> int:
+    def _call_hop(self, switch: int, channel: int, vc: int, random_bits: Any) -> int:
+        """Let the program's hop fill `_candidates`; return how many there are."""
         count: int = self.program.hop(
-            self.tables, self._packets, 0, self.queues, here, channel, vc, word, self._out
+            self.tables,
+            self._packets,
+            PACKET,
+            self.queues,
+            switch,
+            channel,
+            vc,
+            random_bits,
+            self._candidates,
         )
         return count
 
-    def _is_there(self, here: int) -> bool:
+    def _is_there(self, switch: int) -> bool:
         packet = self._packets[0]
         on_the_way = packet[WAYPOINT] >= 0 and packet[PHASE] == 0
-        return not on_the_way and here == packet[DESTINATION]
+        return not on_the_way and switch == packet[DESTINATION]
 
     def _pass_waypoint(self) -> None:
         packet = self._packets[0]
@@ -238,37 +253,38 @@ class Walker:
             packet[STATE : STATE + STATES] = 0
 
     def _decide(
-        self, here: int, last: Candidate, blocked: Callable[[Candidate], bool]
+        self, switch: int, arrival: Candidate, blocked: Callable[[Candidate], bool]
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
         """Return the candidates of the last call of hop, and the one that is taken, if any."""
         candidates: tuple[Candidate, ...] = ()
         for _ in range(MOST_CALLS if self.program.again else 1):
-            answer = self._offers(here, last)
-            if answer is None:
+            offers = self._offers(switch, arrival)
+            if offers is None:
                 break
-            candidates = answer
+            candidates = offers
             chosen = self._choice(candidates, blocked)
             if chosen is not None:
                 return candidates, chosen
         return candidates, None
 
-    def _offers(self, here: int, last: Candidate) -> tuple[Candidate, ...] | None:
+    def _offers(self, switch: int, arrival: Candidate) -> tuple[Candidate, ...] | None:
         """Return the candidates at a switch; None if hop sets an invalid waypoint."""
         packet = self._packets[0]
+        # hop numbers the classes of one phase from 0, candidates those of both phases
         shift, waypoint = int(packet[PHASE]) * self.program.vc_classes, int(packet[WAYPOINT])
-        came_by = last.vc - shift if last.channel >= 0 else -1
-        count = self._call_hop(here, last.channel, came_by, self._word())
-        if packet[WAYPOINT] != waypoint and not self._turns(here):
+        vc_of_arrival = arrival.vc - shift if arrival.channel >= 0 else -1
+        count = self._call_hop(switch, arrival.channel, vc_of_arrival, self._random_bits())
+        if packet[WAYPOINT] != waypoint and not self._follows_waypoint(switch):
             return None
-        rows = self._out[: max(count, 0)].tolist()
+        rows = self._candidates[: max(count, 0)].tolist()
         return tuple(Candidate(channel, vc + shift, penalty) for channel, vc, penalty in rows)
 
-    def _turns(self, here: int) -> bool:
-        """Apply the waypoint that hop has set or removed, if it may do that."""
+    def _follows_waypoint(self, switch: int) -> bool:
+        """Make the waypoint that hop has set or removed the target; return whether it is valid."""
         packet, program = self._packets[0], self.program
         waypoint = int(packet[WAYPOINT])
         target = waypoint if waypoint >= 0 else int(packet[DESTINATION])
-        if program.phases < 2 or packet[PHASE] or target == here:
+        if program.phases < 2 or packet[PHASE] or target == switch:
             return False
         if not -1 <= waypoint < self.topology.num_switches:
             return False
@@ -302,5 +318,5 @@ class Walker:
             return candidate.penalty
         return candidate.penalty + self.occupancy(candidate.channel, candidate.vc)
 
-    def _word(self) -> RandomWord:
+    def _random_bits(self) -> RandomWord:
         return RandomWord(np.uint64(self.random.getrandbits(64)))

@@ -69,8 +69,8 @@ class WordSearch:
 
     Attributes
     ----------
-    goal : int
-        No routes have a smaller maximum load.
+    lower_bound : int
+        Mean load of shortest routes, rounded up: no routes have a smaller maximum load.
     best_load : int
         Least maximum load of legal routes so far.
     """
@@ -123,7 +123,7 @@ class WordSearch:
         lengths = lengths.reshape(-1)[self._differ]
         reached = lengths >= 0
         hops = int(lengths.max(initial=0))
-        self.goal = ceil(int((self._weight * lengths)[reached].sum()) / max(channels, 1))
+        self.lower_bound = ceil(int((self._weight * lengths)[reached].sum()) / max(channels, 1))
         self._routes: Int32Array = np.zeros((len(lengths), 2 * hops + 8), dtype=np.int32)
         self._length: Int32Array = np.zeros(len(lengths), dtype=np.int32)
         self._reached = reached
@@ -149,7 +149,7 @@ class WordSearch:
         """Run all rounds, or until the maximum load is proven to be the least."""
         for number in range(self._rounds + self._legal_rounds):
             self._round(number)
-            if self.best_load <= self.goal:
+            if self.best_load <= self.lower_bound:
                 break
 
     def _round(self, number: int) -> None:
@@ -174,7 +174,7 @@ class WordSearch:
             if top < self.best_load:
                 self.best_load = top
                 self._best = self._routes.copy(), self._length.copy(), self._place.copy()
-            if top <= self.goal:
+            if top <= self.lower_bound:
                 return
         self._reorder(HEAT * max(0.0, 1 - progress / HEAT_ENDS))
 

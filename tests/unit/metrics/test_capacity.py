@@ -45,8 +45,8 @@ def test_loads_are_those_of_the_definition(table):
     assert relative_loads(topology, loads) == pytest.approx(
         [float(load) for load in naive.relative(topology, loads.tolist())]
     )
-    factors, speed = load_factors(topology)
-    assert [factors[k] for k in speed] == naive.factors(topology)
+    factors, factor_index = load_factors(topology)
+    assert [factors[k] for k in factor_index] == naive.factors(topology)
     assert total_capacity(topology) == naive.total_capacity(topology)
     assert mean_load(topology, loads) == pytest.approx(
         float(sum(loads) / (naive.total_capacity(topology) or 1))

@@ -34,24 +34,26 @@ class Twin(BoundsWalker):
     """Asks compiled functions, too, with the same packet, and compares all that they write."""
 
     def _call_hop(self, here, channel, vc, word):
-        arguments = self.tables, self._packets, 0, self.queues, here, channel, vc, word, self._out
+        arguments = self.tables, self._packets, 0, self.queues, here, channel, vc, word
         plain = partial(super()._call_hop, here, channel, vc, word)
-        return self._both(partial(self.program.hop, *arguments), plain)
+        return self._both(partial(self.program.hop, *arguments, self._candidates), plain)
 
     def _call_inject(self, word):
         arguments = self.tables, self.reals, self._packets, 0, self.queues
-        compiled = partial(self.program.inject, *arguments, self.program.hop, word, self._out)
+        compiled = partial(
+            self.program.inject, *arguments, self.program.hop, word, self._candidates
+        )
         self._both(compiled, partial(super()._call_inject, word))
 
     def _both(self, compiled, plain):
-        packets, out = self._packets.copy(), self._out.copy()
+        packets, out = self._packets.copy(), self._candidates.copy()
         count = compiled()
-        written = self._packets.copy(), self._out.copy()
-        self._packets[:], self._out[:] = packets, out
+        written = self._packets.copy(), self._candidates.copy()
+        self._packets[:], self._candidates[:] = packets, out
         answer = plain()
         assert answer in (None, count)
         np.testing.assert_array_equal(self._packets, written[0])
-        np.testing.assert_array_equal(self._out, written[1])
+        np.testing.assert_array_equal(self._candidates, written[1])
         return answer
 
 

@@ -93,23 +93,23 @@ class SimGrid(ExportPlugin):
             )
 
     def _links(self, table: RouteTable, machine: MachineSpeeds) -> Iterator[str]:
-        """Yield the links: channels, the ways and the memory of each host, and latencies."""
+        """Yield the links: channels, the limits and the memory of each host, and latencies."""
         topology = table.topology
-        hop = machine.hop_latency if self._per_link else 0.0
-        ends = zip(
+        hop_latency = machine.hop_latency if self._per_link else 0.0
+        channels = zip(
             topology.channel_source.tolist(),
             topology.channel_target.tolist(),
             topology.channel_capacity.tolist(),
             strict=True,
         )
-        for channel, (source, target, capacity) in enumerate(ends):
+        for channel, (source, target, capacity) in enumerate(channels):
             name = f"c{channel}_{source}_{target}"
-            yield _link(name, capacity * machine.link_bandwidth, hop)
+            yield _link(name, capacity * machine.link_bandwidth, hop_latency)
+        memory = machine.memory_bandwidth
         for terminal in range(topology.num_terminals):
-            for way, bandwidth in _ways(machine):
-                yield _link(f"{way}{terminal}", bandwidth, 0.0)
-            shared = machine.memory_bandwidth
-            yield _link(f"memory{terminal}", shared, machine.memory_latency, is_shared=shared > 0)
+            for prefix, bandwidth in _host_limits(machine):
+                yield _link(f"{prefix}{terminal}", bandwidth, 0.0)
+            yield _link(f"memory{terminal}", memory, machine.memory_latency, is_shared=memory > 0)
         if self._per_link:
             yield _link("latency", 0.0, machine.latency, is_shared=False)
             return
@@ -125,16 +125,16 @@ class SimGrid(ExportPlugin):
         topology = table.topology
         ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
         link = [f'<link_ctn id="c{c}_{s}_{t}"/>' for c, (s, t) in enumerate(ends)]
-        limits = dict(_ways(machine))
+        limits = dict(_host_limits(machine))
         host = [quoteattr(name) for name in topology.host_names]
         for terminal, name in enumerate(host):
             yield _route(name, name, f'<link_ctn id="memory{terminal}"/>')
         for source, target, hops in _host_routes(table):
             first = f'<link_ctn id="in{source}"/>' if "in" in limits else ""
             last = f'<link_ctn id="out{target}"/>' if "out" in limits else ""
-            waits = "latency" if self._per_link else f"latency{source}_{target}"
-            way = "".join(link[channel] for channel in hops)
-            yield _route(host[source], host[target], f'{first}<link_ctn id="{waits}"/>{way}{last}')
+            latency = "latency" if self._per_link else f"latency{source}_{target}"
+            links = f'<link_ctn id="{latency}"/>' + "".join(link[channel] for channel in hops)
+            yield _route(host[source], host[target], f"{first}{links}{last}")
 
     @property
     def _per_link(self) -> bool:
@@ -154,7 +154,7 @@ class SimGrid(ExportPlugin):
 
 
 def _switches(table: RouteTable) -> Iterator[str]:
-    """Iterate over the names of switches, and whether hosts of a switch have separate routes."""
+    """Yield the names of switches, and whether the hosts of a switch have separate routes."""
     for switch, name in enumerate(table.topology.switch_names):
         yield f'  <prop id="switch{switch}" value={quoteattr(name, _SPACES)}/>'
     if table.per_terminal:
@@ -167,7 +167,7 @@ _PER_TERMINAL = "routes-per-terminal"
 _SPACES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
-def _ways(machine: MachineSpeeds) -> Iterator[tuple[str, float]]:
+def _host_limits(machine: MachineSpeeds) -> Iterator[tuple[str, float]]:
     """Iterate over the speed limits between a terminal and its switch, by link name."""
     if machine.injection_bandwidth:
         yield "in", machine.injection_bandwidth
@@ -189,16 +189,17 @@ def _route(source: str, target: str, links: str) -> str:
 
 def _host_routes(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
     """Iterate over source, target and channels of ordered pairs of terminals with a route."""
-    pairs = table.pair_start.tolist()
-    starts = table.path_start.tolist()
+    pair_start = table.pair_start.tolist()
+    path_start = table.path_start.tolist()
     channels = table.hop_channel.tolist()
-    everywhere = np.arange(table.topology.num_terminals)
-    for source in everywhere.tolist():
-        sources = np.full_like(everywhere, source)
-        for target, pair in enumerate(table.pair_between(sources, everywhere).tolist()):
-            path = pairs[pair]
-            if source != target and path < pairs[pair + 1]:
-                yield source, target, channels[starts[path] : starts[path + 1]]
+    terminals = np.arange(table.topology.num_terminals)
+    for source in terminals.tolist():
+        sources = np.full_like(terminals, source)
+        for target, pair in enumerate(table.pair_between(sources, terminals).tolist()):
+            path = pair_start[pair]  # the only one: `SimGrid.supports` refuses several
+            has_route = path < pair_start[pair + 1]
+            if source != target and has_route:
+                yield source, target, channels[path_start[path] : path_start[path + 1]]
 
 
 def _table(zone: ET.Element) -> RouteTable:
@@ -239,28 +240,29 @@ def _switch_of(host: ET.Element) -> int:
 
 def _routes_on(topology: Topology, zone: ET.Element, per_terminal: bool) -> RouteTable:
     """Return the table of a zone's routes on its network."""
+    # pairs are numbered row by row: from each endpoint, to each terminal or endpoint
     row = topology.terminal_endpoint
     column = np.arange(topology.num_terminals) if per_terminal else row
-    count = topology.num_terminals if per_terminal else len(topology.endpoints)
-    number = {name: terminal for terminal, name in enumerate(topology.host_names)}
-    # of a switch to itself
-    links_of_pair: dict[int, list[int]] = {
-        int(row[t]) * count + int(column[t]): [] for t in range(topology.num_terminals)
+    num_columns = topology.num_terminals if per_terminal else len(topology.endpoints)
+    terminal_named = {name: terminal for terminal, name in enumerate(topology.host_names)}
+    # no channel from a switch to itself
+    channels_of_pair: dict[int, list[int]] = {
+        int(row[t]) * num_columns + int(column[t]): [] for t in range(topology.num_terminals)
     }
     for route in zone.findall("route"):
-        source, target = (number[route.attrib[end]] for end in ("src", "dst"))
+        source, target = (terminal_named[route.attrib[end]] for end in ("src", "dst"))
         if source == target:
             continue
         matches = (_CHANNEL.fullmatch(hop.attrib["id"]) for hop in route.findall("link_ctn"))
-        way = [int(match[1]) for match in matches if match]
-        pair = int(row[source]) * count + int(column[target])
-        if links_of_pair.setdefault(pair, way) != way:
+        channels = [int(match[1]) for match in matches if match]
+        pair = int(row[source]) * num_columns + int(column[target])
+        if channels_of_pair.setdefault(pair, channels) != channels:
             raise InputError(
                 f"the route from {route.attrib['src']} to {route.attrib['dst']} differs from that "
                 "of other hosts of the same switches"
             )
-    lengths = np.full(len(topology.endpoints) * count, -1)
-    lengths[list(links_of_pair)] = [len(way) for way in links_of_pair.values()]
-    channels = [channel for pair in sorted(links_of_pair) for channel in links_of_pair[pair]]
-    hops = np.array(channels, dtype=np.int32)
+    lengths = np.full(len(topology.endpoints) * num_columns, -1)
+    lengths[list(channels_of_pair)] = [len(channels) for channels in channels_of_pair.values()]
+    in_order = [channel for pair in sorted(channels_of_pair) for channel in channels_of_pair[pair]]
+    hops = np.array(in_order, dtype=np.int32)
     return RouteTable.from_lengths(topology, lengths, hops, per_terminal=per_terminal)

@@ -22,19 +22,19 @@ def unrestricted_trees(search: TreeSearch) -> tuple[Int32Array, float, Int32Arra
     grown = search.no_trees()
     search.grow(legality, grown, np.arange(len(grown)))
     results = [search.balance(legality, grown)]
-    bound = search.peak(search.loads(legality, fallback)[0])
+    fallback_peak = search.peak(search.loads(legality, fallback)[0])
     leveled = trees_of_levels(search)
     if leveled is not None:
         # first, as its routes need one lane only
         results.insert(0, search.balance(legality, leveled, rounds=1))
         peak = search.peak(search.loads(legality, leveled)[0])
-        if peak <= bound:
-            fallback, bound = leveled, peak
+        if peak <= fallback_peak:
+            fallback, fallback_peak = leveled, peak
     on_torus = trees_of_torus(search.topology)
     if on_torus is not None:
         # first, as its routes need few lanes
         results.insert(0, search.balance(legality, on_torus))
-    if min(peak for _, peak in results) > bound:
+    if min(peak for _, peak in results) > fallback_peak:
         results.append(search.balance(legality, fallback))
     trees, peak = min(results, key=lambda result: result[1])
     return trees, peak, fallback
@@ -53,7 +53,8 @@ def trees_of_levels(search: TreeSearch) -> Int32Array | None:
 def trees_of_torus(topology: Topology) -> Int32Array | None:
     """Return trees in dimension order on a whole torus or mesh; None on other networks.
 
-    Half-way round a ring, destinations at even places are reached in positive direction.
+    Half-way round a ring, destinations at even positions are reached in positive direction, and
+    others in negative direction, so that both are used.
     """
     grid = full_grid(topology)
     directions = torus_directions(topology)
@@ -66,7 +67,8 @@ def trees_of_torus(topology: Topology) -> Int32Array | None:
         ahead = target > position
         if grid.wrap[d]:
             twice = 2 * ((target - position) % grid.dims[d])
-            ahead = (twice < grid.dims[d]) | ((twice == grid.dims[d]) & (target % 2 == 0))
+            is_half_way = twice == grid.dims[d]
+            ahead = (twice < grid.dims[d]) | (is_half_way & (target % 2 == 0))
         up, down = directions.out_channel[:, [d, d + len(grid.dims)]].T
         step = np.where((ahead & (up >= 0)) | (down < 0), up, down)
         trees = np.where(position == target, trees, step).astype(np.int32)
@@ -83,7 +85,7 @@ def order_of_trees(search: TreeSearch, trees: Int32Array) -> Int32Array | None:
 
 
 def spanning_trees_from(search: TreeSearch, root: int) -> Int32Array:
-    """Return the routes inside breadth-first trees: one from `root`, and one of each other part."""
+    """Return the routes inside breadth-first trees: from `root`, and one per further component."""
     targets = search.topology.terminal_switch
     trees, waiting = search.no_trees(), np.arange(len(targets))
     while len(waiting):
@@ -95,16 +97,25 @@ def spanning_trees_from(search: TreeSearch, root: int) -> Int32Array:
 
 
 def up_down_trees(search: TreeSearch) -> Int32Array:
-    """Grow trees of up*/down* routes: towards switches near the center, then away from it."""
+    """Grow trees of up*/down* routes: towards switches near the center, then away from it.
+
+    Switches have breadth-first numbers; a channel to a smaller number leads up. A route that goes
+    up leaves switches of falling numbers, and one that goes down switches of rising numbers. So in
+    this order of channels a route is legal exactly if its ranks rise:
+
+        up      by falling number of the source
+        down    by rising number of the source
+    """
     topology = search.topology
     number = np.empty(topology.num_switches, np.int64)
-    number[_breadth_first(topology, center(topology))] = np.arange(len(number))
+    number[breadth_first_order(topology, center(topology))] = np.arange(len(number))
     source, target = number[topology.channel_source], number[topology.channel_target]
-    key = np.where(target < source, -source, source + len(number))
+    is_up = target < source
+    order = np.argsort(np.where(is_up, -source, source), kind="stable")
     rank = np.empty((1, topology.num_channels), np.int32)
-    rank[0, np.argsort(key, kind="stable")] = np.arange(topology.num_channels)
+    rank[0, order] = np.arange(topology.num_channels)
     trees = search.no_trees()
-    search.grow_open(legality_of_orders(search.fabric, rank), trees)
+    search.grow_widest(legality_of_orders(search.fabric, rank), trees)
     return trees
 
 
@@ -113,21 +124,22 @@ def center(topology: Topology) -> int:
     return int(np.argmin(eccentricities(*topology.outgoing, topology.channel_target)))
 
 
-def _breadth_first(topology: Topology, root: int) -> Int64Array:
-    """Return the switches in the order of a search from `root`, part after part; shape (S,)."""
+def breadth_first_order(topology: Topology, root: int) -> Int64Array:
+    """Return all switches, first those that `root` reaches, then the rest; int64, shape (S,)."""
     start, channels = topology.outgoing
     is_reached = np.zeros(topology.num_switches, np.bool_)
     order: list[int] = []
-    for first in (root, *range(topology.num_switches)):
-        if is_reached[first]:
+    for component_root in (root, *range(topology.num_switches)):
+        if is_reached[component_root]:
             continue
-        is_reached[first] = True
-        waiting = [first]
-        for switch in waiting:
+        is_reached[component_root] = True
+        queue = [component_root]
+        for switch in queue:
             ends = topology.channel_target[channels[start[switch] : start[switch + 1]]]
             for end in ends[~is_reached[ends]].tolist():
+                # parallel channels have the same end
                 if not is_reached[end]:
                     is_reached[end] = True
-                    waiting.append(end)
-        order += waiting
+                    queue.append(end)
+        order += queue
     return np.array(order, np.int64)

@@ -42,7 +42,7 @@ from routelab.toolkit.words import WordSearch
 from routelab_plugins import works
 
 ROUNDS, FEWEST_ROUNDS = 400, 30
-PAIRS = 60_000_000
+MOST_PAIRS = 60_000_000
 """Pairs of switches that all rounds of a search examine: more rounds lower the load by less than
 1 % on 1,024 switches, and take minutes."""
 
@@ -110,6 +110,8 @@ class Words(RoutingPlugin):
         """
         options: WordsParameters = self.parameters
         rounds = options.rounds or _rounds(topology)
+        # Two legal rounds at least: only the second one is sure to have a route for every pair.
+        legal_rounds = options.legal_rounds or max(rounds // 2, 2)
         best: WordSearch | None = None
         for run in range(options.runs):
             search = WordSearch(
@@ -118,12 +120,12 @@ class Words(RoutingPlugin):
                 per=options.per,
                 seed=options.seed + run,
                 rounds=rounds,
-                legal_rounds=options.legal_rounds or max(rounds // 2, 2),
+                legal_rounds=legal_rounds,
             )
             search.run()
             if best is None or search.best_load < best.best_load:
                 best = search
-            if best.best_load <= best.goal:
+            if best.best_load <= best.lower_bound:
                 break
         assert best is not None
         return best.table()
@@ -131,5 +133,5 @@ class Words(RoutingPlugin):
 
 def _rounds(topology: Topology) -> int:
     """Return the rounds of a search by the size of the network."""
-    pairs = max(topology.num_switches**2, 1)
-    return max(min(ROUNDS, PAIRS // pairs), FEWEST_ROUNDS)
+    pairs_per_round = max(topology.num_switches**2, 1)
+    return max(min(ROUNDS, MOST_PAIRS // pairs_per_round), FEWEST_ROUNDS)

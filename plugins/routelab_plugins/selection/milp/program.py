@@ -103,9 +103,9 @@ def minimise(
 
 def max_load(routes: ListedRoutes, choice: BoolArray) -> Fraction:
     """Return the relative load of the busiest channel under some routes."""
-    factors, speed = load_factors(routes.topology)
+    factors, factor_index = load_factors(routes.topology)
     loads = _loads(routes, choice)
-    limits = (int(loads[speed == k].max()) * factor for k, factor in enumerate(factors))
+    limits = (int(loads[factor_index == k].max()) * factor for k, factor in enumerate(factors))
     return max(limits, default=Fraction(0))
 
 

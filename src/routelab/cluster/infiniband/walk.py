@@ -17,14 +17,15 @@ ARRIVES, IS_LOST, LOOPS = 0, 1, 2
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop of forwarding entries.
+    """A forwarding loop: entries that send packets round in a circle.
 
     Attributes
     ----------
     channels : tuple of int
-        In the order of travel.
+        Channels of the topology, in the order of travel.
     destinations : tuple of int
-        Whose packets never leave it.
+        Destinations whose packets never leave it, with the numbers of `FabricTables`: the T
+        terminals, then the S switches.
     """
 
     channels: tuple[int, ...]
@@ -40,28 +41,32 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     loops : tuple of Loop
         Each loop once, with all of its destinations.
     """
+    # 1. One step: where packets at a place go next, for each destination. Places are the switches
+    #    and two where packets stay.
     topology, steps = tables.topology, tables.entries.steps
-    switches, count = steps.shape
+    switches, destinations = steps.shape
     arrived, lost = switches, switches + 1
-    follow = np.empty((switches + 2, count), dtype=np.int32)
+    next_place = np.empty((switches + 2, destinations), dtype=np.int32)
     # the step −1 takes the last element
-    follow[:switches] = np.append(topology.channel_target, lost)[steps]
-    follow[arrived], follow[lost] = arrived, lost
+    next_place[:switches] = np.append(topology.channel_target, lost)[steps]
+    next_place[arrived], next_place[lost] = arrived, lost
     delivered = np.flatnonzero(tables.entries.is_delivered)
-    follow[tables.ends[delivered], delivered] = arrived
-    # after k rounds each packet has made 2^k steps; in a loop it is still on the way
+    next_place[tables.ends[delivered], delivered] = arrived
+    # 2. All steps: each round doubles them. After more steps than there are switches, a packet that
+    #    is still at a switch is in a loop.
     for _ in range(switches.bit_length()):
-        follow = np.take_along_axis(follow, follow, axis=0)
-    end = follow[:switches]
+        next_place = np.take_along_axis(next_place, next_place, axis=0)
+    end = next_place[:switches]
     fates = np.where(end == arrived, ARRIVES, np.where(end == lost, IS_LOST, LOOPS))
+    # 3. Each loop of a destination, once round from the smallest switch where packets end in it.
     destinations_of_loop: dict[tuple[int, ...], list[int]] = {}
     for destination in np.flatnonzero((fates == LOOPS).any(axis=0)).tolist():
         column = end[:, destination]
-        looping: set[int] = set()
-        for begin in np.unique(column[column < switches]).tolist():
-            switch, channels = begin, []
-            while switch not in looping:
-                looping.add(switch)
+        in_loops: set[int] = set()
+        for first_switch in np.unique(column[column < switches]).tolist():
+            switch, channels = first_switch, []
+            while switch not in in_loops:
+                in_loops.add(switch)
                 channels.append(int(steps[switch, destination]))
                 switch = int(topology.channel_target[channels[-1]])
             if channels:

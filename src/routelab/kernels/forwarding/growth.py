@@ -1,4 +1,10 @@
-"""Growth of trees towards destinations, switch after switch."""
+"""Growth of trees towards destinations, switch after switch.
+
+An *arrival* is a way to come to a switch. It is *good* if the rest of the tree is legal from there;
+see `routelab.kernels.forwarding.trees`. The more arrivals are good at a switch, the more neighbours
+can join the tree over it. With turns a switch has one arrival; the switch is *open* if packets from
+all of its other neighbours may go on.
+"""
 
 import numpy as np
 
@@ -15,15 +21,15 @@ from routelab.kernels.jit import helper, inline, jit
 def grow_trees(fabric, legality, trees, load, tree_order, rank, widest):
     """Grow trees of legal routes, nearest switches first, each over its least loaded channel.
 
-    A switch can join where its own route is legal. Those that join later may depend on the arrivals
-    that are good there, so that a tree may end before all switches have joined.
+    A switch can join over a channel where its own route is legal. This choice decides which of its
+    arrivals are good, and so who can join over it. A tree may end before all switches have joined.
 
     Parameters
     ----------
     trees : int32 array, shape (T, S)
-        Next channels; the rows in `tree_order` are overwritten, with −1 where a tree ended early.
+        Next channels. Updated: the rows in `tree_order`, with −1 where a tree ended early.
     load : int64 array, shape (C,)
-        Packets on each channel; those of the trees are added.
+        Packets on each channel. Updated: those of the trees are added.
     tree_order : int64 array
         Trees to grow.
     rank : int64 array, shape (C,)
@@ -39,6 +45,9 @@ def grow_trees(fabric, legality, trees, load, tree_order, rank, widest):
     """
     switches = trees.shape[1]
     tree = tree_scratch(switches, len(legality.accepting))
+    # Switches first join where at least `max_good` arrivals are good. An automaton has up to
+    # step.shape[1] arrivals at a switch; with turns 1 stands for a good arrival, 2 for an open
+    # switch.
     max_good = 1
     if widest:
         max_good = 2 if len(legality.turns) else legality.step.shape[1]
@@ -58,7 +67,10 @@ def grow_trees(fabric, legality, trees, load, tree_order, rank, widest):
 
 @helper()
 def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
-    """Grow one tree; return the number of its switches."""
+    """Grow one tree, first where many arrivals are good; return the number of its switches.
+
+    The sources of channels to ``queue[level_start:level_end]`` may join next.
+    """
     tree.queue[0] = root
     fill_arrivals_at_root(legality, tree.good, root)
     count = 1
@@ -72,6 +84,7 @@ def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
                         fabric, legality, steps, root, fabric.in_channel[j], min_good, load, rank,
                         tree, level_end, count,
                     )  # fmt: skip
+            # only now: a switch may change its channel while its level grows
             for i in range(level_end, count):
                 u = tree.queue[i]
                 fill_good_arrivals(
@@ -85,7 +98,8 @@ def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
 def _try_channel(fabric, legality, steps, root, channel, min_good, load, rank, tree, level, count):
     """Let the channel's source join, or change its channel if it joined at this distance.
 
-    ``queue[last:count]`` are the switches that joined at this distance; `count` is returned.
+    ``queue[level:count]`` are the switches that joined at this distance, marked by the stamp
+    `level`. Return `count`, plus 1 if the source has joined.
     """
     u = fabric.source[channel]
     old_channel = steps[u]
@@ -116,7 +130,7 @@ def _try_channel(fabric, legality, steps, root, channel, min_good, load, rank, t
 
 @helper()
 def _is_open(fabric, legality, channel, good):
-    """Find whether packets from every other neighbour may take the channel."""
+    """Find whether packets from all other neighbours of the channel's source may take it."""
     u = fabric.source[channel]
     for i in range(fabric.in_start[u], fabric.in_start[u + 1]):
         arrival_channel = fabric.in_channel[i]

@@ -77,15 +77,15 @@ def as_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def loss_json(loss: MissingResult) -> dict[str, Any]:
-    """Return a loss in the form of ``summary.json``."""
+def missing_json(result: MissingResult) -> dict[str, Any]:
+    """Return missing results in the form of ``summary.json``."""
     return {
-        "thing": loss.noun,
-        "status": loss.status,
-        "lost": loss.count,
-        "total": loss.total,
-        "text": as_sentence(loss.text),
-        "sentence": as_sentence(loss.sentence),
+        "thing": result.noun,
+        "status": result.status,
+        "lost": result.count,
+        "total": result.total,
+        "text": as_sentence(result.text),
+        "sentence": as_sentence(result.sentence),
     }
 
 

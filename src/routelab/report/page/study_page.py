@@ -30,7 +30,12 @@ from routelab.report.page.headline import Answer, find_answer
 from routelab.report.page.index_entry import FORMAT, SOURCE_KEYS, published_results, status_of
 from routelab.report.page.lead_figure import lead_figure
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
-from routelab.report.page.missing_rows import as_sentence, loss_json, missing_results, missing_rows
+from routelab.report.page.missing_rows import (
+    as_sentence,
+    missing_json,
+    missing_results,
+    missing_rows,
+)
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
 from routelab.report.page.study_values import study_values
@@ -77,10 +82,10 @@ class Report:
     study_rows: StudyRows
     tables: Sequence[ReportTable]
     figures: Sequence[PageFigure]
-    broken: Sequence[BrokenPart] = ()
+    broken_parts: Sequence[BrokenPart] = ()
 
     @cached_property
-    def losses(self) -> list[MissingResult]:
+    def missing(self) -> list[MissingResult]:
         """Results that the study lacks, by cause; the most serious first."""
         return missing_results(self.study.name, self.study_rows)
 
@@ -88,18 +93,23 @@ class Report:
     def answer(self) -> Answer:
         """The answer to the study's question."""
         specs = self.study.tables
-        asked = self.study.headline.table or next(iter(specs), "")
-        for part in self.broken:
-            if (part.kind, part.name) == ("table", asked):
+        headline_table = self.study.headline.table or next(iter(specs), "")
+        for part in self.broken_parts:
+            if (part.kind, part.name) == ("table", headline_table):
                 return Answer(part.sentence)  # another table would answer another question
         rows = [(table, self.study_rows.rows_for(specs[table.name])) for table in self.tables]
-        return find_answer(self.study, self.study_rows, rows, self.losses)
+        return find_answer(self.study, self.study_rows, rows, self.missing)
+
+    @cached_property
+    def drawn_figures(self) -> dict[str, PageFigure]:
+        """Figures with data, by name; one without data has no description."""
+        return {figure.name: figure for figure in self.figures if figure.description}
 
     @cached_property
     def lead_figure(self) -> PageFigure | None:
         """Figure below the answer; None if nothing is drawn."""
-        drawn = {figure.name: figure for figure in self.figures if figure.description}
-        return drawn.get(lead_figure(self.study, self.answer.table, drawn))
+        name = lead_figure(self.study, self.answer.table, self.drawn_figures)
+        return self.drawn_figures.get(name)
 
 
 def write_study_report(
@@ -155,7 +165,7 @@ def write_study_report(
     write_files(report, command, plugins, directory)
     measurements = page_comparisons(study_rows.benchmarks, directory)
     works = cited_works(study.reference, plugins, study_rows.benchmarks.versions)
-    summary = summary_section(report)
+    summary = study_summary(report)
     write_page(
         "study.html.j2",
         directory / "index.html",
@@ -164,7 +174,7 @@ def write_study_report(
         summary=summary,
         source=study.reference.source if study.reference else None,
         figures=[figure for figure in report.figures if figure is not report.lead_figure],
-        broken=report.broken,
+        broken=report.broken_parts,
         **runs_section(report),
         measurements=measurements,
         alarms=[RESTORE_ALARM] * any(RESTORE_ALARM in row["alarms"] for row in measurements),
@@ -254,18 +264,18 @@ def answer_section(report: Report) -> dict[str, Any]:
         for table in report.tables
     ]
     return {
-        "lead": report.lead_figure,
+        "lead_figure": report.lead_figure,
         "proof": [page_table for page_table in tables if page_table.table.name == answer.table],
         "tables": [page_table for page_table in tables if page_table.table.name != answer.table],
         "table_suffixes": list(FORMATS),
     }
 
 
-def summary_section(report: Report) -> dict[str, Any]:
-    """Return the study at a glance, which ``summary.json`` has, too."""
-    study, answer, lead = report.study, report.answer, report.lead_figure
+def study_summary(report: Report) -> dict[str, Any]:
+    """Return the content of ``summary.json``, which the page shows, too."""
+    study, answer = report.study, report.answer
     sentences = summarize(report.study_rows, report.tables)
-    source = study.reference.source if study.reference else None
+    publication = study.reference.source if study.reference else None
     return {
         "format": FORMAT,
         "study": study.name,
@@ -273,15 +283,15 @@ def summary_section(report: Report) -> dict[str, Any]:
         "question": study.headline.question,
         "finding": answer.sentence,
         "table": answer.table,
-        "figure": lead.name if lead else "",
-        "status": status_of(report.losses),
+        "figure": report.lead_figure.name if report.lead_figure else "",
+        "status": status_of(report.missing),
         "cpu_seconds": cpu_seconds(report.study_rows.outcomes),
-        "losses": [loss_json(loss) for loss in report.losses],
+        "losses": [missing_json(result) for result in report.missing],
         "sentences": [sentence for sentence in sentences if sentence != answer.sentence],
         "tables": [table.name for table in report.tables],
-        "figures": [figure.name for figure in report.figures if figure.description],
-        "broken": [part.sentence for part in report.broken],
-        "source": source and source.model_dump(include=SOURCE_KEYS),
+        "figures": list(report.drawn_figures),
+        "broken": [part.sentence for part in report.broken_parts],
+        "source": publication.model_dump(include=SOURCE_KEYS) if publication else None,
         "published": published_results(study, report.tables),
         "values": study_values(study, report.tables),
     }
@@ -289,23 +299,23 @@ def summary_section(report: Report) -> dict[str, Any]:
 
 def runs_section(report: Report) -> dict[str, Any]:
     """Return what ran, what has no result and why, and the verdicts of the deadlock checker."""
-    study_rows, losses = report.study_rows, report.losses
+    study_rows, missing = report.study_rows, report.missing
     outcomes = [outcome for row_set in study_rows.of_jobs for outcome in row_set.outcomes]
     return {
-        "missing": [as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
-        "unsupported": [as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
-        "lost": missing_rows(study_rows),
+        "missing": [as_sentence(result.sentence) for result in missing if result.is_alarm],
+        "unsupported": [as_sentence(result.sentence) for result in missing if not result.is_alarm],
+        "missing_rows": missing_rows(study_rows),
         "ok": sum(outcome.status == OK for outcome in outcomes),
         "total": len(outcomes),
         "lists": list(run_lists(study_rows)),
         "simulated": bool(study_rows.simulations.records or study_rows.flows.records),
-        "worked": bool(study_rows.named_rows),
+        "has_work": bool(study_rows.named_rows),
         "verdicts": verdicts(study_rows, pooled_parameters(report.study)),
     }
 
 
 def run_lists(study_rows: StudyRows) -> dict[str, RowSet]:
-    """Return study_rows with all rows of the study, by file name."""
+    """Return the lists of all runs of the study, by file name."""
     lists: dict[str, RowSet] = {"runs.csv": study_rows.routes}
     if study_rows.simulations.records:
         lists["simulations.csv"] = study_rows.loads

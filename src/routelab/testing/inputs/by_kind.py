@@ -100,24 +100,27 @@ def _graphs(
     networks: Mapping[str, Callable[[], Topology]], topologies: Sequence[str], catalogue: Catalogue
 ) -> Iterator[tuple[str, Callable[[], RoutingGraph]]]:
     for name, network in networks.items():
-        for rules, lay in GRAPHS.items():
+        for rules, routing_graph in GRAPHS.items():
             if rules == "walks" or name in WITH_ALL_GRAPHS:
-                yield f"{name}+{rules}", _graph(network, lay)
+                yield f"{name}+{rules}", _graph(network, routing_graph)
         if name in WITH_INSTALLED_RULES or name in topologies:
             for key in catalogue.keys("rules"):
-                yield f"{name}@{key}", _graph(network, _rules(key, catalogue))
+                yield f"{name}@{key}", _graph(network, _graph_of_rules(key, catalogue))
 
 
 def _graph(
-    network: Callable[[], Topology], lay: Callable[[Topology], RoutingGraph]
+    network: Callable[[], Topology], routing_graph: Callable[[Topology], RoutingGraph]
 ) -> Callable[[], RoutingGraph]:
-    return lambda: determinized(lay(network()))
+    return lambda: determinized(routing_graph(network()))
 
 
-def _rules(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]:
-    """Return the function that makes the routing graph of rules; it skips networks they refuse."""
+def _graph_of_rules(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]:
+    """Return a function that makes the rules' routing graph of a network.
 
-    def lay(topology: Topology) -> RoutingGraph:
+    It raises `Skipped` for a network that the rules do not support.
+    """
+
+    def routing_graph(topology: Topology) -> RoutingGraph:
         rules: Any = load("rules", key, catalogue)
         reason = rules.supports(topology)
         if reason is not None:
@@ -126,7 +129,7 @@ def _rules(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]
         check_form("rules", topology, graph)
         return graph
 
-    return lay
+    return routing_graph
 
 
 def _metric_inputs(

@@ -121,37 +121,58 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
     """
     rounds, remainder = divmod(ports, groups - 1)
     unused = remainder % 2 if groups % 2 else 0
-    # The last round reaches the nearest groups on both sides and, if their number is odd, the
-    # opposite one: distances from 1 to G − 1, ascending.
-    beside = np.arange(1, (remainder - unused) // 2 + 1)
-    opposite_group = [groups // 2] if (remainder - unused) % 2 else []
-    nearest = np.concatenate((beside, opposite_group, groups - beside[::-1])).astype(np.int64)
-    parts = []
+    # 1. Whole rounds. In a palm tree the two ports of a link add up to rounds · (G − 1) − 1, so the
+    #    first round of one group meets the last one of the other.
+    round_links = []
     for i in range(rounds):
-        opposite = rounds - 1 - i if arrangement == "palmtree" else i
-        starts = np.array([i, opposite]) * (groups - 1)
-        parts.append(_round(groups, np.arange(1, groups), starts, arrangement))
+        opposite_round = rounds - 1 - i if arrangement == "palmtree" else i
+        first_ports = i * (groups - 1), opposite_round * (groups - 1)
+        round_links.append(_link_one_round(groups, np.arange(1, groups), first_ports, arrangement))
+    # 2. The last round reaches the nearest groups on both sides and, if their number is odd, the
+    #    opposite one: distances from 1 to G − 1, ascending.
+    one_side = np.arange(1, (remainder - unused) // 2 + 1)
+    opposite_group = [groups // 2] if (remainder - unused) % 2 else []
+    nearest = np.concatenate((one_side, opposite_group, groups - one_side[::-1])).astype(np.int64)
     if len(nearest):
-        starts = np.full(2, rounds * (groups - 1))
-        parts.append(_round(groups, nearest, starts, arrangement))
-    group = np.concatenate([part[0] for part in parts])
-    port = np.concatenate([part[1] for part in parts])
+        first_ports = rounds * (groups - 1), rounds * (groups - 1)
+        round_links.append(_link_one_round(groups, nearest, first_ports, arrangement))
+    group = np.concatenate([groups_at_ends for groups_at_ends, _ in round_links])
+    port = np.concatenate([ports_at_ends for _, ports_at_ends in round_links])
     if arrangement == "random":
         port = random_orders(seed, 0, groups, ports)[group, port]
     return GlobalLinks(group, port, rounds, rounds + (len(nearest) > 0), unused)
 
 
-def _round(
-    groups: int, distances: Int64Array, starts: Int64Array, arrangement: Arrangement
+def _link_one_round(
+    groups: int, distances: Int64Array, first_ports: tuple[int, int], arrangement: Arrangement
 ) -> tuple[Int64Array, Int64Array]:
-    """Join every group to those at the `distances`, by ports behind `starts` at the two ends."""
-    number = np.arange(groups)[:, np.newaxis]
-    peers = (number - distances) % groups
+    """Link each group to the groups at the `distances` below it, modulo the number of groups.
+
+    The links of three groups, each with its ports:
+
+        palmtree       0:0 – 2:1    0:1 – 1:0    1:1 – 2:0
+        consecutive    0:0 – 1:0    0:1 – 2:0    1:1 – 2:1
+
+    Parameters
+    ----------
+    first_ports : tuple of int
+        First port of the round, in the lower and in the higher group of each link.
+
+    Returns
+    -------
+    group, port : int64 arrays, shape (L, 2)
+        Ends of each link: the lower group, then the higher one.
+    """
+    # 1. Row g has the peers of group g, port after port: by distance in a palm tree, so that the
+    #    network looks the same from every group; otherwise by number.
+    group = np.arange(groups)[:, np.newaxis]
+    peers = (group - distances) % groups
     if arrangement != "palmtree":
         peers.sort(axis=1)
-    place = np.zeros((groups, groups), dtype=np.int64)
-    place[number, peers] = np.arange(len(distances))
-    low, x = np.nonzero(number < peers)
-    high = peers[low, x]
-    port = np.stack((starts[0] + x, starts[1] + place[high, low]), axis=1)
-    return np.stack((low, high), axis=1), port
+    # 2. Each link is in the rows of both groups; take it from the lower one.
+    port_to = np.zeros((groups, groups), dtype=np.int64)
+    port_to[group, peers] = np.arange(len(distances))
+    low, low_port = np.nonzero(group < peers)
+    high = peers[low, low_port]
+    ports = first_ports[0] + low_port, first_ports[1] + port_to[high, low]
+    return np.stack((low, high), axis=1), np.stack(ports, axis=1)

@@ -67,19 +67,23 @@ def most_channels(topology: Topology) -> int:
 
 
 def graph_tables(
-    topology: Topology, distance: Int32Array | None, own: list[int], *more: ArrayLike
+    topology: Topology, distance: Int32Array | None, numbers: list[int], *arrays: ArrayLike
 ) -> Int32Array:
-    """Return the tables for `routelab.kernels.graph_hops`.
+    """Return the tables for `routelab.kernels.graph_hops`, followed by those of the algorithm.
+
+    In a compiled function the algorithm's own tables begin at:
+
+        numbers     table(tables, OWN)
+        arrays[k]   table(tables, OWN + 1 + k)
 
     Parameters
     ----------
     topology : Topology
     distance : int32 array, shape (S, S), or None
         See `switch_distances`; None for algorithms that do not read it.
-    own : list of int
-        Numbers of the algorithm.
-    *more : array of int
-        Arrays of the algorithm; array k begins at ``table(tables, OWN + 1 + k)``.
+    numbers : list of int
+        What the algorithm's functions read besides the network, such as the number of groups.
+    *arrays : array of int
     """
     starts, channels = topology.outgoing
     return pack_tables(
@@ -89,6 +93,6 @@ def graph_tables(
         starts,
         channels,
         topology.channel_target[channels],
-        np.array(own, np.int32),
-        *more,
+        np.array(numbers, np.int32),
+        *arrays,
     )

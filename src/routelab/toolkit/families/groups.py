@@ -64,13 +64,19 @@ def switch_groups(topology: Topology) -> Int64Array | None:
 
 
 def _pods(topology: Topology) -> Int64Array | None:
-    """Return the pod of each switch of a fat tree; None if it is not the one that it describes."""
+    """Return the pod of each switch of a fat tree; the roots follow the last pod.
+
+    None if the switches and channels are not those of the tree that the attributes describe.
+    """
     try:
         tree = read_fat_tree(topology)
     except UnsupportedError:
         return None
-    top = tree.height - 1
-    copies, leaves = np.array(tree.copies), np.array(tree.leaves)
-    subtree = tree.index // copies[tree.level]
-    pod = subtree * leaves[tree.level] // leaves[top - 1]
-    return np.where(tree.level == top, tree.down[top], pod)
+    root_level = tree.height - 1
+    # switches with the same index // copies are above the same leaves; leaves, and so pods, are
+    # numbered from left to right
+    leaves_below, leaves_per_pod = np.array(tree.leaves)[tree.level], tree.leaves[root_level - 1]
+    subtree = tree.index // np.array(tree.copies)[tree.level]
+    first_leaf = subtree * leaves_below
+    num_pods = tree.down[root_level]
+    return np.where(tree.level == root_level, num_pods, first_leaf // leaves_per_pod)

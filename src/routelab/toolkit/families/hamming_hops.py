@@ -86,7 +86,7 @@ def coordinates(topology: Topology) -> Int32Array:
     return topology.coordinates
 
 
-def hamming_tables(topology: Topology, own: list[int], *more: ArrayLike) -> Int32Array:
+def hamming_tables(topology: Topology, numbers: list[int], *arrays: ArrayLike) -> Int32Array:
     """Return the tables of a Hamming graph for hop functions: graph, coordinates, dimensions.
 
     `routelab.kernels.families.hamming_hops` reads them.
@@ -94,10 +94,11 @@ def hamming_tables(topology: Topology, own: list[int], *more: ArrayLike) -> Int3
     Parameters
     ----------
     topology : Topology
-    own : list of int
-        Numbers of the algorithm, which follow the number of dimensions.
-    *more : array of int
-        Arrays of the algorithm; array k begins at ``table(tables, HAMMING_OWN + k)``.
+    numbers : list of int
+        What the algorithm's functions read besides the network; they follow the number of
+        dimensions.
+    *arrays : array of int
+        Array k begins at ``table(tables, HAMMING_OWN + k)``.
 
     Raises
     ------
@@ -105,4 +106,4 @@ def hamming_tables(topology: Topology, own: list[int], *more: ArrayLike) -> Int3
         See `channel_dimensions`.
     """
     dimension, place = channel_dimensions(topology), coordinates(topology)
-    return graph_tables(topology, None, [place.shape[1], *own], place, dimension, *more)
+    return graph_tables(topology, None, [place.shape[1], *numbers], place, dimension, *arrays)

@@ -93,7 +93,7 @@ class TreeSearch:
             waiting = waiting[joined < self.sources[waiting]]
         return waiting
 
-    def grow_open(self, legality: Legality, trees: Int32Array) -> None:
+    def grow_widest(self, legality: Legality, trees: Int32Array) -> None:
         """Grow all trees so that switches join first where packets may arrive over any channel."""
         rank = np.arange(self.topology.num_channels)
         load = np.zeros(self.topology.num_channels, np.int64)

@@ -162,10 +162,10 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
     pairs = int(np.diff(traffic.demand.set_start)[traffic.demand.part_set].sum())
     if max(longest, weights.one) * max(pairs, 1) >= MOST:
         raise InputError("bound: the sum of the weights is too large; divide them by 1000")
-    # 2. Capacity × weight. Weights of channels with one speed are added up first, as integers.
-    factors, speed = load_factors(topology)
-    by_speed = [sum(weights.channel[speed == k].tolist()) for k in range(len(factors))]
-    carried = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))
+    # 2. Capacity × weight. Weights of channels with one factor are added up first, as integers.
+    factors, factor_index = load_factors(topology)
+    by_factor = [sum(weights.channel[factor_index == k].tolist()) for k in range(len(factors))]
+    carried = sum((w / f for w, f in zip(by_factor, factors, strict=True)), Fraction(0))
     carried += sum(weights.injection.tolist()) + sum(weights.ejection.tolist())
     # 3. Demand × weight likewise: of pairs with one demand, the weights are added up first.
     weighed, missing_weight = sum_costs(

@@ -21,7 +21,7 @@ def pairwise(group: Group) -> None:
     sends to r + i and receives from r − i, modulo p. Messages of alltoallv without bytes are sent,
     too.
     """
-    at, bytes_ = group.at, group.pair()
+    at, bytes_ = group.positions, group.pair()
     for step in range(1, group.size):
         if is_power_of_two(group.size):
             to = source = at ^ step
@@ -47,7 +47,7 @@ def scattered(group: Group) -> None:
 
 def _windows(group: Group, width: int) -> None:
     """Exchange with all ranks of a group, with `width` partners at a time."""
-    at, bytes_ = group.at, group.pair()
+    at, bytes_ = group.positions, group.pair()
     empty_too = group.matrix is None
     for first_step in range(0, group.size, width):
         steps = range(max(first_step, 1), min(first_step + width, group.size))
@@ -72,7 +72,7 @@ def bruck(group: Group) -> None:
     In the round of mask m = 1, 2, 4, ... rank r sends to r + m all parts whose remaining distance,
     modulo p, has the bit m.
     """
-    at = group.at
+    at = group.positions
     for mask in halvings(group.size):
         bytes_ = group.bytes * np.count_nonzero(at & mask)
         group.exchange(at, (at + mask) % group.size, bytes_, (at - mask) % group.size, bytes_)

@@ -13,7 +13,7 @@ def binomial(group: Group) -> None:
 
     Thakur, Rabenseifner and Gropp, 2005, section 4.2.
     """
-    at = group.at
+    at = group.positions
     for mask in reversed(list(halvings(group.size))):
         sender = at[(at % (2 * mask) == 0) & (at + mask < group.size)]
         group.message(_from_root(group, sender), _from_root(group, sender + mask), group.bytes)
@@ -22,14 +22,14 @@ def binomial(group: Group) -> None:
 def scatter_ring(group: Group) -> None:
     """Bcast: a part to each rank down a binomial tree, then all parts round a ring; section 4.2."""
     edges = _scatter(group)
-    at = group.at
+    at = group.positions
     _round_the_ring(group, np.diff(edges)[(at - group.root) % group.size])
 
 
 def scatter_recursive_doubling(group: Group) -> None:
     """Bcast to a power of two: parts as `scatter_ring`, all parts by doubling; section 4.2."""
     edges = _scatter(group)
-    place = group.at
+    place = group.positions
     for mask in halvings(group.size):
         subtree_root = place // mask * mask
         sent = edges[subtree_root + mask] - edges[subtree_root]
@@ -46,7 +46,7 @@ def _scatter(group: Group) -> Int64Array:
 
     Parts without bytes are not sent.
     """
-    at, size = group.at, group.size
+    at, size = group.positions, group.size
     edges = np.minimum(np.arange(size + 1) * -(-group.bytes // size), group.bytes)
     for mask in reversed(list(halvings(size))):
         sender = at[(at % (2 * mask) == 0) & (at + mask < size)]
@@ -63,7 +63,7 @@ def _scatter(group: Group) -> Int64Array:
 
 def recursive_doubling_allgather(group: Group) -> None:
     """Allgather of a power of two: exchange all present data with r XOR 1, 2, 4, ...; 4.1."""
-    at = group.at
+    at = group.positions
     for mask in halvings(group.size):
         group.exchange(at, at ^ mask, mask * group.bytes, at ^ mask, mask * group.bytes)
 
@@ -74,7 +74,7 @@ def bruck_allgather(group: Group) -> None:
     In the round of m = 1, 2, 4, ... rank r sends its data to r − m, at most as much as r − m
     lacks.
     """
-    at, size = group.at, group.size
+    at, size = group.positions, group.size
     for mask in halvings(size):
         sent = min(mask, size - mask) * group.bytes
         group.exchange(at, (at - mask) % size, sent, (at + mask) % size, sent)
@@ -87,7 +87,7 @@ def ring(group: Group) -> None:
 
 def _round_the_ring(group: Group, part: Int64Array) -> None:
     """Send each position's part of `part` bytes round the ring to all others."""
-    at, size = group.at, group.size
+    at, size = group.positions, group.size
     for step in range(size - 1):
         group.exchange(
             at,
@@ -104,7 +104,7 @@ def dissemination(group: Group) -> None:
     Hensgen, Finkel and Manber, *Two algorithms for barrier synchronization*, International Journal
     of Parallel Programming 17, 1988, doi 10.1007/BF01379320.
     """
-    at, size = group.at, group.size
+    at, size = group.positions, group.size
     for mask in halvings(size):
         group.exchange(at, (at + mask) % size, 0, (at - mask) % size, 0)
 

@@ -40,12 +40,12 @@ class Group:
         return len(self.rank)
 
     @property
-    def at(self) -> Int64Array:
+    def positions(self) -> Int64Array:
         """All positions."""
         return np.arange(self.size)
 
     @property
-    def power(self) -> int:
+    def power_of_two(self) -> int:
         """Largest power of two that is not above the size."""
         return 1 << (self.size.bit_length() - 1)
 

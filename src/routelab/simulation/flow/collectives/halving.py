@@ -1,7 +1,7 @@
 """Reductions by halving: the common part of Rabenseifner's allreduce and reduce.
 
 Thakur, Rabenseifner and Gropp, 2005, section 4.5. Ranks beyond the largest power of two p' first
-send their vector to a neighbour, so that p' ranks take part, each with a different place.
+send their vector to a neighbour, so that p' ranks take part, with *new ranks* 0 ... p' − 1.
 """
 
 from __future__ import annotations
@@ -23,68 +23,66 @@ class Halves:
     Attributes
     ----------
     group : Group
-    at : int64 array, shape (p',)
-        Position of each place.
+    positions : int64 array, shape (p',)
+        Position in the group, by new rank.
     low, high : int64 array, shape (p',)
-        A place holds chunks low ... high − 1.
+        A rank holds chunks low ... high − 1.
     """
 
     group: Group
-    at: Int64Array
+    positions: Int64Array
     low: Int64Array
     high: Int64Array
 
     @classmethod
-    def of(cls, group: Group, at: Int64Array) -> Halves:
+    def of(cls, group: Group, positions: Int64Array) -> Halves:
         """Return halves in which all ranks hold all chunks."""
-        return cls(group, at, np.zeros(len(at), np.int64), np.full(len(at), len(at)))
+        count = len(positions)
+        return cls(group, positions, np.zeros(count, np.int64), np.full(count, count))
 
     def bytes(self, low: Int64Array, high: Int64Array) -> Int64Array:
         """Return the bytes of ranges of chunks."""
-        places = len(self.at)
-        edges = np.arange(places + 1) * (self.group.bytes // places)
+        ranks = len(self.positions)
+        edges = np.arange(ranks + 1) * (self.group.bytes // ranks)
         edges[-1] = self.group.bytes
         return edges[high] - edges[low]
 
     def scatter(self) -> None:
         """Halve recursively: send the partner its half, and receive ours."""
-        place = np.arange(len(self.at))
-        for mask in halvings(len(self.at)):
+        new_rank = np.arange(len(self.positions))
+        for mask in halvings(len(self.positions)):
             middle = (self.low + self.high) // 2
-            upper = (place & mask) > 0
+            upper = (new_rank & mask) > 0
             low, high = np.where(upper, middle, self.low), np.where(upper, self.high, middle)
-            partner = place ^ mask
-            self.group.exchange(
-                self.at,
-                self.at[partner],
-                self.bytes(low[partner], high[partner]),
-                self.at[partner],
-                self.bytes(low, high),
-            )
+            partner = new_rank ^ mask
+            to, sent = self.positions[partner], self.bytes(low[partner], high[partner])
+            self.group.exchange(self.positions, to, sent, to, self.bytes(low, high))
             self.low, self.high = low, high
 
     def allgather(self) -> None:
         """Double recursively, in the reverse order of the halvings."""
-        place = np.arange(len(self.at))
-        for mask in reversed(list(halvings(len(self.at)))):
-            partner = place ^ mask
-            sent = self.bytes(self.low, self.high)
-            self.group.exchange(self.at, self.at[partner], sent, self.at[partner], sent[partner])
+        new_rank = np.arange(len(self.positions))
+        for mask in reversed(list(halvings(len(self.positions)))):
+            partner = new_rank ^ mask
+            to, sent = self.positions[partner], self.bytes(self.low, self.high)
+            self.group.exchange(self.positions, to, sent, to, sent[partner])
             self.low, self.high = (
                 np.minimum(self.low, self.low[partner]),
                 np.maximum(self.high, self.high[partner]),
             )
 
     def gather(self, root: int) -> None:
-        """Gather in the reverse order of the halvings, towards the place `root` only."""
-        place = np.arange(len(self.at))
-        for mask in reversed(list(halvings(len(self.at)))):
-            # the remaining places agree with the root in all bits above the mask
-            remaining = place[(place & ~(2 * mask - 1)) == (root & ~(2 * mask - 1))]
+        """Gather in the reverse order of the halvings, towards the new rank `root` only."""
+        new_rank = np.arange(len(self.positions))
+        for mask in reversed(list(halvings(len(self.positions)))):
+            # the remaining ranks agree with the root in all bits above the mask
+            remaining = new_rank[(new_rank & ~(2 * mask - 1)) == (root & ~(2 * mask - 1))]
             sender = remaining[(remaining & mask) != (root & mask)]
             target = sender ^ mask
             self.group.message(
-                self.at[sender], self.at[target], self.bytes(self.low[sender], self.high[sender])
+                self.positions[sender],
+                self.positions[target],
+                self.bytes(self.low[sender], self.high[sender]),
             )
             self.low[target] = np.minimum(self.low[target], self.low[sender])
             self.high[target] = np.maximum(self.high[target], self.high[sender])

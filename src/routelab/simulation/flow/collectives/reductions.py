@@ -1,4 +1,10 @@
-"""allreduce and reduce. Only messages take time; the additions are not modelled."""
+"""allreduce and reduce. Only messages take time; the additions are not modelled.
+
+Thakur, Rabenseifner and Gropp, *Optimization of Collective Communication Operations in MPICH*,
+2005, section 4.5. If the number of ranks p is not a power of two, p' is the largest power of two
+below it, and p − p' ranks send their vector to a neighbour, so that p' ranks take part. These have
+*new ranks* 0 ... p' − 1.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +15,17 @@ from routelab.simulation.flow.collectives.halving import Halves
 
 
 def recursive_doubling(group: Group) -> None:
-    """Allreduce: exchange the whole vector with r XOR 1, 2, 4, ...
-
-    Thakur, Rabenseifner and Gropp, 2005, section 4.5. If the number of ranks is not a power of
-    two, the first even ranks send their vector to the next rank before, and get the result after.
-    """
-    at = _fold(group)
-    place = np.arange(len(at))
-    for mask in halvings(len(at)):
-        to = at[place ^ mask]
-        group.exchange(at, to, group.bytes, to, group.bytes)
+    """Allreduce: exchange the whole vector with new rank r XOR 1, 2, 4, ..."""
+    positions = _fold(group)
+    new_rank = np.arange(len(positions))
+    for mask in halvings(len(positions)):
+        partner = positions[new_rank ^ mask]
+        group.exchange(positions, partner, group.bytes, partner, group.bytes)
     _unfold(group)
 
 
 def rabenseifner_allreduce(group: Group) -> None:
-    """Allreduce: reduce-scatter by halving, then allgather by doubling; section 4.5."""
+    """Allreduce: reduce-scatter by halving, then allgather by doubling."""
     halves = Halves.of(group, _fold(group))
     halves.scatter()
     halves.allgather()
@@ -31,23 +33,30 @@ def rabenseifner_allreduce(group: Group) -> None:
 
 
 def _fold(group: Group) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Let the first even ranks send their vector; return the positions that take part."""
-    extra = group.size - group.power
+    """Let the first even ranks send their vector to the next rank; return who takes part.
+
+    Returns
+    -------
+    positions : int64 array, shape (p',)
+        By new rank.
+    """
+    extra = group.size - group.power_of_two
     even = 2 * np.arange(extra)
     group.message(even, even + 1, group.bytes)
     return np.concatenate((even + 1, np.arange(2 * extra, group.size)))
 
 
 def _unfold(group: Group) -> None:
-    even = 2 * np.arange(group.size - group.power)
+    """Let the first even ranks get the result from the next rank."""
+    even = 2 * np.arange(group.size - group.power_of_two)
     group.message(even + 1, even, group.bytes)
 
 
 def binomial_reduce(group: Group) -> None:
-    """Reduce: up a binomial tree, the whole vector in each message; section 4.5."""
-    at = group.at
+    """Reduce: up a binomial tree, the whole vector in each message."""
+    from_root = group.positions  # 0 is the root
     for mask in halvings(group.size):
-        sender = at[(at & (2 * mask - 1)) == mask]
+        sender = from_root[(from_root & (2 * mask - 1)) == mask]
         group.message(
             (sender + group.root) % group.size,
             (sender - mask + group.root) % group.size,
@@ -56,22 +65,23 @@ def binomial_reduce(group: Group) -> None:
 
 
 def rabenseifner_reduce(group: Group) -> None:
-    """Reduce: reduce-scatter by halving, then gather to the root; section 4.5.
+    """Reduce: reduce-scatter by halving, then gather to the root.
 
-    If the number of ranks is not a power of two, the first odd ranks send their vector to the one
-    before. A root among these gets the first chunks from rank 0 and replaces it.
+    The first odd ranks send their vector to the rank before and do not take part. A root among
+    these gets the chunks of rank 0 after the reduce-scatter, and replaces it in the gather.
     """
-    extra, root = group.size - group.power, group.root
+    extra, root = group.size - group.power_of_two, group.root
     odd = 2 * np.arange(extra) + 1
     group.message(odd, odd - 1, group.bytes)
     halves = Halves.of(group, np.concatenate((odd - 1, np.arange(2 * extra, group.size))))
     halves.scatter()
-    place = root // 2 if root < 2 * extra else root - extra
-    if root < 2 * extra and root % 2:
+    new_root = root // 2 if root < 2 * extra else root - extra
+    takes_part = root >= 2 * extra or root % 2 == 0
+    if not takes_part:
         group.message([0], [root], halves.bytes(halves.low[:1], halves.high[:1]))
-        halves.at = halves.at.copy()
-        halves.at[0], place = root, 0
-    halves.gather(place)
+        halves.positions[0] = root
+        new_root = 0
+    halves.gather(new_root)
 
 
 ALLREDUCE = {"rabenseifner": rabenseifner_allreduce, "recursive-doubling": recursive_doubling}
