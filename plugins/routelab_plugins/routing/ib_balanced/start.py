@@ -125,7 +125,7 @@ def center(topology: Topology) -> int:
 
 
 def breadth_first_order(topology: Topology, root: int) -> Int64Array:
-    """Return all switches, first those that `root` reaches, then the rest; int64, shape (S,)."""
+    """Return all switches, breadth first from `root`, then from others; int64, shape (S,)."""
     start, channels = topology.outgoing
     is_reached = np.zeros(topology.num_switches, np.bool_)
     order: list[int] = []

@@ -41,22 +41,22 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     loops : tuple of Loop
         Each loop once, with all of its destinations.
     """
-    # 1. One step: where packets at a place go next, for each destination. Places are the switches
+    # 1. One step: where packets at a node go next, for each destination. Nodes are the switches
     #    and two where packets stay.
     topology, steps = tables.topology, tables.entries.steps
     switches, destinations = steps.shape
     arrived, lost = switches, switches + 1
-    next_place = np.empty((switches + 2, destinations), dtype=np.int32)
+    next_node = np.empty((switches + 2, destinations), dtype=np.int32)
     # the step −1 takes the last element
-    next_place[:switches] = np.append(topology.channel_target, lost)[steps]
-    next_place[arrived], next_place[lost] = arrived, lost
+    next_node[:switches] = np.append(topology.channel_target, lost)[steps]
+    next_node[arrived], next_node[lost] = arrived, lost
     delivered = np.flatnonzero(tables.entries.is_delivered)
-    next_place[tables.ends[delivered], delivered] = arrived
+    next_node[tables.ends[delivered], delivered] = arrived
     # 2. All steps: each round doubles them. After more steps than there are switches, a packet that
     #    is still at a switch is in a loop.
     for _ in range(switches.bit_length()):
-        next_place = np.take_along_axis(next_place, next_place, axis=0)
-    end = next_place[:switches]
+        next_node = np.take_along_axis(next_node, next_node, axis=0)
+    end = next_node[:switches]
     fates = np.where(end == arrived, ARRIVES, np.where(end == lost, IS_LOST, LOOPS))
     # 3. Each loop of a destination, once round from the smallest switch where packets end in it.
     destinations_of_loop: dict[tuple[int, ...], list[int]] = {}
