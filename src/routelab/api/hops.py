@@ -425,14 +425,14 @@ def run_tables(
         Transmission time of a unit on each channel, in cycles (default: `unit_flits`).
     """
     channels = topology.num_channels
-    lanes = class_lanes(program, virtual_channels)
+    first_vc, num_vcs = class_lanes(program, virtual_channels).T
     num_buffers = channels * virtual_channels if buffers is None else buffers
     # 1. The engine block behind the tables of the program: numbers of the network and the router,
     #    then arrays by channel (first row, cycles) and by class (first virtual channel, number).
     numbers = np.zeros(BLOCK_QUEUES, dtype=np.int32)
     numbers[BLOCK_CHANNELS] = channels
     numbers[BLOCK_CLASSES] = program.vc_classes
-    numbers[BLOCK_ALL_CLASSES] = len(lanes)
+    numbers[BLOCK_ALL_CLASSES] = len(first_vc)
     numbers[BLOCK_UNIT_FLITS] = unit_flits
     numbers[BLOCK_PACKET_FLITS] = packet_flits
     numbers[BLOCK_WAITING] = num_buffers if program.waiting else -1
@@ -440,9 +440,8 @@ def run_tables(
         first_row = np.arange(channels) * virtual_channels
     if unit_cycles is None:
         unit_cycles = np.full(channels, unit_flits)
-    first_vc, num_vcs = lanes.T
     block = np.concatenate((numbers, first_row, unit_cycles, first_vc, num_vcs))
-    # 2. The tables.
+    # 2. All tables; the first number says where the block begins.
     tables = np.concatenate((program.tables, block), dtype=np.int32, casting="same_kind")
     tables[0] = len(program.tables)
     # 3. The rows of queues. Programs that count waiting packets have a row for each channel and one
