@@ -27,7 +27,7 @@ from routelab_plugins import works
 
 
 class BalancedLayers(AcyclicLayers):
-    """Needs few virtual channels, and uses them evenly."""
+    """Assign every route to one of few virtual channels, which share the hops evenly."""
 
     name = "balanced-layers"
     summary = "First fit in several orders with few virtual channels, which are then used evenly"
@@ -40,13 +40,20 @@ class BalancedLayers(AcyclicLayers):
     parameters: RoundParameters
 
     def layers(self, table: RouteTable) -> Int32Array:
-        """Put every path on one virtual channel."""
-        destination = by_destination(table)
-        longest = destination[np.argsort(-table.path_length[destination], kind="stable")]
-        random = np.random.default_rng(self.parameters.order_seed).permutation(table.num_paths)
-        results = [first_fitting_layers(table, order) for order in (destination, longest, random)]
-        layer, _ = min(results, key=lambda result: len(result[1]))
-        layer = fewer_layers(table, layer, self.parameters.rounds, self.parameters.order_seed)
+        """Put every path on one virtual channel, on few channels and evenly."""
+        options = self.parameters
+        # 1. First fit in three orders; the one with the fewest layers counts.
+        destination_order = by_destination(table)
+        by_length = np.argsort(-table.path_length[destination_order], kind="stable")
+        longest_first = destination_order[by_length]
+        random_order = np.random.default_rng(options.order_seed).permutation(table.num_paths)
+        orders = (destination_order, longest_first, random_order)
+        results = [first_fitting_layers(table, order) for order in orders]
+        layer, _ = min(results, key=lambda result: len(result[1]))  # layers, channel ranks of each
+        layer = fewer_layers(table, layer, options.rounds, options.order_seed)
+        # 2. First fit layer by layer returns the same layers or lower ones, and the order of the
+        #    channels in each, which `fewer_layers` does not.
         layer, ranks = first_fitting_layers(table, np.argsort(layer, kind="stable"))
-        even_layers(table.path_start, table.hop_channel, ranks, layer, random)
+        # 3. Paths move to the emptiest layer whose order they follow; updates `layer`.
+        even_layers(table.path_start, table.hop_channel, ranks, layer, random_order)
         return np.repeat(layer, table.path_length)

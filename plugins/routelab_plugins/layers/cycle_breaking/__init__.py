@@ -20,7 +20,7 @@ from routelab_plugins import works
 from routelab_plugins.layers.cycle_breaking.kernels import (
     Dependencies,
     assign_layers,
-    number_hops,
+    number_dependencies,
     paths_by_dependency,
 )
 
@@ -53,20 +53,29 @@ class CycleBreaking(AcyclicLayers):
 
     def layers(self, table: RouteTable) -> Int32Array:
         """Put every path on one virtual channel."""
-        layer = assign_layers(_dependencies(table))
+        layer = assign_layers(_list_dependencies(table))
         options = self.parameters
         limit = options.max_channels
+        # first fit only if the paper's assignment needs more virtual channels than the network has
         layer = fewer_layers(table, layer, options.rounds, options.order_seed, limit=limit)
         return np.repeat(layer, table.path_length)
 
 
-def _dependencies(table: RouteTable) -> Dependencies:
-    """Return the dependencies of all paths on one virtual channel, and the paths of each."""
+def _list_dependencies(table: RouteTable) -> Dependencies:
+    """Return the dependencies if all paths share one virtual channel, and the paths of each."""
     one_vc = frozen_array(np.zeros(len(table.hop_vc)), np.int16)
     start, target = dependency_graph(
         table.path_start, table.hop_channel, one_vc, table.topology.num_channels, 1
     )
-    hop = number_hops(table.path_start, table.hop_channel, start, target)
+    dependency_of_hop = number_dependencies(table.path_start, table.hop_channel, start, target)
+    causing_start, causing_path = paths_by_dependency(
+        table.path_start, dependency_of_hop, num_dependencies=start[-1]
+    )
     return Dependencies(
-        start, target, table.path_start, hop, *paths_by_dependency(table.path_start, hop, start[-1])
+        start=start,
+        target=target,
+        path_start=table.path_start,
+        dependency_of_hop=dependency_of_hop,
+        causing_start=causing_start,
+        causing_path=causing_path,
     )

@@ -18,7 +18,7 @@ from routelab_plugins import works
 
 
 class LashTor(AcyclicLayers):
-    """Needs few virtual channels, as routes change them on their way."""
+    """Change the virtual channel on the way where a route fits in no layer as a whole."""
 
     name = "lash-tor"
     summary = "First fit; routes that fit nowhere change virtual channels on the way (LASH-TOR)"
@@ -27,11 +27,10 @@ class LashTor(AcyclicLayers):
 
     def layers(self, table: RouteTable) -> Int16Array:
         """Assign virtual channels, which rise along each path."""
-        needed, lost = 0, 1
-        while lost:
-            needed += 1
+        num_layers = 0
+        while True:
+            num_layers += 1
             for whole_first in (True, False):
-                layer, lost = layers_of_hops(table, needed, whole_first)
-                if not lost:
-                    break
-        return layer
+                layer, num_unplaced = layers_of_hops(table, num_layers, whole_first)
+                if not num_unplaced:
+                    return layer

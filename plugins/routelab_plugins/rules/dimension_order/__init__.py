@@ -54,18 +54,23 @@ class DimensionOrderRules(RulesPlugin):
             If `order` lists another number of dimensions than the network has.
         """
         n = len(topology.directions) // 2
-        rank = {j: place for place, j in enumerate(self._sequence(topology, n))}
+        sequence = self._dimension_sequence(topology, n)
+        rank = {dimension: position for position, dimension in enumerate(sequence)}
         automaton = DirectionAutomaton()
         begin = automaton.state("begin")
         moving = [automaton.state(direction.name) for direction in topology.directions]
+        # d and d + n are the two directions of dimension d. A hop goes straight on, or into a later
+        # dimension.
         for d in range(2 * n):
             automaton.move(begin, d, moving[d])
-            for onward in range(2 * n):
-                if onward == d or rank[onward % n] > rank[d % n]:
-                    automaton.move(moving[d], onward, moving[onward])
+            for following in range(2 * n):
+                if following == d or rank[following % n] > rank[d % n]:
+                    automaton.move(moving[d], following, moving[following])
         return lay(topology, automaton, turn_set=f"dimension-order/{self.parameters.order}")
 
-    def _sequence(self, topology: Topology, n: int) -> list[int]:
+    def _dimension_sequence(self, topology: Topology, n: int) -> list[int]:
+        """Return the n dimensions in the order of the parameter."""
+        # Largest coordinates stand for the sizes, one more each: only their order counts.
         sizes = [0] * n
         if topology.coordinates is not None:
             sizes = topology.coordinates.max(axis=0, initial=0).tolist()

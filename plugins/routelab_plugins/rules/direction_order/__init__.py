@@ -34,11 +34,13 @@ class DirectionOrder(RulesPlugin):
 
     @override
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        whole = full_grid(topology) is not None
+        # On a whole torus or mesh no shortest route uses a dimension both ways: direction bits
+        # would only add states.
+        is_whole = full_grid(topology) is not None
         automaton = DirectionAutomaton()
         begin = automaton.state("begin")
         n = len(topology.directions) // 2
-        states = add_ordered_moves(automaton, n, bits=not whole)
+        states = add_ordered_moves(automaton, n, bits=not is_whole)
         for d in range(2 * n):
             automaton.move(begin, d, states[d, frozenset()])
-        return lay(topology, automaton, turn_set="direction-order", minimal_only=whole)
+        return lay(topology, automaton, turn_set="direction-order", minimal_only=is_whole)

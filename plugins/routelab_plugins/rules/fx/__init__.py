@@ -97,7 +97,13 @@ class DepthFirstTree:
         self._number, self._parent = preorder_from([list(ends) for ends in neighbours], root)
 
     def prohibited_turns(self, apart: bool) -> set[Turn]:
-        """Return the prohibited turns; O(L T) for L links and T turns if `apart`."""
+        """Return the prohibited turns; O(L T) for L links and T turns if `apart`.
+
+        Parameters
+        ----------
+        apart : bool
+            Break the two directions of a cycle at different switches where that is possible.
+        """
         number = self._number
         # 1. Up*/down*: no turn at a switch between two switches with lower numbers.
         prohibited = {
@@ -112,22 +118,24 @@ class DepthFirstTree:
         # 2. For each link from y up to u outside the tree: break the direction from the parent over
         #    y to u at the switch u, and free the turn at y, unless it then closes another cycle.
         for y in sorted(range(len(number)), key=number.__getitem__, reverse=True):
-            for u in sorted(self._above(y), key=number.__getitem__):
+            parent = self._parent[y]
+            for u in sorted(self._upper_ends(y), key=number.__getitem__):
                 into_branch = self._turns_into_branch(y, u) - prohibited
                 prohibited |= into_branch
-                if self._leads_to(prohibited, (y, u), (self._parent[y], y)):
+                # the freed turn leads from channel (parent, y) to (y, u)
+                if self._reaches(prohibited, (y, u), (parent, y)):
                     prohibited -= into_branch
                 else:
-                    prohibited.remove((self._parent[y], y, u))
+                    prohibited.remove((parent, y, u))
         return prohibited
 
-    def _above(self, y: int) -> list[int]:
-        """Return the upper ends of the links from a switch that are not in the tree."""
+    def _upper_ends(self, y: int) -> list[int]:
+        """Return the upper ends of the links that lead up from switch y outside the tree."""
         number = self._number
         return [u for u in self._neighbours[y] if number[u] < number[y] and u != self._parent[y]]
 
     def _turns_into_branch(self, y: int, u: int) -> set[Turn]:
-        """Return the turns from y over u down to other switches of the branch of u with y."""
+        """Return the turns from y over u down into the branch below u that contains y."""
         branch = self._child_towards(y, u)
         return {
             (y, u, w)
@@ -136,24 +144,24 @@ class DepthFirstTree:
         }
 
     def _child_towards(self, below: int, above: int) -> int:
-        """Return the child of a switch on the tree's way to a switch below it."""
+        """Return the child of switch `above` whose branch contains switch `below`."""
         while self._parent[below] != above:
             below = self._parent[below]
         return below
 
-    def _leads_to(
+    def _reaches(
         self, prohibited: set[Turn], first: tuple[int, int], last: tuple[int, int]
     ) -> bool:
-        """Whether legal turns lead from one link, in its direction, to another."""
+        """Whether legal turns lead from channel `first` to channel `last`, as (source, target)."""
         reached, stack = {first}, [first]
         while stack:
             x, y = stack.pop()
             for z in self._neighbours[y]:
-                link = (y, z)
-                if z == x or link in reached or (x, y, z) in prohibited:
+                channel = (y, z)
+                if z == x or channel in reached or (x, y, z) in prohibited:
                     continue
-                if link == last:
+                if channel == last:
                     return True
-                reached.add(link)
-                stack.append(link)
+                reached.add(channel)
+                stack.append(channel)
         return False

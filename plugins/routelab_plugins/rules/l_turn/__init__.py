@@ -52,7 +52,7 @@ class LTurn(PhaseRules):
     @staticmethod
     @override
     def phase(tree: CoordinatedTree, a: int, b: int) -> int:
-        """Return the phase of the channel from one switch to another."""
+        """Return 0 for a channel from a to b to the left and not down, 1 right, 2 left and down."""
         if tree.x[b] > tree.x[a]:
             return 1
         return 2 if tree.y[b] > tree.y[a] else 0

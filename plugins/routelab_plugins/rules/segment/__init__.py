@@ -130,8 +130,9 @@ class SegmentRules(RulesPlugin):
         neighbours = neighbours_of(topology)
         position = "middle" if options.restrict == "local-search" else options.restrict
 
-        def place(root: int) -> tuple[list[Segment], Placement]:
+        def restrict_segments(root: int) -> tuple[list[Segment], Placement]:
             """Find the segments from a root on, and restrict each."""
+            # Every switch may start a subnet, but the root's subnet comes first.
             subnets = subnets_of(neighbours, [root, *range(topology.num_switches)])
             segments = find_segments(subnets, neighbours, options.order)
             placement = Placement(segments, topology.num_switches)
@@ -143,13 +144,15 @@ class SegmentRules(RulesPlugin):
         loads = RestrictedLoads(topology) if needs_loads else None
         if options.root == "best" and loads is not None:
             root = best_root(
-                topology, lambda root: loads.unevenness(place(root)[1].turns), loads.most_compared
+                topology,
+                lambda root: loads.unevenness(restrict_segments(root)[1].turns),
+                most=loads.max_comparisons,
             )
         else:
             root = root_of(topology, options.root, self.name)
 
         # 2. Segments and their restrictions, which may move as long as loads become more even.
-        segments, placement = place(root)
+        segments, placement = restrict_segments(root)
         if options.restrict == "local-search" and loads is not None:
             placement.improve(loads)
 
@@ -181,10 +184,10 @@ def _describe(topology: Topology, segments: list[Segment], placement: Placement)
 
 
 def _channel_segments(topology: Topology, segments: list[Segment]) -> Int32Array:
-    """Return the number of each channel's segment; int32, shape (C,)."""
-    owner: dict[tuple[int, int], int] = {}
+    """Return the number of each channel's segment, from 1; 0 for bridges; int32, shape (C,)."""
+    number_of_link: dict[tuple[int, int], int] = {}
     for number, segment in enumerate(segments, 1):
         for source, target in segment.links:
-            owner[source, target] = owner[target, source] = number
+            number_of_link[source, target] = number_of_link[target, source] = number
     ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    return np.array([owner.get(pair, 0) for pair in ends], dtype=np.int32)
+    return np.array([number_of_link.get(pair, 0) for pair in ends], dtype=np.int32)

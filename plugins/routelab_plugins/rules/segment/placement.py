@@ -20,29 +20,28 @@ class Placement:
     ----------
     segments : sequence of Segment
         In the order in which they were found.
-    count : int
-        Number of switches.
+    num_switches : int
 
     Attributes
     ----------
     options : list of lists of lists of Turn
-        Of each segment, every choice of its restrictions. A restriction prohibits a turn and the
-        opposite one. No choice is at the start of a subnet: a packet that a bridge brings there
-        could otherwise go round a cycle and back over the bridge.
+        ``options[segment][choice]``: the turns to prohibit, in both directions. A segment of
+        switches 4, 7, 8, 5 may prohibit 4-7-8 or 7-8-5. No choice is at the start of a subnet: a
+        packet that a bridge brings there could otherwise go round a cycle and back over the bridge.
     chosen : list of int
-        Number of the choice of each segment.
+        Number of each segment's choice.
     """
 
-    def __init__(self, segments: Sequence[Segment], count: int) -> None:
-        earlier: list[list[int]] = [[] for _ in range(count)]
+    def __init__(self, segments: Sequence[Segment], num_switches: int) -> None:
+        earlier_neighbours: list[list[int]] = [[] for _ in range(num_switches)]
         self.options: list[list[list[Turn]]] = []
         for segment in segments:
             path = segment.switches
             if segment.kind == "unitary":
-                # no turn between the link and an earlier one at this end
+                # all turns between the link and an earlier one at this end
                 self.options.append(
                     [
-                        [(before, end, peer) for before in earlier[end]]
+                        [(neighbour, end, peer) for neighbour in earlier_neighbours[end]]
                         for end, peer in (path, path[::-1])
                         if end != segment.start
                     ]
@@ -52,8 +51,8 @@ class Placement:
                     [[turn] for turn in zip(path, path[1:], path[2:], strict=False)]
                 )
             for source, target in segment.links:
-                earlier[source].append(target)
-                earlier[target].append(source)
+                earlier_neighbours[source].append(target)
+                earlier_neighbours[target].append(source)
         self.chosen = [0] * len(segments)
 
     def choose(self, where: str) -> None:
@@ -62,9 +61,10 @@ class Placement:
         Of a unitary segment's ends the one with fewer restrictions is chosen.
         """
         for number, options in enumerate(self.options):
-            sizes = [len(option) for option in options]
-            if max(sizes) > 1:
-                self.chosen[number] = sizes.index(min(sizes))
+            num_turns = [len(option) for option in options]
+            # only an end of a unitary segment takes several turns
+            if max(num_turns) > 1:
+                self.chosen[number] = num_turns.index(min(num_turns))
             else:
                 last = len(options) - 1
                 self.chosen[number] = {"first": 0, "middle": last // 2, "end": last}[where]
@@ -82,77 +82,81 @@ class Placement:
 
     def improve(self, loads: RestrictedLoads) -> None:
         """Move restrictions, one segment after the other, while this evens out the loads."""
-        least = loads.unevenness(self.turns)
-        steps_left = loads.most_compared
+        least_unevenness = loads.unevenness(self.turns)
+        comparisons_left = loads.max_comparisons
         moved = True
         while moved:
             moved = False
             for number, options in enumerate(self.options):
-                for choice in range(len(options)):
-                    before = self.chosen[number]
-                    if choice == before:
+                for new_choice in range(len(options)):
+                    old_choice = self.chosen[number]
+                    if new_choice == old_choice:
                         continue
-                    if not steps_left:
+                    if not comparisons_left:
                         return
-                    steps_left -= 1
-                    self.chosen[number] = choice
-                    unevenness = loads.move(options[before], options[choice])
-                    if unevenness < least:
-                        least, moved = unevenness, True
+                    comparisons_left -= 1
+                    self.chosen[number] = new_choice
+                    unevenness = loads.move(options[old_choice], options[new_choice])
+                    if unevenness < least_unevenness:
+                        least_unevenness, moved = unevenness, True
                     else:
-                        self.chosen[number] = before
-                        loads.move_back(options[before], options[choice])
+                        self.chosen[number] = old_choice
+                        loads.move_back(options[old_choice], options[new_choice])
 
 
 class RestrictedLoads:
     """Loads of one network under sets of restrictions, to compare how even they are.
 
-    See `routelab.toolkit.irregular.unevenness`.
+    Keeps the graph of all turns, and blocks the edges of the prohibited ones. Less unevenness (see
+    `routelab.toolkit.irregular.unevenness`) is better.
 
     Attributes
     ----------
-    most_compared : int
-        How many sets of restrictions may be compared.
+    max_comparisons : int
+        Number of sets of restrictions that may be compared.
     """
 
     def __init__(self, topology: Topology) -> None:
         self._graph = turn_graph(topology, (), turn_set="", merge=False)
         self._edges = _edges_by_turn(self._graph)
         self._blocked: BoolArray = np.zeros(self._graph.num_edges, dtype=np.bool_)
-        self.most_compared = affordable(self._graph)
+        self.max_comparisons = affordable(self._graph)
 
     def unevenness(self, turns: Sequence[Turn]) -> float:
         """Return the unevenness without these turns."""
         self._blocked[:] = False
-        self._mark(turns, True)
+        self._set_blocked(turns, True)
         return unevenness(self._graph, self._blocked)
 
     def move(self, old: Sequence[Turn], new: Sequence[Turn]) -> float:
-        """Return the unevenness after one segment's restrictions were replaced."""
-        self._mark(_both_ways(old), False)
-        self._mark(_both_ways(new), True)
+        """Replace one segment's restrictions, and return the unevenness."""
+        self._set_blocked(_both_ways(old), False)
+        self._set_blocked(_both_ways(new), True)
         return unevenness(self._graph, self._blocked)
 
     def move_back(self, old: Sequence[Turn], new: Sequence[Turn]) -> None:
         """Undo `move`."""
-        self._mark(_both_ways(new), False)
-        self._mark(_both_ways(old), True)
+        self._set_blocked(_both_ways(new), False)
+        self._set_blocked(_both_ways(old), True)
 
-    def _mark(self, turns: Sequence[Turn], value: bool) -> None:
+    def _set_blocked(self, turns: Sequence[Turn], value: bool) -> None:
         for turn in turns:
             self._blocked[self._edges[turn]] = value
 
 
 def _both_ways(turns: Sequence[Turn]) -> list[Turn]:
+    """Return turns and their opposites."""
     return [*turns, *((c, b, a) for a, b, c in turns)]
 
 
 def _edges_by_turn(graph: RoutingGraph) -> dict[Turn, list[int]]:
     """Return the edges over which each turn is made, several for parallel cables."""
     topology = graph.topology
-    came_by = graph.edge_source - topology.num_switches
-    turning = np.flatnonzero(came_by >= 0)
-    before, after = came_by[turning], graph.edge_channel[turning]
+    # A vertex below S is a switch at which packets begin; vertex S + c holds those that came over
+    # channel c, so its edges are turns.
+    arrival_channel = graph.edge_source - topology.num_switches
+    turning = np.flatnonzero(arrival_channel >= 0)
+    before, after = arrival_channel[turning], graph.edge_channel[turning]
     edges: dict[Turn, list[int]] = {}
     ends = zip(
         topology.channel_source[before].tolist(),

@@ -55,27 +55,26 @@ class SegmentSearch:
 
     def __init__(self, subnet: Subnet, neighbours: Sequence[Sequence[int]]) -> None:
         self._start = subnet.start
-        self._open: dict[int, list[int]] = {
+        self._free_neighbours: dict[int, list[int]] = {
             switch: [end for end in neighbours[switch] if end in subnet.switches]
             for switch in subnet.switches
         }
-        """Neighbours over links that no segment has."""
+        """Neighbours of each switch over links that no segment has."""
         self._visited: dict[int, None] = {subnet.start: None}
         """Switches of segments, in the order of their visit."""
 
     def greedy(self) -> Iterator[Segment]:
         """Yield segments as Figure 2 finds them: depth first, links in ascending order."""
-        # `_visited` grows while it is read
+        # switches join `_visited` and `waiting` as segments are found
         waiting = deque(self._visited)
         while waiting:
             switch = waiting[0]
-            if not self._open[switch]:
+            if not self._free_neighbours[switch]:
                 waiting.popleft()
                 continue
-            path = [switch, self._open[switch][0]]
-            self._descend(path)
+            path = self._descend(switch, self._free_neighbours[switch][0])
             waiting.extend(path[1:-1])
-            yield self._take(path)
+            yield self._add_segment(path)
 
     def shortest(self) -> Iterator[Segment]:
         """Yield the shortest of all possible segments, again and again.
@@ -93,7 +92,7 @@ class SegmentSearch:
             # 1. What the switches of the last segment add to both lists. A switch is listed when
             #    it gets its second visited neighbour, so that lists never have to be searched.
             for switch in new_switches:
-                for neighbour in self._open[switch]:
+                for neighbour in self._free_neighbours[switch]:
                     if neighbour in self._visited:
                         unitary.append((neighbour, switch))
                         continue
@@ -104,86 +103,97 @@ class SegmentSearch:
             path: list[int] = []
             while unitary and not path:
                 source, target = unitary.popleft()
-                path = [source, target] if target in self._open[source] else []
+                path = [source, target] if target in self._free_neighbours[source] else []
             while two_links and not path:
                 middle = two_links.popleft()
                 if middle not in self._visited:
-                    ends = [s for s in self._visited if s in self._open[middle]][:2]
+                    ends = [s for s in self._visited if s in self._free_neighbours[middle]][:2]
                     path = [ends[0], middle, ends[1]]
             if not path:
-                path = self._search()
+                path = self._shortest_long_segment()
             if not path:
                 return
             new_switches = path[1:-1]
-            yield self._take(path)
+            yield self._add_segment(path)
 
-    def _take(self, path: list[int]) -> Segment:
+    def _add_segment(self, path: list[int]) -> Segment:
+        """Mark the switches and links of a segment as used, and return it."""
         segment = Segment(tuple(path), self._start)
         self._visited.update(dict.fromkeys(path))
         for source, target in segment.links:
-            self._open[source].remove(target)
-            self._open[target].remove(source)
+            self._free_neighbours[source].remove(target)
+            self._free_neighbours[target].remove(source)
         return segment
 
-    def _descend(self, path: list[int]) -> None:
-        """Extend a path of one link depth first until it meets a visited switch.
+    def _descend(self, start: int, first: int) -> list[int]:
+        """Return a path over the link from `start` to `first` that ends at a visited switch.
 
-        As no link is a bridge, there is a way. A switch that was tried in vain stays so while the
-        path grows: each of its links leads to a switch of the path or to another such switch.
+        A depth-first search. It succeeds, because no link of a subnet is a bridge. A dead end is
+        never tried again: each of its links leads to a switch of the path or to another dead end.
         """
+        path = [start, first]
         tried: set[int] = set()
-        links: list[Iterator[int]] = []
+        untried: list[Iterator[int]] = []  # neighbours of each switch of the path but `start`
         while path[-1] not in self._visited:
             switch = path[-1]
             if switch not in tried:
                 tried.add(switch)
-                links.append(iter(self._open[switch]))
-            neighbour = next((o for o in links[-1] if o != path[-2] and o not in tried), -1)
+                untried.append(iter(self._free_neighbours[switch]))
+            neighbour = next(
+                (end for end in untried[-1] if end != path[-2] and end not in tried), -1
+            )
             if neighbour >= 0:
                 path.append(neighbour)
             else:
                 path.pop()
-                links.pop()
+                untried.pop()
+        return path
 
-    def _search(self) -> list[int]:
-        """Return the first of the shortest segments by a breadth-first search from all switches.
+    def _shortest_long_segment(self) -> list[int]:
+        """Return the first of the shortest segments of three links or more, by switches.
 
-        Two branches of the search that start with different links meet in the middle of a segment.
+        A breadth-first search from all visited switches. Two branches of the search that start with
+        different links meet in the middle of a segment. Empty if there is none.
         """
         depth = dict.fromkeys(self._visited, 0)
+        # the first link of the branch that reached a switch, from a visited switch on
         branch: dict[int, tuple[int, int]] = {}
-        before: dict[int, int] = {}
+        predecessor: dict[int, int] = {}
         shortest: list[int] = []
-        queue = deque(switch for switch in self._visited if self._open[switch])
+        queue = deque(switch for switch in self._visited if self._free_neighbours[switch])
         while queue:
             switch = queue.popleft()
             # 1. No later meeting makes a shorter segment: depths only grow.
             if shortest and 2 * depth[switch] + 2 >= len(shortest):
                 break
-            for neighbour in self._open[switch]:
-                via = branch.get(switch, (switch, neighbour))
+            for neighbour in self._free_neighbours[switch]:
+                own_link = branch.get(switch, (switch, neighbour))
                 # 2. A switch that no branch has reached continues this one.
                 if neighbour not in depth:
                     depth[neighbour] = depth[switch] + 1
-                    branch[neighbour] = via
-                    before[neighbour] = switch
+                    branch[neighbour] = own_link
+                    predecessor[neighbour] = switch
                     queue.append(neighbour)
                     continue
-                # 3. Another branch has reached it: both together are a segment. The way back over
-                #    the first link of the same branch is none.
-                back = branch.get(neighbour, (neighbour, switch))
-                length = depth[switch] + depth[neighbour] + 2
-                if back == via or back == via[::-1] or (shortest and length >= len(shortest)):
+                # 3. Another branch has reached it: both together are a segment. The same branch, or
+                #    its own first link in the other direction, makes none.
+                other_link = branch.get(neighbour, (neighbour, switch))
+                num_switches = depth[switch] + depth[neighbour] + 2
+                same_branch = other_link in (own_link, own_link[::-1])
+                if same_branch or (shortest and num_switches >= len(shortest)):
                     continue
-                shortest = [*_walk_up(switch, before)[::-1], *_walk_up(neighbour, before)]
+                shortest = [
+                    *_walk_up(switch, predecessor)[::-1],
+                    *_walk_up(neighbour, predecessor),
+                ]
         return shortest
 
 
-def _walk_up(switch: int, before: dict[int, int]) -> list[int]:
+def _walk_up(switch: int, predecessor: dict[int, int]) -> list[int]:
     """Return the switches from one that a search reached back to where the search began."""
     path = [switch]
-    while path[-1] in before:
-        path.append(before[path[-1]])
+    while path[-1] in predecessor:
+        path.append(predecessor[path[-1]])
     return path
 
 

@@ -54,7 +54,7 @@ class TreeTurn(PhaseRules):
     @staticmethod
     @override
     def phase(tree: CoordinatedTree, a: int, b: int) -> int:
-        """Return the phase of the channel from one switch to another."""
+        """Return 0 for a channel from a to b up the tree, 1 down, 2 up outside the tree."""
         if (tree.y[b], tree.x[b]) > (tree.y[a], tree.x[a]):
             return 1
         return 0 if tree.has(a, b) else 2

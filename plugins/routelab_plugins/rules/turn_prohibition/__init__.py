@@ -54,46 +54,53 @@ class TurnProhibition(RulesPlugin):
 
 def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
     """Return the prohibited turns of a network; O(S (S + L)) for S switches and L links."""
-    links_left = [set(adjacent) for adjacent in neighbours]
+    neighbours_left = [set(adjacent) for adjacent in neighbours]
     turns: list[Turn] = []
-    # parts of what is left, each with its gate (−1: none)
-    parts = [(part, -1) for part in _parts(set(range(len(links_left))), links_left)]
+    # connected parts of the rest, each with its gate (−1: none)
+    switches = set(range(len(neighbours_left)))
+    parts = [(part, -1) for part in _connected_parts(switches, neighbours_left)]
     while parts:
         part, gate = parts.pop()
         while len(part) > 1:
-            switch = min(part - {gate}, key=lambda s: (len(links_left[s]), s))
+            # 1. Remove a switch with the fewest links, but the gate last.
+            switch = min(part - {gate}, key=lambda s: (len(neighbours_left[s]), s))
             part.remove(switch)
-            pieces = _parts(part, links_left) if len(links_left[switch]) > 1 else [part]
-            main = next((p for p in pieces if gate in p), max(pieces, key=len))
-            entries = {min(links_left[switch] & piece) for piece in pieces if piece is not main}
-            for source, target in permutations(sorted(links_left[switch]), 2):
-                # a part other than the main one is left over its gate's link, into another such
-                # link or into any link of the main part; entered likewise
-                between_gates = source in entries and target in entries
-                leaves_by_gate = source in entries and target in main
-                enters_by_gate = source in main and target in entries
+            # 2. The rest may fall apart (not at a switch with one link). The piece with the gate is
+            #    the main one, else the largest. Each other piece gets a gate next to the switch.
+            pieces = (
+                _connected_parts(part, neighbours_left)
+                if len(neighbours_left[switch]) > 1
+                else [part]
+            )
+            main = next((piece for piece in pieces if gate in piece), max(pieces, key=len))
+            gates = {min(neighbours_left[switch] & piece) for piece in pieces if piece is not main}
+            # 3. Prohibit all turns at the switch but those between pieces over the gates.
+            for before, after in permutations(sorted(neighbours_left[switch]), 2):
+                between_gates = before in gates and after in gates
+                leaves_by_gate = before in gates and after in main
+                enters_by_gate = before in main and after in gates
                 if not (between_gates or leaves_by_gate or enters_by_gate):
-                    turns.append((source, switch, target))
-            for neighbour in links_left[switch]:
-                links_left[neighbour].remove(switch)
-            parts += [(piece, min(entries & piece)) for piece in pieces if piece is not main]
+                    turns.append((before, switch, after))
+            for neighbour in neighbours_left[switch]:
+                neighbours_left[neighbour].remove(switch)
+            parts += [(piece, min(gates & piece)) for piece in pieces if piece is not main]
             part = main
     return turns
 
 
-def _parts(switches: set[int], links_left: list[set[int]]) -> list[set[int]]:
+def _connected_parts(switches: set[int], neighbours: list[set[int]]) -> list[set[int]]:
     """Return the connected parts of some switches, in the order of their first switch."""
     parts: list[set[int]] = []
-    waiting = set(switches)
+    unreached = set(switches)
     for first in sorted(switches):
-        if first not in waiting:
+        if first not in unreached:
             continue
-        waiting.remove(first)
+        unreached.remove(first)
         part, stack = {first}, [first]
         while stack:
-            reached = links_left[stack.pop()] & waiting
-            waiting -= reached
-            part |= reached
-            stack += reached
+            found = neighbours[stack.pop()] & unreached
+            unreached -= found
+            part |= found
+            stack += found
         parts.append(part)
     return parts

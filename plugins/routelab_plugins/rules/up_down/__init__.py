@@ -92,7 +92,7 @@ class UpDown(RulesPlugin):
         return _graph_from(topology, self.order(topology), self.parameters.vcs)
 
     def order(self, topology: Topology) -> Int64Array:
-        """Return the place of each switch in the order, from the root; int64, shape (S,)."""
+        """Return the position of each switch in the order, 0 at the root; int64, shape (S,)."""
         choice: str = self.parameters.root
         if choice != "best" or topology.num_switches == 0:
             return self._order_from(topology, root_of(topology, choice, self.name))
@@ -102,29 +102,29 @@ class UpDown(RulesPlugin):
         def unevenness_of(root: int) -> float:
             return unevenness(_graph_from(topology, self._order_from(topology, root), vcs))
 
-        budget = affordable(_graph_from(topology, np.arange(topology.num_switches), vcs))
-        return self._order_from(topology, best_root(topology, unevenness_of, budget))
+        # other orders give graphs of about this size
+        max_roots = affordable(_graph_from(topology, np.arange(topology.num_switches), vcs))
+        return self._order_from(topology, best_root(topology, unevenness_of, max_roots))
 
     def _order_from(self, topology: Topology, root: int) -> Int64Array:
-        """Return the place of each switch in the order from a root."""
+        """Return the position of each switch in the order from a root."""
         if self.parameters.tree == "dfs":
             return np.array(preorder_from(neighbours_of(topology), root)[0], dtype=np.int64)
         level = levels_from(topology, root)
-        place = np.empty(topology.num_switches, dtype=np.int64)
-        place[np.lexsort((np.arange(topology.num_switches), level))] = np.arange(
-            topology.num_switches
-        )
-        return place
+        position = np.empty(topology.num_switches, dtype=np.int64)
+        switches = np.arange(topology.num_switches)
+        position[np.lexsort((switches, level))] = switches  # by level, then index
+        return position
 
 
 def _graph_from(topology: Topology, order: Int64Array, vcs: int = 1) -> RoutingGraph:
-    """Return the graph of routes up, to earlier places in `order`, then down; `vcs` times."""
+    """Return the graph of routes up, to earlier positions in `order`, then down; `vcs` times."""
     count = topology.num_switches
     switches, channels = np.arange(count), np.arange(topology.num_channels)
     source, target = topology.channel_source, topology.channel_target
     down = (order[target] > order[source]).astype(np.int64)
     # Vertex p * count + u: at switch u in phase p. A packet goes up in even phases and down in odd
-    # ones, and takes the next hop in the earliest phase that is left for it.
+    # ones. A hop that its phase forbids (phase + down is odd) begins the next phase.
     phases = np.arange(2 * vcs)
     next_phase = phases[:, None] + (phases[:, None] + down) % 2
     phase, channel = np.nonzero(next_phase < 2 * vcs)

@@ -91,25 +91,26 @@ class Words(RulesPlugin):
         target = topology.channel_target.tolist()
         leaving = [out[a:b] for a, b in pairwise(start)]
         follow = _next_occurrence if self.parameters.per == "hop" else _remaining_channels
-        # The first vertices are the begins; the others are numbered as they are reached.
-        states: dict[tuple[int, Any], int] = {}
+        # A vertex is a channel with a state of the packets that came over it. The first vertices,
+        # one for each switch, are for packets that begin; others are numbered as they are reached.
+        vertex_number: dict[tuple[int, Any], int] = {}
         switch = list(range(topology.num_switches))
         edges: list[tuple[int, int, int]] = []
-        waiting: list[tuple[int, Any]] = [(-1, None)] * topology.num_switches
-        for vertex, (channel, state) in enumerate(waiting):  # grows while it is read
+        vertices: list[tuple[int, Any]] = [(-1, None)] * topology.num_switches
+        for vertex, (channel, state) in enumerate(vertices):  # grows while it is read
             for following in leaving[switch[vertex]]:
                 next_state = follow(ranks, channel, state, following)
                 if next_state is None:
                     continue
                 key = following, next_state
-                if key not in states:
-                    states[key] = len(waiting)
-                    waiting.append(key)
+                if key not in vertex_number:
+                    vertex_number[key] = len(vertices)
+                    vertices.append(key)
                     switch.append(target[following])
-                edges.append((vertex, states[key], following))
+                edges.append((vertex, vertex_number[key], following))
         vcs = None
         if self.parameters.per == "hop":
-            vcs = [0 if state is None else state[1] for _, state in waiting]
+            vcs = [0 if state is None else state[1] for _, state in vertices]
         return RoutingGraph.create(
             topology,
             vertex_switch=switch,
@@ -125,21 +126,28 @@ class Words(RulesPlugin):
 def _next_occurrence(
     ranks: Ranks, channel: int, state: tuple[int, int] | None, following: int
 ) -> tuple[int, int] | None:
-    """Return rank and virtual channel of the next occurrence of a channel; None without one."""
+    """Return the first occurrence of channel `following` behind the packet's (rank, vc) `state`.
+
+    The earliest is best: whatever may follow a later occurrence may follow it, too. None if there
+    is no occurrence.
+    """
     occurrences = ranks.get(following, [])
-    place = 0 if state is None else bisect_right(occurrences, state)
-    return occurrences[place] if place < len(occurrences) else None
+    position = 0 if state is None else bisect_right(occurrences, state)
+    return occurrences[position] if position < len(occurrences) else None
 
 
 def _remaining_channels(
     ranks: Ranks, channel: int, state: frozenset[int] | None, following: int
 ) -> frozenset[int] | None:
-    """Return the virtual channels on which all hops so far and the next one rise; None for none."""
-    before = {vc: rank for rank, vc in ranks.get(channel, [])}
+    """Return the virtual channels on which all hops so far and the next one rise; None for none.
+
+    `state` has those on which the hops so far rise, the last of them over `channel`.
+    """
+    last_rank = {vc: rank for rank, vc in ranks.get(channel, [])}
     remaining = frozenset(
         vc
         for rank, vc in ranks.get(following, [])
-        if state is None or (vc in state and before[vc] < rank)
+        if state is None or (vc in state and last_rank[vc] < rank)
     )
     return remaining or None
 
@@ -160,8 +168,12 @@ def _read_certificate(path: Path) -> _Certificate:
     except (ValueError, RecursionError):
         raise InputError(f"{path}: is not a certificate in JSON") from None
     try:
-        channels = [(str(a), str(b), str(c)) for a, b, c in content["channels"]]
-        resources = [(int(a), int(b), int(c)) for a, b, c in content["resources"]]
+        channels = [
+            (str(name), str(source), str(target)) for name, source, target in content["channels"]
+        ]
+        resources = [
+            (int(channel), int(vc), int(rank)) for channel, vc, rank in content["resources"]
+        ]
         flow_control = str(content["flow_control"])
     except (KeyError, TypeError, ValueError):
         raise InputError(
@@ -173,7 +185,8 @@ def _read_certificate(path: Path) -> _Certificate:
         )
     ranks: Ranks = {}
     for channel, vc, rank in resources:
+        # numbers of virtual channels are int16
         if not (0 <= channel < len(channels) and 0 <= vc < 2**15):
             raise InputError(f"{path}: channel {channel}, virtual channel {vc} cannot exist")
         ranks.setdefault(channel, []).append((rank, vc))
-    return _Certificate(channels, {channel: sorted(places) for channel, places in ranks.items()})
+    return _Certificate(channels, {channel: sorted(pairs) for channel, pairs in ranks.items()})
