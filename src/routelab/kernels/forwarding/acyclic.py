@@ -49,9 +49,9 @@ class Acyclic(NamedTuple):
     state : uint8 array, shape (D,)
         Whether each edge is unknown, present or forbidden.
     position : int32 array, shape (R,)
-        Place of each vertex in the topological order.
+        Position of each vertex in the topological order.
     vertex : int32 array, shape (R,)
-        Vertex at each place.
+        Vertex at each position.
     mark : int64 array, shape (R,)
         Search that last found the vertex: 2 n forwards, 2 n + 1 backwards, in the nth search.
     descendants, ancestors : int32 array, shape (R,)
@@ -71,36 +71,36 @@ class Acyclic(NamedTuple):
 
 @helper()
 def list_edges(start, target):
-    """Return the `Edges` of a graph in CSR form."""
-    size = len(start) - 1
-    back_start = np.zeros(size + 1, np.int64)
+    """Return the `Edges` of a graph in CSR form, with lists of the edges that enter each vertex."""
+    num_vertices = len(start) - 1
+    back_start = np.zeros(num_vertices + 1, np.int64)
     for w in target:
         back_start[w + 1] += 1
-    for v in range(size):
+    for v in range(num_vertices):
         back_start[v + 1] += back_start[v]
-    fill = back_start.copy()
+    next_free = back_start.copy()
     back_source = np.empty(len(target), np.int32)
     back_edge = np.empty(len(target), np.int32)
-    for v in range(size):
+    for v in range(num_vertices):
         for e in range(start[v], start[v + 1]):
             w = target[e]
-            back_source[fill[w]] = v
-            back_edge[fill[w]] = e
-            fill[w] += 1
+            back_source[next_free[w]] = v
+            back_edge[next_free[w]] = e
+            next_free[w] += 1
     return Edges(start, target, back_start, back_source, back_edge)
 
 
 @helper()
-def empty_graph(size, count):
-    """Return a graph of `size` vertices without edges; `count` may be added."""
+def empty_graph(num_vertices, num_edges):
+    """Return a graph without edges; each of `num_edges` may be added."""
     return Acyclic(
-        np.zeros(count, np.uint8),
-        np.arange(size).astype(np.int32),
-        np.arange(size).astype(np.int32),
-        np.full(size, -1, np.int64),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.zeros(1, np.int64),
+        state=np.zeros(num_edges, np.uint8),
+        position=np.arange(num_vertices).astype(np.int32),
+        vertex=np.arange(num_vertices).astype(np.int32),
+        mark=np.full(num_vertices, -1, np.int64),
+        descendants=np.empty(num_vertices, np.int32),
+        ancestors=np.empty(num_vertices, np.int32),
+        searches=np.zeros(1, np.int64),
     )
 
 
@@ -111,6 +111,7 @@ def add_edge(edges, graph, tail, edge):
     if tail == head:
         return False
     head_position, tail_position = graph.position[head], graph.position[tail]
+    # an edge that follows the order closes no cycle
     if head_position < tail_position and not _reorder(
         edges, graph, tail, head, head_position, tail_position
     ):
@@ -121,14 +122,14 @@ def add_edge(edges, graph, tail, edge):
 
 @helper()
 def _reorder(edges, graph, tail, head, head_position, tail_position):
-    """Change the order so that `tail` comes before `head`; False if a path leads back to it."""
+    """Change the order so that `tail` comes before `head`; False if `head` leads to `tail`."""
     graph.searches[0] += 1
     forwards, backwards = 2 * graph.searches[0], 2 * graph.searches[0] + 1
     graph.descendants[0], graph.ancestors[0] = head, tail
     graph.mark[head], graph.mark[tail] = forwards, backwards
     num_descendants, num_ancestors, next_descendant, next_ancestor = 1, 1, 0, 0
-    # The searches take turns: the first that ends decides, and the other was no longer until then.
-    # Neither leaves the places between head and tail, as the order is right outside them.
+    # The searches take turns, so that both together take at most twice as long as the shorter one.
+    # Neither leaves the positions between head and tail, as the order is right outside them.
     while True:
         # 1. One vertex forwards. If none is left, no path leads from the head to the tail.
         v = graph.descendants[next_descendant]
@@ -165,36 +166,42 @@ def _reorder(edges, graph, tail, head, head_position, tail_position):
 
 
 @helper()
-def _move_behind(graph, mark, count, begin, end):
-    """Move the marked vertices, all with places from `begin` on, behind place `end`."""
+def _move_behind(graph, mark, num_marked, begin, end):
+    """Move the marked vertices, all at positions from `begin` on, behind position `end`.
+
+    Order head, a, x, b, tail with head and x marked: a, b, tail, head, x.
+    """
     position, num_moved = begin, 0
     for old_position in range(begin, end + 1):
         v = graph.vertex[old_position]
         if graph.mark[v] == mark:
-            graph.descendants[num_moved] = v
+            graph.descendants[num_moved] = v  # now in their order
             num_moved += 1
         else:
             graph.vertex[position] = v
             graph.position[v] = position
             position += 1
-    for i in range(count):
+    for i in range(num_marked):
         graph.vertex[position + i] = graph.descendants[i]
         graph.position[graph.descendants[i]] = position + i
 
 
 @helper()
-def _move_before(graph, mark, count, begin, end):
-    """Move the marked vertices, all with places up to `end`, before place `begin`."""
+def _move_before(graph, mark, num_marked, begin, end):
+    """Move the marked vertices, all at positions up to `end`, before position `begin`.
+
+    Order head, a, x, b, tail with x and tail marked: x, tail, head, a, b.
+    """
     position, num_moved = end, 0
     for old_position in range(end, begin - 1, -1):
         v = graph.vertex[old_position]
         if graph.mark[v] == mark:
-            graph.ancestors[num_moved] = v
+            graph.ancestors[num_moved] = v  # now in their order
             num_moved += 1
         else:
             graph.vertex[position] = v
             graph.position[v] = position
             position -= 1
-    for i in range(count):
+    for i in range(num_marked):
         graph.vertex[position - i] = graph.ancestors[i]
         graph.position[graph.ancestors[i]] = position - i

@@ -9,10 +9,10 @@ loaded channels.
 import numpy as np
 
 from routelab.kernels.forwarding.trees import (
-    is_legal_move,
     read_tree,
     reattach,
     tree_scratch,
+    try_move,
 )
 from routelab.kernels.jit import helper, inline, jit
 
@@ -26,36 +26,36 @@ def balance_trees(
     Parameters
     ----------
     trees : int32 array, shape (T, S)
-        Next channels; changed.
+        Next channels. Updated.
     load : int64 array, shape (C,)
-        Packets on each channel; changed.
+        Packets on each channel. Updated.
     cost : float64 array, shape (number of capacities, N)
         Cost of a channel by its capacity and its packets, infinite where they are too many.
     floor : int64 array, shape (number of capacities,)
-        The last channel with at least so many packets keeps them.
+        Goal of the search: packets of a channel by its capacity. No move takes the last channel
+        with so many packets below.
     tree_order, switch_order : int64 array
         Order of the trees and of the switches in each.
     min_cost : float
         Switches are skipped if the channels of their route cost less than that together, for their
         own packets.
     budget : int
-        Moves that may be looked at.
+        Moves that may be examined.
 
     Returns
     -------
-    tried : int
-        Moves looked at.
+    num_examined : int
+        Moves that were examined.
     """
     tree = tree_scratch(trees.shape[1], len(legality.accepting))
-    # Channels that are not below the goal of the search. The last of them keeps its load, because
-    # the search must not go below its goal.
+    # Channels that are not below the goal. The last of them keeps its load.
     num_high = 0
     for c in range(len(load)):
-        num_high += load[c] >= floor[fabric.width[c]]
-    tried = 0
+        num_high += load[c] >= floor[fabric.capacity_class[c]]
+    num_examined = 0
     look_up = np.int64(0)
     for t in tree_order:
-        if tried >= budget:
+        if num_examined >= budget:
             break
         steps = trees[t]
         read_tree(fabric, legality, steps, fabric.root[t], tree)
@@ -67,32 +67,36 @@ def balance_trees(
             look_up += 1
             if _mark_route(fabric, tree, steps, load, cost, u, look_up) < min_cost:
                 continue
-            tried += fabric.out_start[u + 1] - fabric.out_start[u] - 1
+            # every channel of u but its present one is a move
+            num_examined += fabric.out_start[u + 1] - fabric.out_start[u] - 1
             channel, meeting = _best_move(fabric, legality, tree, steps, load, cost, u, look_up)
             if channel < 0:
                 continue
             # 2. Move its packets from the old route to the new one, and back if that leaves all
             #    channels below the goal.
             packets = tree.weight[u]
-            num_high += _shift(fabric, steps, load, floor, steps[u], meeting, -packets)
-            num_high += _shift(fabric, steps, load, floor, channel, meeting, packets)
+            num_high += _add_packets(fabric, steps, load, floor, steps[u], meeting, -packets)
+            num_high += _add_packets(fabric, steps, load, floor, channel, meeting, packets)
             if num_high == 0:
-                num_high += _shift(fabric, steps, load, floor, channel, meeting, -packets)
-                num_high += _shift(fabric, steps, load, floor, steps[u], meeting, packets)
+                num_high += _add_packets(fabric, steps, load, floor, channel, meeting, -packets)
+                num_high += _add_packets(fabric, steps, load, floor, steps[u], meeting, packets)
                 continue
-            _move(fabric, legality, tree, steps, u, channel, meeting)
-    return tried
+            _apply_move(fabric, legality, tree, steps, u, channel, meeting)
+    return num_examined
 
 
 @inline
 def _mark_route(fabric, tree, steps, load, cost, u, look_up):
-    """Mark the route of u, and return what its channels would save without the packets of u."""
+    """Mark the route of u, and return the cost that its channels save without the packets of u.
+
+    `relief` of a switch on the route gets what the channels before it save.
+    """
     packets = tree.weight[u]
     saved = 0.0
     c = steps[u]
     while c >= 0:
-        width = fabric.width[c]
-        saved += cost[width, load[c]] - cost[width, load[c] - packets]
+        capacity_class = fabric.capacity_class[c]
+        saved += cost[capacity_class, load[c]] - cost[capacity_class, load[c] - packets]
         v = fabric.target[c]
         tree.stamp[v] = look_up
         tree.relief[v] = saved
@@ -102,8 +106,13 @@ def _mark_route(fabric, tree, steps, load, cost, u, look_up):
 
 @inline
 def _best_move(fabric, legality, tree, steps, load, cost, u, look_up):
-    """Return the channel that u should use, −1 for none, and where its route meets the old one."""
+    """Return the channel that u should use, −1 for none, and where its route meets the old one.
+
+    Old route u, a, b, root and new route u, x, b, root meet at b: only the channels before b change
+    their loads.
+    """
     packets = tree.weight[u]
+    # a gain must be more than a rounding error
     best_channel, best_meeting, best_gain = -1, -1, 1e-12
     for i in range(fabric.out_start[u], fabric.out_start[u + 1]):
         channel = fabric.out_channel[i]
@@ -112,42 +121,49 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, look_up):
         spent = 0.0
         c = channel
         v = u
+        # v ends at the meeting. It ends at u if the move fails: a channel would be too full, or the
+        # new route leads back to u.
         while c >= 0:
-            width = fabric.width[c]
+            capacity_class = fabric.capacity_class[c]
             if load[c] + packets >= cost.shape[1]:
                 v = u
                 break
-            spent += cost[width, load[c] + packets] - cost[width, load[c]]
+            spent += cost[capacity_class, load[c] + packets] - cost[capacity_class, load[c]]
             v = fabric.target[c]
             if v == u or tree.stamp[v] == look_up:
                 break
             c = steps[v]
+        # not marked: the new route ends at a switch without a route
         if v == u or tree.stamp[v] != look_up:
             continue
         gain = tree.relief[v] - spent
-        if gain > best_gain and is_legal_move(fabric, legality, tree, steps, u, channel) > 0:
+        if gain > best_gain and try_move(fabric, legality, tree, steps, u, channel) > 0:
             best_channel, best_meeting, best_gain = channel, v, gain
     return best_channel, best_meeting
 
 
 @helper()
-def _shift(fabric, steps, load, floor, channel, meeting, packets):
-    """Add packets to the channels from `channel` to a switch; return how many reach the floor."""
-    reached = 0
+def _add_packets(fabric, steps, load, floor, channel, meeting, packets):
+    """Add packets to the channels from `channel` to the switch `meeting`.
+
+    Return how many more of them are at the floor or above; negative if fewer are.
+    """
+    num_high_change = 0
     while True:
-        width = fabric.width[channel]
-        reached -= load[channel] >= floor[width]
+        capacity_class = fabric.capacity_class[channel]
+        num_high_change -= load[channel] >= floor[capacity_class]
         load[channel] += packets
-        reached += load[channel] >= floor[width]
+        num_high_change += load[channel] >= floor[capacity_class]
         if fabric.target[channel] == meeting:
-            return reached
+            return num_high_change
         channel = steps[fabric.target[channel]]
 
 
 @helper()
-def _move(fabric, legality, tree, steps, u, channel, meeting):
+def _apply_move(fabric, legality, tree, steps, u, channel, meeting):
     """Let u forward over `channel`, and bring the tree up to date."""
-    count = is_legal_move(fabric, legality, tree, steps, u, channel)
+    # once more, because `trial` belongs to the move that was examined last
+    count = try_move(fabric, legality, tree, steps, u, channel)
     for i in range(count):
         v = tree.queue[i]
         for q in range(legality.first[v], legality.first[v + 1]):

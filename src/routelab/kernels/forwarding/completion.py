@@ -24,6 +24,9 @@ from routelab.kernels.forwarding.acyclic import (
 )
 from routelab.kernels.jit import helper, jit
 
+NO_HOPS = 32767
+"""More hops than any route has."""
+
 
 @jit
 def complete_trees(
@@ -73,7 +76,8 @@ def complete_trees(
     escape = _empty_escape(len(steps))
     if num_given < steps.shape[1]:
         channels = (channel_target, out_start, out_channel)
-        _reserve_escape_trees(escape, channels, min(max_lane + 2, vcs), edges, graph)
+        num_lanes = min(max_lane + 2, vcs)  # those that the routes use, 0 to max_lane, and one
+        _reserve_escape_trees(escape, channels, num_lanes, edges, graph)
     # 3. Each tree grows on the lanes of the neighbours. If it is stuck, one switch changes lanes,
     #    and it may grow on from there. If that fails, too, the escape tree is left; but it replaces
     #    the whole tree, which given routes do not allow.
@@ -105,7 +109,7 @@ class Escape(NamedTuple):
     lane : int8 array, shape (S,)
         Lane of the tree at each switch; −1 without a tree.
     up, down : int32 array, shape (S,)
-        Channel to the parent of each switch, and from it; −1 for a root.
+        Channel from each switch to its parent, and back; −1 for a root.
     """
 
     lane: NDArray[np.int8]
@@ -117,29 +121,32 @@ class Escape(NamedTuple):
 def _empty_escape(switches):
     """Return an `Escape` without trees."""
     return Escape(
-        np.full(switches, -1, np.int8),
-        np.full(switches, -1, np.int32),
-        np.full(switches, -1, np.int32),
+        lane=np.full(switches, -1, np.int8),
+        up=np.full(switches, -1, np.int32),
+        down=np.full(switches, -1, np.int32),
     )
 
 
 @helper()
-def _reserve_escape_trees(escape, channels, vcs, edges, graph):
-    """Add the turns of a spanning tree of each part, on the first lane where one fits."""
+def _reserve_escape_trees(escape, channels, num_lanes, edges, graph):
+    """Add the turns of a spanning tree of each part, on the first lane where one fits.
+
+    `escape` is updated. A part for which no root and no lane fits keeps lane −1.
+    """
     switches = len(escape.lane)
-    visited = np.zeros(switches, np.bool_)
+    is_visited = np.zeros(switches, np.bool_)
     queue = np.empty(switches, np.int32)
     members = np.empty(switches, np.int32)
     for switch in range(switches):
-        if visited[switch]:
+        if is_visited[switch]:
             continue
-        count = _start_tree(escape, channels, switch, members)
+        count = _grow_escape_tree(escape, channels, switch, members)
         for i in range(count):
-            visited[members[i]] = True
+            is_visited[members[i]] = True
         is_reserved = False
-        for lane in range(vcs):
+        for lane in range(num_lanes):
             for i in range(count):
-                _start_tree(escape, channels, members[i], queue)
+                _grow_escape_tree(escape, channels, members[i], queue)
                 is_reserved = _add_tree_turns(escape, channels, queue, count, lane, edges, graph)
                 if is_reserved:
                     break
@@ -150,8 +157,12 @@ def _reserve_escape_trees(escape, channels, vcs, edges, graph):
 
 
 @helper()
-def _start_tree(escape, channels, root, queue):
-    """Lay a breadth-first tree of two-way links; return its number of switches, in `queue`."""
+def _grow_escape_tree(escape, channels, root, queue):
+    """Grow a breadth-first tree over links with channels in both directions.
+
+    `up` and `down` of `escape` are updated, and `queue` is filled with the switches of the tree.
+    Return their number.
+    """
     channel_target, out_start, out_channel = channels
     queue[0] = root
     count, next_position = 1, 0
@@ -165,10 +176,10 @@ def _start_tree(escape, channels, root, queue):
             u = channel_target[out_channel[i]]
             if reached[u]:
                 continue
-            for k in range(out_start[u], out_start[u + 1]):
-                if channel_target[out_channel[k]] == parent:
+            for j in range(out_start[u], out_start[u + 1]):
+                if channel_target[out_channel[j]] == parent:
                     reached[u] = True
-                    escape.up[u], escape.down[u] = out_channel[k], out_channel[i]
+                    escape.up[u], escape.down[u] = out_channel[j], out_channel[i]
                     queue[count] = u
                     count += 1
                     break
@@ -177,17 +188,22 @@ def _start_tree(escape, channels, root, queue):
 
 @helper()
 def _add_tree_turns(escape, channels, members, count, lane, edges, graph):
-    """Add all turns of a tree on a lane; False, with the graph as it was, if one closes a cycle."""
+    """Add all turns of a tree on a lane; False, with the graph as it was, if one closes a cycle.
+
+    A switch u with parent p, grandparent g and sibling w has the turns g-p-u, u-p-g, w-p-u and
+    u-p-w.
+    """
     channel_target, out_start, out_channel = channels
-    base = lane * len(channel_target)
+    first_vertex = lane * len(channel_target)
     added = np.empty(8, np.int64)
-    total = 0
+    num_added = 0
     for i in range(count):
         u = members[i]
         if escape.up[u] < 0:
             continue
         parent = channel_target[escape.up[u]]
-        # turns at the parent: to and from its own parent, and to each of its other children
+        # Turns at the parent. The index before its first channel stands for its own parent; its
+        # channels to other children w follow. w-p-u is added when u and w change roles.
         for k in range(out_start[parent] - 1, out_start[parent + 1]):
             into, out = escape.down[parent], escape.up[parent]
             if k >= out_start[parent]:
@@ -198,23 +214,24 @@ def _add_tree_turns(escape, channels, members, count, lane, edges, graph):
             for tail, head in ((into, escape.down[u]), (escape.up[u], out)):
                 if tail < 0 or head < 0:
                     continue
-                edge = _find_edge(edges, base + tail, base + head)
+                edge = _find_edge(edges, first_vertex + tail, first_vertex + head)
                 if graph.state[edge] == PRESENT:
                     continue
-                if not add_edge(edges, graph, base + tail, edge):
-                    for n in range(total):
+                if not add_edge(edges, graph, first_vertex + tail, edge):
+                    for n in range(num_added):
                         graph.state[added[n]] = UNKNOWN
                     return False
-                if total == len(added):
-                    added = np.concatenate((added, np.empty(total, np.int64)))
-                added[total] = edge
-                total += 1
+                if num_added == len(added):
+                    added = np.concatenate((added, np.empty(num_added, np.int64)))
+                added[num_added] = edge
+                num_added += 1
     return True
 
 
 @helper()
 def _follow_escape(escape, steps, lanes, d, root, channel_target):
     """Replace the routes to a destination by those along the spanning tree."""
+    # Up at every switch, but down at those between the tree's root and the destination.
     for u in range(len(steps)):
         steps[u, d] = escape.up[u]
         lanes[u, d] = escape.lane[u]
@@ -228,25 +245,28 @@ def _follow_escape(escape, steps, lanes, d, root, channel_target):
 
 @helper()
 def _all_turns(channel_source, channel_target, out_start, out_channel, vcs):
-    """Return all dependencies that routes without a way straight back can have, as CSR."""
+    """Return all dependencies that routes without turns straight back can have, as CSR.
+
+    Vertices are resources, ``lane * C + channel``.
+    """
     channels = len(channel_source)
     start = np.zeros(channels * vcs + 1, np.int64)
-    for v in range(vcs):
+    for lane in range(vcs):
         for c in range(channels):
             switch = channel_target[c]
-            row = v * channels + c
-            start[row + 1] = start[row]
+            tail = lane * channels + c
+            start[tail + 1] = start[tail]
             for i in range(out_start[switch], out_start[switch + 1]):
-                start[row + 1] += channel_target[out_channel[i]] != channel_source[c]
+                start[tail + 1] += channel_target[out_channel[i]] != channel_source[c]
     target = np.empty(start[-1], np.int32)
-    fill = 0
-    for v in range(vcs):
+    next_free = 0
+    for lane in range(vcs):
         for c in range(channels):
             switch = channel_target[c]
             for i in range(out_start[switch], out_start[switch + 1]):
                 if channel_target[out_channel[i]] != channel_source[c]:
-                    target[fill] = v * channels + out_channel[i]
-                    fill += 1
+                    target[next_free] = lane * channels + out_channel[i]
+                    next_free += 1
     return start, target
 
 
@@ -258,17 +278,17 @@ def _incoming(channel_target, switches):
         start[w + 1] += 1
     for s in range(switches):
         start[s + 1] += start[s]
-    fill = start.copy()
+    next_free = start.copy()
     channel = np.empty(len(channel_target), np.int32)
     for c in range(len(channel_target)):
-        channel[fill[channel_target[c]]] = c
-        fill[channel_target[c]] += 1
+        channel[next_free[channel_target[c]]] = c
+        next_free[channel_target[c]] += 1
     return start, channel
 
 
 @helper()
 def _find_edge(edges, tail, head):
-    """Return the number of an edge."""
+    """Return the number of the edge from `tail` to `head`; −1 if there is none."""
     for e in range(edges.start[tail], edges.start[tail + 1]):
         if edges.target[e] == head:
             return e
@@ -277,18 +297,20 @@ def _find_edge(edges, tail, head):
 
 @helper()
 def _read_routes(steps, lanes, hops, d, root, channel_target, edges, graph):
-    """Add the dependencies of the given routes to a destination; set their hops and lanes."""
+    """Add the dependencies of the given routes to a destination; update their hops and lanes."""
     channels = len(channel_target)
-    size = len(steps)
-    for s in range(size):
-        hops[s, d] = -1
-    # routes that begin at a switch state their lane: that of those which pass comes second
-    stated = lanes[:, d] >= 0
-    for s in range(size):
-        if not stated[s] or (s != root and steps[s, d] < 0):
+    num_switches = len(steps)
+    for source in range(num_switches):
+        hops[source, d] = -1
+    # Copied, because lanes are filled in below: where no route begins, packets get the lane of one
+    # that passes.
+    has_lane = lanes[:, d] >= 0
+    for source in range(num_switches):
+        if not has_lane[source] or (source != root and steps[source, d] < 0):
             continue
-        lane = lanes[s, d]
-        switch, remaining = s, 0
+        lane = lanes[source, d]
+        # 1. The turns of the route, and its number of hops.
+        switch, remaining = source, 0
         while switch != root:
             c = steps[switch, d]
             switch = channel_target[c]
@@ -298,7 +320,8 @@ def _read_routes(steps, lanes, hops, d, root, channel_target, edges, graph):
                 graph.state[_find_edge(edges, tail, lane * channels + steps[switch, d])] = PRESENT
                 if lanes[switch, d] < 0:
                     lanes[switch, d] = lane
-        switch = s
+        # 2. The hops that remain at each switch, up to one that an earlier route has passed.
+        switch = source
         while hops[switch, d] < 0:
             hops[switch, d] = remaining
             if switch == root:
@@ -311,13 +334,14 @@ def _read_routes(steps, lanes, hops, d, root, channel_target, edges, graph):
 
 @helper()
 def _sort_topologically(edges, graph):
-    """Put all vertices into topological order; False if there is a cycle."""
-    size = len(edges.start) - 1
-    in_degree = np.zeros(size, np.int32)
+    """Put all vertices into topological order, in `graph`; False if there is a cycle."""
+    # Kahn's algorithm. `graph.vertex` is the queue, and the order at the end.
+    num_vertices = len(edges.start) - 1
+    in_degree = np.zeros(num_vertices, np.int32)
     for e in range(len(edges.target)):
         in_degree[edges.target[e]] += graph.state[e] == PRESENT
     num_sorted = 0
-    for v in range(size):
+    for v in range(num_vertices):
         if not in_degree[v]:
             graph.vertex[num_sorted] = v
             num_sorted += 1
@@ -333,36 +357,41 @@ def _sort_topologically(edges, graph):
                 if not in_degree[w]:
                     graph.vertex[num_sorted] = w
                     num_sorted += 1
-    return num_sorted == size
+    return num_sorted == num_vertices
 
 
 @helper()
 def _extend_by_levels(steps, lanes, hops, d, channel_source, in_start, in_channel, edges, graph):
-    """Attach switches to neighbours on the neighbours' lanes, level by level."""
+    """Attach switches without a route to neighbours, on the neighbours' lanes, level by level.
+
+    `steps`, `lanes` and `hops` are updated. A level has the switches with so many hops.
+    """
     channels = len(channel_source)
     level, is_growing = 0, True
     while is_growing:
         is_growing = False
-        for x in range(len(steps)):
-            is_growing |= hops[x, d] > level
-            if hops[x, d] != level:
+        for neighbour in range(len(steps)):
+            is_growing |= hops[neighbour, d] > level
+            if hops[neighbour, d] != level:
                 continue
-            for i in range(in_start[x], in_start[x + 1]):
+            for i in range(in_start[neighbour], in_start[neighbour + 1]):
                 c = in_channel[i]
-                u = channel_source[c]
-                if hops[u, d] >= 0:
+                switch = channel_source[c]
+                if hops[switch, d] >= 0:
                     continue
-                lane = lanes[x, d]
+                lane = lanes[neighbour, d]
+                # The last hop, to the destination, depends on no further channel.
                 if level > 0:
                     tail = lane * channels + c
-                    edge = _find_edge(edges, tail, lane * channels + steps[x, d])
+                    edge = _find_edge(edges, tail, lane * channels + steps[neighbour, d])
+                    # no edge: the turn leads straight back
                     if edge < 0 or graph.state[edge] == FORBIDDEN:
                         continue
                     if graph.state[edge] != PRESENT and not add_edge(edges, graph, tail, edge):
                         # no edge is removed from here on, so the cycle stays
                         graph.state[edge] = FORBIDDEN
                         continue
-                steps[u, d], lanes[u, d], hops[u, d] = c, lane, level + 1
+                steps[switch, d], lanes[switch, d], hops[switch, d] = c, lane, level + 1
                 is_growing = True
         level += 1
 
@@ -371,47 +400,55 @@ def _extend_by_levels(steps, lanes, hops, d, channel_source, in_start, in_channe
 def _attach_on_any_lane(
     steps, lanes, hops, d, channel_target, out_start, out_channel, vcs, edges, graph
 ):
-    """Attach one switch on any lane that is possible.
+    """Attach one switch without a route to a neighbour with one, on the first possible lane.
+
+    `steps`, `lanes` and `hops` of the switch are updated.
 
     Returns
     -------
     stuck : int
-        A switch with a neighbour but without a route, before the call; −1 if there was none.
+        Switch that had no route before the call although a neighbour had one; −1 if there was none.
     added : bool
+        Whether this switch has a route now.
     """
     stuck = -1
-    for u in range(len(steps)):
-        if hops[u, d] >= 0:
+    for switch in range(len(steps)):
+        if hops[switch, d] >= 0:
             continue
-        tried_hops = -1
+        last_hops = -1
         while True:
-            # neighbours in ascending order of hops
-            next_hops = 32767
-            for i in range(out_start[u], out_start[u + 1]):
-                h = hops[channel_target[out_channel[i]], d]
-                if tried_hops < h < next_hops:
-                    next_hops = h
-            if next_hops == 32767:
+            # The next number of hops among the neighbours, in ascending order. −1, no route, is
+            # never greater than `last_hops`.
+            next_hops = NO_HOPS
+            for i in range(out_start[switch], out_start[switch + 1]):
+                neighbour_hops = hops[channel_target[out_channel[i]], d]
+                if last_hops < neighbour_hops < next_hops:
+                    next_hops = neighbour_hops
+            if next_hops == NO_HOPS:
                 break
-            tried_hops = next_hops
-            stuck = u
-            for i in range(out_start[u], out_start[u + 1]):
+            last_hops = next_hops
+            stuck = switch
+            for i in range(out_start[switch], out_start[switch + 1]):
                 c = out_channel[i]
-                x = channel_target[c]
-                if hops[x, d] != next_hops:
+                neighbour = channel_target[c]
+                if hops[neighbour, d] != next_hops:
                     continue
                 for lane in range(vcs):
                     if _add_route(steps, d, c, next_hops, lane, channel_target, edges, graph):
-                        steps[u, d], lanes[u, d], hops[u, d] = c, lane, next_hops + 1
-                        return u, True
+                        steps[switch, d], lanes[switch, d], hops[switch, d] = c, lane, next_hops + 1
+                        return switch, True
     return stuck, False
 
 
 @helper()
 def _add_route(steps, d, first_channel, hops, lane, channel_target, edges, graph):
-    """Add the dependencies of a route from `first_channel` on; False if one is impossible."""
+    """Add the dependencies of a route from `first_channel` on, over `hops` more channels.
+
+    False, with the graph as it was, if one closes a cycle or turns straight back.
+    """
     channels = len(channel_target)
     added = np.empty(hops, np.int64)
+    # edges in `added`; −count − 1, which is negative, when one is impossible
     count = 0
     c = first_channel
     for _ in range(hops):

@@ -46,28 +46,31 @@ def first_fit(group_start, path_start, hop_channel, start, target, order, limit)
     """
     edges = list_edges(start, target)
     layer = np.full(len(group_start) - 1, -1, np.int32)
-    ranks = np.empty((min(limit, 4), len(start) - 1), np.int32)
-    hop = number_dependencies(path_start, hop_channel, start, target)
+    ranks = np.empty((min(limit, 4), len(start) - 1), np.int32)  # doubled when more layers come
+    dependencies = number_dependencies(path_start, hop_channel, start, target)
     first_hop = path_start[group_start]
     added = np.empty(longest_path(first_hop), np.int32)
     groups = order.copy()
-    count, number = len(groups), 0
-    while count and number < limit:
+    num_waiting, current = len(groups), 0
+    while num_waiting and current < limit:
         graph = empty_graph(len(start) - 1, len(target))
+        # The refused groups move to the front of the list, in their order.
         num_refused = 0
-        for i in range(count):
+        for i in range(num_waiting):
             g = groups[i]
-            if add_path(edges, graph, hop_channel, hop, first_hop[g], first_hop[g + 1], added):
-                layer[g] = number
+            if add_path(
+                edges, graph, hop_channel, dependencies, first_hop[g], first_hop[g + 1], added
+            ):
+                layer[g] = current
             else:
                 groups[num_refused] = g
                 num_refused += 1
-        if number == len(ranks):
+        if current == len(ranks):
             ranks = np.concatenate((ranks, np.empty_like(ranks)))
-        ranks[number] = graph.position
-        count = num_refused
-        number += 1
-    return layer, ranks[:number]
+        ranks[current] = graph.position
+        num_waiting = num_refused
+        current += 1
+    return layer, ranks[:current]
 
 
 @helper()
@@ -85,44 +88,49 @@ def number_dependencies(path_start, hop_channel, start, target):
 
     −1 for the last hop of a path.
     """
-    hop = np.full(len(hop_channel), -1, np.int32)
+    dependency_of_hop = np.full(len(hop_channel), -1, np.int32)
     for k in range(len(path_start) - 1):
         for h in range(path_start[k], path_start[k + 1] - 1):
             e = start[hop_channel[h]]
             while target[e] != hop_channel[h + 1]:
                 e += 1
-            hop[h] = e
-    return hop
+            dependency_of_hop[h] = e
+    return dependency_of_hop
 
 
 @helper()
-def add_path(edges, graph, hop_channel, hop, first_hop, end, added):
-    """Add the dependencies of the paths over hops `first_hop` to `end` - 1, or none of them.
+def add_path(edges, graph, hop_channel, dependencies, first_hop, end, added):
+    """Add the dependencies of the paths over hops `first_hop` to `end` - 1, and return True.
+
+    If one of them closes a cycle, none is added and the result is False.
 
     Parameters
     ----------
+    dependencies : int32 array, shape (H,)
+        From `number_dependencies`.
     added : int32 array
         Scratch, at least as long as the paths together.
     """
     for h in range(first_hop, end - 1):
-        if hop[h] >= 0 and graph.state[hop[h]] == FORBIDDEN:
+        if dependencies[h] >= 0 and graph.state[dependencies[h]] == FORBIDDEN:
             return False
-    count = 0
+    num_added = 0
     for h in range(first_hop, end - 1):
-        e = hop[h]
-        if e < 0 or graph.state[e] == PRESENT:
+        dependency = dependencies[h]
+        if dependency < 0 or graph.state[dependency] == PRESENT:
             continue
-        if add_edge(edges, graph, hop_channel[h], e):
-            added[count] = e
-            count += 1
+        if add_edge(edges, graph, hop_channel[h], dependency):
+            added[num_added] = dependency
+            num_added += 1
             continue
-        for i in range(count):
+        for i in range(num_added):
             graph.state[added[i]] = UNKNOWN
-        # what fails without the other dependencies of these paths will always fail
-        if count == 0 or not add_edge(edges, graph, hop_channel[h], e):
-            graph.state[e] = FORBIDDEN
+        # A dependency that closes a cycle even without the others of these paths always will,
+        # because the graph only grows. If it closes none, the others were to blame.
+        if num_added == 0 or not add_edge(edges, graph, hop_channel[h], dependency):
+            graph.state[dependency] = FORBIDDEN
         else:
-            graph.state[e] = UNKNOWN
+            graph.state[dependency] = UNKNOWN
         return False
     return True
 
@@ -136,31 +144,31 @@ def even_layers(path_start, hop_channel, ranks, layer, order):
     path_start, hop_channel
         As for `first_fit`.
     ranks : int32 array, shape (layers, C)
-        Place of each channel in the order of each layer.
+        Position of each channel in the order of each layer.
     layer : int32 array, shape (K,)
-        Layer of each path; changed.
+        Layer of each path. Updated.
     order : int64 array
         Paths in the order in which they move.
     """
-    hops = np.zeros(len(ranks), np.int64)
+    num_hops = np.zeros(len(ranks), np.int64)
     for k in range(len(layer)):
-        hops[layer[k]] += path_start[k + 1] - path_start[k]
+        num_hops[layer[k]] += path_start[k + 1] - path_start[k]
     for k in order:
         first_hop, end = path_start[k], path_start[k + 1]
         emptiest = layer[k]
-        hops[emptiest] -= end - first_hop
-        for i in range(len(ranks)):
-            if hops[i] >= hops[emptiest]:
+        num_hops[emptiest] -= end - first_hop
+        for candidate in range(len(ranks)):
+            if num_hops[candidate] >= num_hops[emptiest]:
                 continue
             fits = True
             for h in range(first_hop, end - 1):
-                if ranks[i, hop_channel[h]] >= ranks[i, hop_channel[h + 1]]:
+                if ranks[candidate, hop_channel[h]] >= ranks[candidate, hop_channel[h + 1]]:
                     fits = False
                     break
             if fits:
-                emptiest = i
+                emptiest = candidate
         layer[k] = emptiest
-        hops[emptiest] += end - first_hop
+        num_hops[emptiest] += end - first_hop
 
 
 @jit

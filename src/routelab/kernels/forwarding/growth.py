@@ -74,6 +74,7 @@ def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
     tree.queue[0] = root
     fill_arrivals_at_root(legality, tree.good, root)
     count = 1
+    # A pass with a lower limit begins at the root again, because switches may join anywhere.
     for min_good in range(max_good, 0, -1):
         level_start, level_end = 0, count
         while level_start < level_end:
@@ -95,23 +96,28 @@ def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
 
 
 @inline
-def _try_channel(fabric, legality, steps, root, channel, min_good, load, rank, tree, level, count):
+def _try_channel(
+    fabric, legality, steps, root, channel, min_good, load, rank, tree, level_begin, count
+):
     """Let the channel's source join, or change its channel if it joined at this distance.
 
-    ``queue[level:count]`` are the switches that joined at this distance, marked by the stamp
-    `level`. Return `count`, plus 1 if the source has joined.
+    ``queue[level_begin:count]`` are the switches that joined at this distance, marked by the stamp
+    `level_begin`. Return `count`, plus 1 if the source has joined.
     """
     u = fabric.source[channel]
     old_channel = steps[u]
     if u == root:
         return count
+    # 1. A switch that joined earlier stays. One of this distance changes to a better channel only.
     if old_channel >= 0:
-        if tree.stamp[u] != level:
+        if tree.stamp[u] != level_begin:
             return count
         if load[channel] > load[old_channel] or (
             load[channel] == load[old_channel] and rank[channel] >= rank[old_channel]
         ):
             return count
+    # 2. Its route must be legal, and enough others must be able to join over it: from `min_good`
+    #    arrivals of an automaton; with turns, if it is 2, from all other neighbours.
     next_channel = steps[fabric.target[channel]]
     num_good = fill_good_arrivals(fabric, legality, tree.good, channel, next_channel, tree.trial)
     if tree.trial[legality.begin[u]] == 0:
@@ -120,9 +126,10 @@ def _try_channel(fabric, legality, steps, root, channel, min_good, load, rank, t
         return count
     if len(legality.turns) and min_good > 1 and not _is_open(fabric, legality, channel, tree.trial):
         return count
+    # 3. It joins.
     steps[u] = channel
     if old_channel < 0:
-        tree.stamp[u] = level
+        tree.stamp[u] = level_begin
         tree.queue[count] = u
         count += 1
     return count

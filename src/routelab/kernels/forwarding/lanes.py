@@ -42,7 +42,7 @@ class LaneGraphs(NamedTuple):
 
 
 @jit
-def escape_lane_graphs(fabric, escape, lane, count):
+def escape_lane_graphs(fabric, escape, lane, num_lanes):
     """Return the graphs of lanes that hold the turns of the escape routes only.
 
     Parameters
@@ -51,8 +51,8 @@ def escape_lane_graphs(fabric, escape, lane, count):
     escape : int32 array, shape (T, S)
         Trees, those of each lane inside one spanning tree.
     lane : int64 array, shape (T,)
-    count : int
-        Number of lanes.
+        Lane of each destination.
+    num_lanes : int
 
     Returns
     -------
@@ -63,58 +63,58 @@ def escape_lane_graphs(fabric, escape, lane, count):
     edges = list_edges(fabric.turn_start, turn_target)
     empty = empty_graph(channels, len(turn_target))
     graphs = Acyclic(
-        np.zeros((count, len(turn_target)), np.uint8),
-        np.empty((count, channels), np.int32),
-        np.empty((count, channels), np.int32),
-        np.empty((count, channels), np.int64),
-        np.empty((count, channels), np.int32),
-        np.empty((count, channels), np.int32),
-        np.zeros((count, 1), np.int64),
+        state=np.zeros((num_lanes, len(turn_target)), np.uint8),
+        position=np.empty((num_lanes, channels), np.int32),
+        vertex=np.empty((num_lanes, channels), np.int32),
+        mark=np.empty((num_lanes, channels), np.int64),
+        descendants=np.empty((num_lanes, channels), np.int32),
+        ancestors=np.empty((num_lanes, channels), np.int32),
+        searches=np.zeros((num_lanes, 1), np.int64),
     )
     graphs.position[:] = empty.position
     graphs.vertex[:] = empty.vertex
     graphs.mark[:] = empty.mark
-    lanes = LaneGraphs(edges, graphs, np.zeros((count, len(turn_target)), np.int32))
+    lanes = LaneGraphs(edges, graphs, np.zeros((num_lanes, len(turn_target)), np.int32))
     # no turn closes a cycle, because those of a lane lie inside a spanning tree
     for t in range(len(escape)):
         graph = lane_graph(lanes, lane[t])
         steps = escape[t]
         for u in range(len(steps)):
-            e = next_turn(fabric, steps, u)
-            if e >= 0 and graph.state[e] == UNKNOWN:
-                add_edge(edges, graph, steps[u], e)
-                lanes.users[lane[t], e] = 1
+            turn = next_turn(fabric, steps, u)
+            if turn >= 0 and graph.state[turn] == UNKNOWN:
+                add_edge(edges, graph, steps[u], turn)
+                lanes.users[lane[t], turn] = 1
     return lanes
 
 
 @helper()
-def lane_graph(lanes, number):
+def lane_graph(lanes, lane):
     """Return the graph of one lane."""
-    g = lanes.graphs
+    graphs = lanes.graphs
     return Acyclic(
-        g.state[number],
-        g.position[number],
-        g.vertex[number],
-        g.mark[number],
-        g.descendants[number],
-        g.ancestors[number],
-        g.searches[number],
+        graphs.state[lane],
+        graphs.position[lane],
+        graphs.vertex[lane],
+        graphs.mark[lane],
+        graphs.descendants[lane],
+        graphs.ancestors[lane],
+        graphs.searches[lane],
     )
 
 
 @helper()
 def remove_unused_turns(lanes):
     """Remove turns that no tree uses; forbidden ones may be tried again without them."""
-    for number in range(len(lanes.users)):
-        users, state = lanes.users[number], lanes.graphs.state[number]
-        for e in range(len(users)):
-            if users[e] == 0:
-                state[e] = UNKNOWN
+    for lane in range(len(lanes.users)):
+        users, state = lanes.users[lane], lanes.graphs.state[lane]
+        for turn in range(len(users)):
+            if users[turn] == 0:
+                state[turn] = UNKNOWN
 
 
 @helper()
 def next_turn(fabric, steps, u):
-    """Return the turn of the route of u behind its next channel; −1 if there is none."""
+    """Return the turn that packets of switch u take at the next switch; −1 if none."""
     c = steps[u]
     if c < 0 or steps[fabric.target[c]] < 0:
         return np.int64(-1)

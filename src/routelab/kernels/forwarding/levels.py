@@ -11,7 +11,7 @@ from routelab.kernels.jit import helper, inline, jit
 
 
 @jit
-def leveled_trees(fabric, level, back):
+def leveled_trees(fabric, level, opposite):
     """Return trees in which every route goes up, then down.
 
     From each destination a main way leads up, at every switch over the link whose channel down
@@ -23,8 +23,8 @@ def leveled_trees(fabric, level, back):
     fabric : Fabric
     level : int32 array, shape (S,)
         0 at the bottom; channels join neighbouring levels.
-    back : int32 array, shape (C,)
-        The opposite channel of each.
+    opposite : int32 array, shape (C,)
+        Channel of the same link in the other direction.
 
     Returns
     -------
@@ -33,8 +33,9 @@ def leveled_trees(fabric, level, back):
     """
     switches, destinations = len(level), len(fabric.root)
     trees = np.full((destinations, switches), -1, np.int32)
-    down = np.zeros(len(back), np.int64)
-    up = np.zeros(len(back), np.int64)
+    # destinations that each channel serves
+    down_load = np.zeros(len(opposite), np.int64)
+    up_load = np.zeros(len(opposite), np.int64)
     queue = np.empty(switches, np.int32)
     ancestors = np.empty(switches, np.int32)
     for t in range(destinations):
@@ -44,16 +45,16 @@ def leveled_trees(fabric, level, back):
         while v >= 0:
             ancestors[count] = v
             count += 1
-            c = _least_loaded_down(fabric, level, back, down, v)
+            c = _least_loaded_down(fabric, level, opposite, down_load, v)
             v = -1
             if c >= 0:
-                down[c] += 1
+                down_load[c] += 1
                 v = fabric.source[c]
                 steps[v] = c
         # 2. Switches below the main way, from the destination upwards: so each climbs to the lowest
         #    switch that it can turn at.
         for i in range(count):
-            _climb_to(fabric, level, up, steps, root, ancestors[i], queue)
+            _climb_to(fabric, level, up_load, steps, root, ancestors[i], queue)
         # 3. All other ancestors go down, and switches below climb to them. The list grows on the
         #    way: the ancestors of an ancestor come later.
         i = 0
@@ -63,40 +64,40 @@ def leveled_trees(fabric, level, back):
                 c = fabric.in_channel[j]
                 u = fabric.source[c]
                 if level[u] > level[v] and steps[u] < 0:
-                    c = _least_loaded_between(fabric, down, v, u)
+                    c = _least_loaded_between(fabric, down_load, v, u)
                     steps[u] = c
                     ancestors[count] = u
                     count += 1
-                    _climb_to(fabric, level, up, steps, root, u, queue)
+                    _climb_to(fabric, level, up_load, steps, root, u, queue)
             i += 1
     return trees
 
 
 @helper()
-def _least_loaded_down(fabric, level, back, down, v):
-    """Return the channel down to v with the fewest destinations, from the emptiest switch."""
+def _least_loaded_down(fabric, level, opposite, down_load, v):
+    """Return the channel down to v that serves the fewest destinations; −1 at the top."""
     least_loaded = -1
     for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
-        c = back[fabric.out_channel[i]]
-        is_less = least_loaded < 0 or down[c] < down[least_loaded]
+        c = opposite[fabric.out_channel[i]]
+        is_less = least_loaded < 0 or down_load[c] < down_load[least_loaded]
         if level[fabric.source[c]] > level[v] and is_less:
             least_loaded = c
     return least_loaded
 
 
 @helper()
-def _least_loaded_between(fabric, down, v, u):
-    """Return the channel from u to v with the fewest destinations."""
+def _least_loaded_between(fabric, down_load, v, u):
+    """Return the channel from u to v, of parallel cables, that serves the fewest destinations."""
     least_loaded = -1
     for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
         c = fabric.in_channel[i]
-        if fabric.source[c] == u and (least_loaded < 0 or down[c] < down[least_loaded]):
+        if fabric.source[c] == u and (least_loaded < 0 or down_load[c] < down_load[least_loaded]):
             least_loaded = c
     return least_loaded
 
 
 @inline
-def _climb_to(fabric, level, up, steps, root, top, queue):
+def _climb_to(fabric, level, up_load, steps, root, top, queue):
     """Let all switches below `top` without a route climb towards it."""
     queue[0] = top
     count, i = 1, 0
@@ -109,11 +110,13 @@ def _climb_to(fabric, level, up, steps, root, top, queue):
                 continue
             if steps[u] < 0:
                 steps[u] = c
-                up[c] += 1
+                up_load[c] += 1
                 queue[count] = u
                 count += 1
-            elif fabric.target[steps[u]] == v and up[c] + 1 < up[steps[u]]:
-                up[steps[u]] -= 1
+            # of parallel cables to v, the one that would serve fewer destinations than the present
+            # one does with this destination
+            elif fabric.target[steps[u]] == v and up_load[c] + 1 < up_load[steps[u]]:
+                up_load[steps[u]] -= 1
                 steps[u] = c
-                up[c] += 1
+                up_load[c] += 1
         i += 1

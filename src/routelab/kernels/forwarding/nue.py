@@ -23,8 +23,8 @@ class Growth(NamedTuple):
     ----------
     root : int32
         Switch of the destination.
-    hop : int64
-        Weight of a hop; a channel weighs that and its load.
+    hop_weight : int64
+        Weight of a hop. A channel weighs this and its load.
     steps : int32 array, shape (S,)
         Next channel of each switch; −1 at the root and where no route exists yet.
     load : int64 array, shape (C,)
@@ -34,20 +34,22 @@ class Growth(NamedTuple):
         Channels that the tree may grow over, the one with the smallest `priority` first.
     priority : int64 array, shape (C,)
     queue : int32 array, shape (S,)
-    inside : bool array, shape (S,)
+        Switches that have begun to follow the escape routes.
+    on_escape : bool array, shape (S,)
+        Whether each switch is in `queue`.
     added : int64 array, shape (C,)
         Turns that were added to the graph and may be taken back.
     """
 
     root: np.int32
-    hop: np.int64
+    hop_weight: np.int64
     steps: NDArray[np.int32]
     load: NDArray[np.int64]
     distance: NDArray[np.int64]
     heap: NDArray[np.int32]
     priority: NDArray[np.int64]
     queue: NDArray[np.int32]
-    inside: NDArray[np.bool_]
+    on_escape: NDArray[np.bool_]
     added: NDArray[np.int64]
 
 
@@ -63,13 +65,15 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
     lanes : LaneGraphs
         From `escape_lane_graphs`, or from the round before.
     escape : int32 array, shape (T, S)
+        Next channels of the escape routes.
     lane : int64 array, shape (T,)
+        Lane of each destination.
     order : int64 array, shape (T,)
         Destinations in the order of their trees.
     trees : int32 array, shape (T, S)
-        Next channels of the round before, −1 before the first; changed.
+        Next channels of the round before, −1 before the first. Updated.
     load : int64 array, shape (C,)
-        Packets on each channel, those of `trees`; changed.
+        Packets on each channel, those of `trees`. Updated.
 
     Returns
     -------
@@ -80,12 +84,13 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
     """
     channels, switches = len(fabric.source), trees.shape[1]
     tree = tree_scratch(switches, len(legality.accepting))
-    hop = np.int64(len(fabric.root) * len(fabric.root) // max(channels, 1) + 1)
+    # The mean load if every route had one hop, rounded; never 0.
+    hop_weight = np.int64(len(fabric.root) * len(fabric.root) // max(channels, 1) + 1)
     distance = np.empty(switches, np.int64)
     heap = np.empty(channels, np.int32)
     priority = np.empty(channels, np.int64)
     queue = np.empty(switches, np.int32)
-    inside = np.empty(switches, np.bool_)
+    on_escape = np.empty(switches, np.bool_)
     added = np.empty(channels, np.int64)
     remove_unused_turns(lanes)
     islands, escaped = 0, 0
@@ -93,8 +98,19 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
         # 1. Take the tree of the round before away, with the turns that no other tree uses.
         steps, root, users = trees[t], fabric.root[t], lanes.users[lane[t]]
         graph = lane_graph(lanes, lane[t])
-        _count_users(fabric, legality, graph, users, steps, root, load, tree, -1)
-        growth = Growth(root, hop, steps, load, distance, heap, priority, queue, inside, added)
+        _update_loads_and_users(fabric, legality, graph, users, steps, root, load, tree, -1)
+        growth = Growth(
+            root=root,
+            hop_weight=hop_weight,
+            steps=steps,
+            load=load,
+            distance=distance,
+            heap=heap,
+            priority=priority,
+            queue=queue,
+            on_escape=on_escape,
+            added=added,
+        )
         # 2. Grow it again. It should reach all switches with an escape route.
         steps[:] = -1
         distance[root] = 0
@@ -109,31 +125,34 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
             escaped += 1
             _follow_escape_routes(fabric, lanes.edges, graph, growth, escape[t])
         # 4. Its loads and turns, for all trees after it.
-        _count_users(fabric, legality, graph, users, steps, root, load, tree, 1)
+        _update_loads_and_users(fabric, legality, graph, users, steps, root, load, tree, 1)
     return islands, escaped
 
 
 @helper()
-def _count_users(fabric, legality, graph, users, steps, root, load, tree, sign):
-    """Add a tree to loads and users of turns (sign 1), or take it away from them (sign −1)."""
+def _update_loads_and_users(fabric, legality, graph, users, steps, root, load, tree, sign):
+    """Add a tree to loads and users of turns (sign 1), or subtract it from them (sign −1).
+
+    A turn that no tree uses any more leaves the graph.
+    """
     count = read_tree(fabric, legality, steps, root, tree)
     for i in range(1, count):
         u = tree.queue[i]
         load[steps[u]] += sign * tree.weight[u]
-        e = next_turn(fabric, steps, u)
-        if e >= 0:
-            users[e] += sign
-            if users[e] == 0:
-                graph.state[e] = UNKNOWN
+        turn = next_turn(fabric, steps, u)
+        if turn >= 0:
+            users[turn] += sign
+            if users[turn] == 0:
+                graph.state[turn] = UNKNOWN
 
 
 @helper()
-def _add_dependency(fabric, edges, graph, c, d):
-    """Add the dependency of channel c on d; return whether no cycle prevents it."""
-    e = fabric.turn_start[c] + fabric.port[d]
-    if graph.state[e] == UNKNOWN and not add_edge(edges, graph, c, e):
-        graph.state[e] = FORBIDDEN
-    return graph.state[e] != FORBIDDEN
+def _add_dependency(fabric, edges, graph, channel, next_channel):
+    """Add the dependency of a channel on the next; return whether no cycle prevents it."""
+    turn = fabric.turn_start[channel] + fabric.port[next_channel]
+    if graph.state[turn] == UNKNOWN and not add_edge(edges, graph, channel, turn):
+        graph.state[turn] = FORBIDDEN
+    return graph.state[turn] != FORBIDDEN
 
 
 @helper()
@@ -150,13 +169,15 @@ def _extend_tree(fabric, edges, graph, growth, v):
         size = pop(heap, size, priority)
         u, v = fabric.source[c], fabric.target[c]
         if steps[u] >= 0:
+            # a switch of the tree, to which c offers a lighter way
             if (
                 priority[c] < growth.distance[u]
-                and _leads_to_root(fabric, growth, u, c)
+                and _is_alternative(fabric, growth, u, c)
                 and _add_redirect_dependencies(fabric, edges, graph, growth, u, c, -1) >= 0
             ):
                 steps[u] = c
                 growth.distance[u] = priority[c]
+        # a new switch; at the root, the only switch of the tree without a step, c is the last hop
         elif steps[v] < 0 or _add_dependency(fabric, edges, graph, c, steps[v]):
             steps[u] = c
             growth.distance[u] = priority[c]
@@ -171,7 +192,8 @@ def _push_channels(fabric, growth, v, size):
     for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
         c = fabric.in_channel[i]
         u = fabric.source[c]
-        priority = growth.distance[v] + growth.hop + growth.load[c]
+        # the weight that the route of u would have over c
+        priority = growth.distance[v] + growth.hop_weight + growth.load[c]
         if u != growth.root and (growth.steps[u] < 0 or priority < growth.distance[u]):
             growth.priority[c] = priority
             size = push(growth.heap, size, growth.priority, c)
@@ -180,7 +202,7 @@ def _push_channels(fabric, growth, v, size):
 
 @helper()
 def _backtrack_locally(fabric, edges, graph, growth):
-    """Reach islands over neighbours that change their own way; return the new switches."""
+    """Reach islands over neighbours that change their channel; return how many switches join."""
     num_reached, reached_before = 0, -1
     while num_reached != reached_before:
         reached_before = num_reached
@@ -194,12 +216,14 @@ def _backtrack_locally(fabric, edges, graph, growth):
 
 @helper()
 def _redirect_neighbour(fabric, edges, graph, growth, u):
-    """Let a neighbour of the unreached switch u take another way that u can follow.
+    """Let a neighbour v of the unreached switch u change to a channel d, so that u can join.
+
+    The route of u is then channel c to v, d, and on to the root. The lightest one is taken.
 
     Returns
     -------
     v : int
-        The neighbour on the lightest way of u; −1 if there is none.
+        The neighbour; −1 if none can do so without a cycle.
     """
     least_weight, channel, next_channel = np.int64(-1), -1, -1
     for i in range(fabric.out_start[u], fabric.out_start[u + 1]):
@@ -210,11 +234,12 @@ def _redirect_neighbour(fabric, edges, graph, growth, u):
         for j in range(fabric.out_start[v], fabric.out_start[v + 1]):
             d = fabric.out_channel[j]
             weight = growth.distance[fabric.target[d]] + growth.load[c] + growth.load[d]
-            if (channel >= 0 and weight >= least_weight) or not _leads_to_root(
+            if (channel >= 0 and weight >= least_weight) or not _is_alternative(
                 fabric, growth, v, d
             ):
                 continue
             count = _add_redirect_dependencies(fabric, edges, graph, growth, v, d, c)
+            # only a trial, so the dependencies are removed again; there are none if it failed (−1)
             for k in range(count):
                 graph.state[growth.added[k]] = UNKNOWN
             if count >= 0:
@@ -224,49 +249,56 @@ def _redirect_neighbour(fabric, edges, graph, growth, u):
     v = fabric.target[channel]
     _add_redirect_dependencies(fabric, edges, graph, growth, v, next_channel, channel)
     growth.steps[v] = next_channel
-    growth.distance[v] = least_weight - growth.load[channel] + growth.hop
+    # the weight from v on: without channel c, and with the hop over d
+    growth.distance[v] = least_weight - growth.load[channel] + growth.hop_weight
     return v
 
 
 @helper()
-def _leads_to_root(fabric, growth, v, d):
-    """Find whether channel d of switch v leads to the root, not over its present one."""
-    x = fabric.target[d]
-    while x != growth.root:
-        if x == v or growth.steps[x] < 0:
+def _is_alternative(fabric, growth, v, d):
+    """Find whether switch v can forward over d, another channel than its present one.
+
+    The tree must lead from the end of d to the root, and not over v: else packets would circle.
+    """
+    switch = fabric.target[d]
+    while switch != growth.root:
+        if switch == v or growth.steps[switch] < 0:
             return False
-        x = fabric.target[growth.steps[x]]
+        switch = fabric.target[growth.steps[switch]]
     return d != growth.steps[v]
 
 
 @helper()
 def _add_redirect_dependencies(fabric, edges, graph, growth, v, d, c):
-    """Add all dependencies that arise if v forwards over d, also packets from channel c.
+    """Add the dependencies that arise if v forwards over d: all packets at v, also from channel c.
 
     Returns
     -------
     count : int
-        Number of them, listed in `added`; −1 if one would close a cycle: then none is added.
+        Number of new ones, listed in `added`; −1 if one would close a cycle: then none is added.
     """
     count = 0
-    x = fabric.target[d]
-    if x != growth.root:
-        count = _try_dependency(fabric, edges, graph, growth, d, growth.steps[x], count)
+    next_switch = fabric.target[d]
+    if next_switch != growth.root:
+        count = _try_dependency(fabric, edges, graph, growth, d, growth.steps[next_switch], count)
     for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
-        g = fabric.in_channel[i]
-        if count >= 0 and (g == c or growth.steps[fabric.source[g]] == g):
-            count = _try_dependency(fabric, edges, graph, growth, g, d, count)
+        arrival = fabric.in_channel[i]
+        if count >= 0 and (arrival == c or growth.steps[fabric.source[arrival]] == arrival):
+            count = _try_dependency(fabric, edges, graph, growth, arrival, d, count)
     return count
 
 
 @helper()
 def _try_dependency(fabric, edges, graph, growth, c, d, count):
-    """Add the dependency of c on d to the list of `count` ones; −1, with none left, on a cycle."""
-    e = fabric.turn_start[c] + fabric.port[d]
-    if graph.state[e] == PRESENT:
+    """Add the dependency of c on d to the graph and to the `count` ones in `added`.
+
+    Return the new count. If the dependency closes a cycle, remove all of them and return −1.
+    """
+    turn = fabric.turn_start[c] + fabric.port[d]
+    if graph.state[turn] == PRESENT:
         return count
-    if graph.state[e] == UNKNOWN and add_edge(edges, graph, c, e):
-        growth.added[count] = e
+    if graph.state[turn] == UNKNOWN and add_edge(edges, graph, c, turn):
+        growth.added[count] = turn
         return count + 1
     for i in range(count):
         graph.state[growth.added[i]] = UNKNOWN
@@ -280,7 +312,7 @@ def _follow_escape_routes(fabric, edges, graph, growth, escape):
     All switches on these routes follow them, too, and so do those whose dependency on the new way
     would close a cycle. Packets of the others enter the escape routes and stay on them.
     """
-    steps, on_escape, queue, root = growth.steps, growth.inside, growth.queue, growth.root
+    steps, on_escape, queue, root = growth.steps, growth.on_escape, growth.queue, growth.root
     # 1. Switches without a route.
     count = 0
     for u in range(len(steps)):

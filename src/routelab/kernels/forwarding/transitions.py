@@ -30,42 +30,49 @@ def layers_with_transitions(path_start, hop_channel, start, target, order, limit
     Returns
     -------
     layer : int16 array, shape (H,)
-    num_lost : int
+    num_unplaced : int
         Paths that would need more layers.
     """
     edges = list_edges(start, target)
     graphs = [empty_graph(len(start) - 1, len(target)) for _ in range(limit)]
-    hop = number_dependencies(path_start, hop_channel, start, target)
+    dependencies = number_dependencies(path_start, hop_channel, start, target)
     layer = np.zeros(len(hop_channel), np.int16)
     added = np.empty(longest_path(path_start), np.int32)
-    num_lost = 0
+    num_unplaced = 0
     for k in order:
         first_hop, end = path_start[k], path_start[k + 1]
         common_layer = -1
         for i in range(limit if whole_first else 0):
-            if add_path(edges, graphs[i], hop_channel, hop, first_hop, end, added):
+            if add_path(edges, graphs[i], hop_channel, dependencies, first_hop, end, added):
                 common_layer = i
                 break
         if common_layer >= 0:
             layer[first_hop:end] = common_layer
-        elif not _split(edges, graphs, hop_channel, hop, first_hop, end, layer):
-            num_lost += 1
-    return layer, num_lost
+        elif not _rise_through_layers(
+            edges, graphs, hop_channel, dependencies, first_hop, end, layer
+        ):
+            num_unplaced += 1
+    return layer, num_unplaced
 
 
 @helper()
-def _split(edges, graphs, hop_channel, hop, first_hop, end, layer):
-    """Follow a path in one layer as far as it goes, then in the next; False if all are used."""
+def _rise_through_layers(edges, graphs, hop_channel, dependencies, first_hop, end, layer):
+    """Follow a path in one layer as far as it goes, then in the next.
+
+    Return False if no layer is left. `layer` is updated for the path's hops.
+    """
     current = 0
     for h in range(first_hop, end):
         layer[h] = current
         if h == end - 1:
             return True
-        graph, e = graphs[current], hop[h]
-        if graph.state[e] == PRESENT:
+        graph, edge = graphs[current], dependencies[h]
+        if graph.state[edge] == PRESENT:
             continue
-        if graph.state[e] == FORBIDDEN or not add_edge(edges, graph, hop_channel[h], e):
-            graph.state[e] = FORBIDDEN
+        if graph.state[edge] == FORBIDDEN or not add_edge(edges, graph, hop_channel[h], edge):
+            # The graph only grows, so the dependency closes a cycle from now on. This hop is the
+            # last one in the layer; a dependency on a higher layer closes no cycle.
+            graph.state[edge] = FORBIDDEN
             current += 1
             if current == len(graphs):
                 return False

@@ -24,19 +24,22 @@ class Fabric(NamedTuple):
     Attributes
     ----------
     source, target : int32 array, shape (C,)
+        Switch that each channel leaves, and switch at which it arrives.
     out_start : int32 array, shape (S + 1,)
     out_channel : int32 array, shape (C,)
-    in_start, in_channel : like these
+        Channels ``out_channel[out_start[s]:out_start[s + 1]]`` leave switch s.
+    in_start, in_channel : int32 array, shape (S + 1,) and (C,)
+        Channels that arrive at each switch.
     port : int32 array, shape (C,)
-        Place of each channel among those that leave its source.
+        Index of each channel among those that leave its source.
     turn_start : int64 array, shape (C + 1,)
         The turn from channel c to channel d has the number ``turn_start[c] + port[d]``.
     hosts : int64 array, shape (S,)
         Terminals at each switch.
     root : int32 array, shape (T,)
         Switch of each destination.
-    width : int16 array, shape (C,)
-        Number of the channel's capacity among the different capacities.
+    capacity_class : int16 array, shape (C,)
+        Index of the channel's capacity among the different capacities, ascending.
     """
 
     source: NDArray[np.int32]
@@ -49,7 +52,7 @@ class Fabric(NamedTuple):
     turn_start: NDArray[np.int64]
     hosts: NDArray[np.int64]
     root: NDArray[np.int32]
-    width: NDArray[np.int16]
+    capacity_class: NDArray[np.int16]
 
 
 class Legality(NamedTuple):
@@ -81,7 +84,7 @@ class Legality(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """One tree while it is looked at; all of it changes.
+    """Scratch for one tree towards a destination after another. Updated: all of it.
 
     Attributes
     ----------
@@ -90,12 +93,14 @@ class Tree(NamedTuple):
     weight : int64 array, shape (S,)
         Terminals at the switch and above it, whose packets leave it over its next channel.
     good : int64 array, shape (V,)
-        With turns the layers left behind the arrival, for an automaton 1 where it is legal.
+        With turns, the layers that allow the rest of the tree from the arrival on, as bits. For an
+        automaton 1 if the rest is legal, else 0.
     trial : int64 array, shape (V,)
-        `good` after a move that is looked at.
+        `good` after a move that is tried.
     queue : int32 array, shape (S,)
+        After `read_tree` the switches of the tree, each behind the one that it forwards to.
     stamp : int64 array, shape (S,)
-        Look-up that last passed the switch.
+        Number of the search that last passed the switch.
     relief : float64 array, shape (S,)
         Cost that a move takes from the channels before the switch.
     """
@@ -113,23 +118,23 @@ class Tree(NamedTuple):
 
 @helper()
 def tree_scratch(switches, arrivals):
-    """Return scratch for one tree after another."""
+    """Return scratch for trees of a network with so many switches and arrivals."""
     return Tree(
-        np.empty(switches, np.int32),
-        np.empty(switches, np.int32),
-        np.empty(switches, np.int32),
-        np.empty(switches, np.int64),
-        np.zeros(arrivals, np.int64),
-        np.zeros(arrivals, np.int64),
-        np.empty(switches, np.int32),
-        np.full(switches, -1, np.int64),
-        np.zeros(switches, np.float64),
+        child=np.empty(switches, np.int32),
+        next_sibling=np.empty(switches, np.int32),
+        previous_sibling=np.empty(switches, np.int32),
+        weight=np.empty(switches, np.int64),
+        good=np.zeros(arrivals, np.int64),
+        trial=np.zeros(arrivals, np.int64),
+        queue=np.empty(switches, np.int32),
+        stamp=np.full(switches, -1, np.int64),
+        relief=np.zeros(switches, np.float64),
     )
 
 
 @helper()
 def list_turns(fabric):
-    """Return both channels of each turn: source, target; int32, shape (number of turns,)."""
+    """Return the first and the second channel of each turn; int32, shape (number of turns,)."""
     turn_source = np.empty(fabric.turn_start[-1], np.int32)
     turn_target = np.empty(fabric.turn_start[-1], np.int32)
     for c in range(len(fabric.source)):
@@ -161,23 +166,25 @@ def fill_good_arrivals(fabric, legality, good_at_target, channel, next_channel, 
         Next channel of the target; −1 if it is the destination's switch.
     """
     first_arrival = legality.first[fabric.source[channel]]
+    # 1. Turns: the layers of the rest that also allow the turn into `next_channel`.
     if len(legality.turns):
         layers = good_at_target[legality.first[fabric.target[channel]]]
         if next_channel >= 0:
             layers &= legality.turns[fabric.turn_start[channel] + fabric.port[next_channel]]
         good[first_arrival] = layers
         return 1 if layers else 0
-    count = 0
-    for number in range(legality.first[fabric.source[channel] + 1] - first_arrival):
-        next_arrival = legality.step[channel, number]
-        good[first_arrival + number] = good_at_target[next_arrival] if next_arrival >= 0 else 0
-        count += good[first_arrival + number]
-    return count
+    # 2. An automaton: an arrival is as good as the one that it becomes over the channel.
+    num_good = 0
+    for index in range(legality.first[fabric.source[channel] + 1] - first_arrival):
+        next_arrival = legality.step[channel, index]
+        good[first_arrival + index] = good_at_target[next_arrival] if next_arrival >= 0 else 0
+        num_good += good[first_arrival + index]
+    return num_good
 
 
 @helper()
 def read_tree(fabric, legality, steps, root, tree):
-    """Read a tree: children, weights and good arrivals. Return the number of its switches.
+    """Fill `tree`: children, weights, good arrivals and queue. Return the number of its switches.
 
     Parameters
     ----------
@@ -189,6 +196,7 @@ def read_tree(fabric, legality, steps, root, tree):
         if steps[u] >= 0:
             v = fabric.target[steps[u]]
             _add_child(tree, u, v)
+    # From the root outwards: the good arrivals of a switch follow from those of its next switch.
     tree.queue[0] = root
     fill_arrivals_at_root(legality, tree.good, root)
     count = 1
@@ -202,6 +210,7 @@ def read_tree(fabric, legality, steps, root, tree):
             tree.queue[count] = u
             count += 1
             u = tree.next_sibling[u]
+    # Back to the root: terminals of a switch and of all that forward to it.
     for i in range(count):
         tree.weight[tree.queue[i]] = fabric.hosts[tree.queue[i]]
     for i in range(count - 1, 0, -1):
@@ -237,16 +246,17 @@ def reattach(fabric, tree, steps, u, channel):
 
 
 @helper()
-def is_legal_move(fabric, legality, tree, steps, u, channel):
-    """Find whether all routes stay legal if u forwards over `channel`.
+def try_move(fabric, legality, tree, steps, u, channel):
+    """Return the number of switches whose good arrivals change if u forwards over `channel`.
 
-    `trial` is then filled at the switches ``queue[:count]`` whose good arrivals change; `count` is
-    returned, −1 if a route becomes illegal.
+    −1 if a route becomes illegal. Else ``queue[:count]`` are these switches, u among them, and
+    `trial` is filled there.
     """
     next_channel = steps[fabric.target[channel]]
     fill_good_arrivals(fabric, legality, tree.good, channel, next_channel, tree.trial)
     if tree.trial[legality.begin[u]] == 0:
         return -1
+    # Children of a switch that changes may change, too; where nothing changes, the search ends.
     tree.queue[0] = u
     count, i = 1, 0
     while i < count:
@@ -300,13 +310,14 @@ def channel_loads(fabric, legality, trees):
 def reaching_switches(fabric):
     """Return the number of switches with a walk to each destination's switch; int64, shape (T,)."""
     switches = len(fabric.hosts)
-    count = np.zeros(switches, np.int64)
+    num_sources = np.zeros(switches, np.int64)
     queue = np.empty(switches, np.int32)
     reached_from = np.full(switches, -1, np.int32)
     result = np.empty(len(fabric.root), np.int64)
     for t in range(len(fabric.root)):
         root = fabric.root[t]
-        if count[root] == 0:
+        # several destinations share a switch: searched once
+        if num_sources[root] == 0:
             queue[0] = root
             reached_from[root] = root
             num_reached, i = 1, 0
@@ -319,6 +330,6 @@ def reaching_switches(fabric):
                         queue[num_reached] = u
                         num_reached += 1
                 i += 1
-            count[root] = num_reached
-        result[t] = count[root]
+            num_sources[root] = num_reached
+        result[t] = num_sources[root]
     return result

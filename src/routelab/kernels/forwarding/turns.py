@@ -24,7 +24,7 @@ def turns_of_orders(fabric, rank):
     Parameters
     ----------
     rank : int32 array, shape (layers, C)
-        Place of each channel in the order of each layer.
+        Position of each channel in the order of each layer.
     """
     turns = np.zeros(fabric.turn_start[-1], np.int64)
     for c in range(len(fabric.source)):
@@ -60,22 +60,24 @@ def choose_layers(fabric, legality, trees):
     tree = tree_scratch(switches, switches)
     layer = np.full((switches, destinations), -1, np.int8)
     used_layers = np.zeros(len(legality.turns), np.int64)
-    layers_above = np.zeros(switches, np.int64)
+    layers_through = np.zeros(switches, np.int64)  # of routes that begin at a switch or pass it
     for t in range(destinations):
         steps = trees[t]
         count = read_tree(fabric, legality, steps, fabric.root[t], tree)
         for i in range(count):
-            layers_above[tree.queue[i]] = 0
+            layers_through[tree.queue[i]] = 0
         # From the leaves to the root, so that a switch comes after all those whose routes pass it.
         for i in range(count - 1, 0, -1):
             u = tree.queue[i]
             if tree.good[u]:
                 layer[u, t] = lowest(np.uint64(tree.good[u]))
-                layers_above[u] |= np.int64(1) << layer[u, t]
+                layers_through[u] |= np.int64(1) << layer[u, t]
             v = fabric.target[steps[u]]
-            layers_above[v] |= layers_above[u]
+            layers_through[v] |= layers_through[u]
             if steps[v] >= 0:
-                used_layers[fabric.turn_start[steps[u]] + fabric.port[steps[v]]] |= layers_above[u]
+                used_layers[fabric.turn_start[steps[u]] + fabric.port[steps[v]]] |= layers_through[
+                    u
+                ]
         layer[fabric.root[t], t] = 0
     return layer, used_layers
 
@@ -95,7 +97,7 @@ def order_channels(fabric, used, layer, priority):
     Returns
     -------
     rank : int32 array, shape (C,)
-        Place of each channel; −1 for channels on or behind a cycle.
+        Position of each channel; −1 for channels on or behind a cycle.
     """
     # Kahn's algorithm: a channel comes when all turns to it are from channels that came before.
     channels = len(fabric.source)
@@ -160,12 +162,12 @@ def order_of_turns(fabric, turns):
     Parameters
     ----------
     turns : int64 array
-        Numbers of turns, the most important first.
+        Numbers of turns, the most important first. One that closes a cycle is left out.
 
     Returns
     -------
     rank : int32 array, shape (C,)
-        Place of each channel.
+        Position of each channel.
     """
     turn_source, turn_target = list_turns(fabric)
     edges = list_edges(fabric.turn_start, turn_target)

@@ -11,14 +11,14 @@ from routelab.kernels.forwarding.turns import turns_of_orders
 
 
 def fabric_of(topology: Topology) -> Fabric:
-    """Return a network as kernels take it."""
+    """Return a network as kernels take it; see the fields of `Fabric`."""
     out_start, out_channel = topology.outgoing
     in_start, in_channel = topology.incoming
     port = np.empty(topology.num_channels, np.int32)
     port[out_channel] = np.arange(len(out_channel)) - np.repeat(out_start[:-1], np.diff(out_start))
     turn_start = np.zeros(topology.num_channels + 1, np.int64)
     np.cumsum(np.diff(out_start)[topology.channel_target], out=turn_start[1:])
-    width = np.unique(topology.channel_capacity, return_inverse=True)[1]
+    _, capacity_class = np.unique(topology.channel_capacity, return_inverse=True)
     return Fabric(
         source=topology.channel_source,
         target=topology.channel_target,
@@ -30,27 +30,29 @@ def fabric_of(topology: Topology) -> Fabric:
         turn_start=turn_start,
         hosts=topology.terminals_per_switch.astype(np.int64),
         root=topology.terminal_switch,
-        width=width.astype(np.int16),
+        capacity_class=capacity_class.astype(np.int16),
     )
 
 
 def legality_of_rules(graph: RoutingGraph) -> Legality:
     """Return the legality of routes under rules, whose routing graph is deterministic."""
     topology = graph.topology
+    # 1. The arrivals are the graph's vertices, sorted by switch.
     order = np.argsort(graph.vertex_switch, kind="stable")
-    number = np.empty(graph.num_vertices, np.int64)
-    number[order] = np.arange(graph.num_vertices)
-    start = np.zeros(topology.num_switches + 1, np.int64)
-    np.cumsum(np.bincount(graph.vertex_switch, minlength=topology.num_switches), out=start[1:])
-    states = int(np.diff(start).max(initial=1))
-    step = np.full((topology.num_channels, states), -1, np.int32)
-    at = number[graph.edge_source] - start[graph.vertex_switch[graph.edge_source]]
-    step[graph.edge_channel, at] = number[graph.edge_target]
+    arrival = np.empty(graph.num_vertices, np.int64)
+    arrival[order] = np.arange(graph.num_vertices)
+    first = np.zeros(topology.num_switches + 1, np.int64)
+    np.cumsum(np.bincount(graph.vertex_switch, minlength=topology.num_switches), out=first[1:])
+    # 2. An edge makes one arrival at its channel's source another one at its target.
+    max_arrivals = int(np.diff(first).max(initial=1))
+    step = np.full((topology.num_channels, max_arrivals), -1, np.int32)
+    index = arrival[graph.edge_source] - first[graph.vertex_switch[graph.edge_source]]
+    step[graph.edge_channel, index] = arrival[graph.edge_target]
     return Legality(
         turns=np.zeros(0, np.int64),
         full=np.int64(1),
-        first=start,
-        begin=number[graph.begin].astype(np.int32),
+        first=first,
+        begin=arrival[graph.begin].astype(np.int32),
         accepting=graph.accepting[order],
         step=step,
     )
@@ -63,7 +65,7 @@ def legality_of_orders(fabric: Fabric, ranks: Int32Array) -> Legality:
     ----------
     fabric : Fabric
     ranks : int32 array, shape (layers, C)
-        Place of each channel in the order of each layer; at most 62 layers.
+        Position of each channel in the order of each layer; at most 62 layers.
     """
     return _legality_of_turns(fabric, turns_of_orders(fabric, ranks), len(ranks))
 
@@ -73,18 +75,18 @@ def all_routes(fabric: Fabric) -> Legality:
     return _legality_of_turns(fabric, np.ones(int(fabric.turn_start[-1]), np.int64), 1)
 
 
-def _legality_of_turns(fabric: Fabric, turns: Int64Array, layers: int) -> Legality:
-    """Return the legality of turns in layers, without further rules.
+def _legality_of_turns(fabric: Fabric, turns: Int64Array, num_layers: int) -> Legality:
+    """Return the legality of routes that any of some layers may allow, turn by turn.
 
     `turns`: the layers in which each turn is legal, as bits.
     """
-    switches = len(fabric.hosts)
-    # an array without turns would mean an automaton
+    num_switches = len(fabric.hosts)
+    # Kernels take an empty array of turns for an automaton, so a network without turns gets one.
     return Legality(
         turns=turns if len(turns) else np.zeros(1, np.int64),
-        full=np.int64((1 << layers) - 1),
-        first=np.arange(switches + 1),
-        begin=np.arange(switches, dtype=np.int32),
-        accepting=np.ones(switches, np.bool_),
+        full=np.int64((1 << num_layers) - 1),
+        first=np.arange(num_switches + 1),
+        begin=np.arange(num_switches, dtype=np.int32),
+        accepting=np.ones(num_switches, np.bool_),
         step=np.zeros((0, 1), np.int32),
     )

@@ -27,8 +27,8 @@ from routelab.kernels.dependency import dependency_graph
 from routelab.kernels.forwarding.first_fit import first_fit, first_repeating_path
 from routelab.kernels.forwarding.transitions import layers_with_transitions
 
-ANY = 32767
-"""More layers than are ever needed: as many as a table can name."""
+UNLIMITED = 32767
+"""More layers than are ever needed: tables number virtual channels by int16."""
 
 
 def table_of_trees(topology: Topology, trees: Int32Array) -> RouteTable:
@@ -42,7 +42,7 @@ def by_destination(table: RouteTable) -> Int64Array:
 
 
 def first_fitting_layers(
-    table: RouteTable, order: Int64Array, limit: int = ANY
+    table: RouteTable, order: Int64Array, limit: int = UNLIMITED
 ) -> tuple[Int32Array, Int32Array]:
     """Put paths, one after another, into the first layer whose dependencies stay acyclic.
 
@@ -65,9 +65,9 @@ def first_fitting_layers(
     one_vc = np.zeros(len(table.hop_channel), np.int16)
     channels = table.topology.num_channels
     start, target = dependency_graph(table.path_start, table.hop_channel, one_vc, channels, 1)
-    single = np.arange(table.num_paths + 1)
+    group_start = np.arange(table.num_paths + 1)  # every path is a group of its own
     layer, ranks = first_fit(
-        single, table.path_start, table.hop_channel, start, target, order, np.int64(limit)
+        group_start, table.path_start, table.hop_channel, start, target, order, np.int64(limit)
     )
     return layer, ranks
 
@@ -99,12 +99,13 @@ def fewer_layers(
     -------
     layer : int32 array, shape (K,)
     """
-    rng = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     for _ in range(rounds):
         if layer.max(initial=0) < limit:
             break
-        random = rng.permutation(table.num_paths)
-        order = random[np.lexsort((-table.path_length[random], -layer[random]))]
+        random_order = generator.permutation(table.num_paths)
+        # lexsort takes the last key first: descending layer, then descending length
+        order = random_order[np.lexsort((-table.path_length[random_order], -layer[random_order]))]
         layer, _ = first_fitting_layers(table, order)
     return layer
 
@@ -123,11 +124,28 @@ def repeated_channel(table: RouteTable) -> str | None:
 
 
 def layers_of_hops(table: RouteTable, limit: int, whole_first: bool) -> tuple[Int16Array, int]:
-    """Return layers with transitions, see `routelab.kernels.forwarding.transitions`."""
+    """Put every hop into one of `limit` layers, so that layers rise along each path.
+
+    Parameters
+    ----------
+    table : RouteTable
+        No path crosses a channel twice.
+    limit : int
+        Number of layers.
+    whole_first : bool
+        Whether a path stays in one layer if one fits; otherwise it follows each layer, from the
+        first on, as far as it goes.
+
+    Returns
+    -------
+    layer : int16 array, shape (H,)
+    num_unplaced : int
+        Paths that would need more layers; their hops have no valid layer.
+    """
     one_vc = np.zeros(len(table.hop_channel), np.int16)
     channels = table.topology.num_channels
     start, target = dependency_graph(table.path_start, table.hop_channel, one_vc, channels, 1)
-    layer, lost = layers_with_transitions(
+    layer, num_unplaced = layers_with_transitions(
         table.path_start,
         table.hop_channel,
         start,
@@ -136,7 +154,7 @@ def layers_of_hops(table: RouteTable, limit: int, whole_first: bool) -> tuple[In
         np.int64(limit),
         np.bool_(whole_first),
     )
-    return layer, int(lost)
+    return layer, int(num_unplaced)
 
 
 class MaxChannels(Parameters):
@@ -160,7 +178,7 @@ class RoundParameters(MaxChannels):
 
 
 class AcyclicLayers(LayersPlugin):
-    """Base of layers whose dependencies have no cycle, so that plain flow control is enough."""
+    """Base of layers plugins that leave no cycle of dependencies: plain flow control is enough."""
 
     Parameters = MaxChannels
     parameters: MaxChannels

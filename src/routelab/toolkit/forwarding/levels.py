@@ -11,9 +11,9 @@ from routelab.toolkit.forwarding.fabric import fabric_of
 
 
 def switch_levels(topology: Topology) -> Int32Array | None:
-    """Return the hops from each switch to the nearest one with terminals; int32, shape (S,).
+    """Return the level of each switch: hops to the nearest one with terminals; int32, shape (S,).
 
-    None if some link does not join neighbouring levels, or has no opposite channel.
+    None if some link does not join neighbouring levels, or has a channel in one direction only.
     """
     level = np.full(topology.num_switches, -1, np.int32)
     level[topology.endpoints] = 0
@@ -30,7 +30,8 @@ def switch_levels(topology: Topology) -> Int32Array | None:
 
 def trees_by_levels(topology: Topology, level: Int32Array) -> Int32Array:
     """Return the trees of `routelab.kernels.forwarding.levels.leveled_trees`; shape (T, S)."""
-    back = np.empty(topology.num_channels, np.int32)
-    back[topology.links[:, 0]], back[topology.links[:, 1]] = topology.links.T[::-1]
-    trees: Int32Array = leveled_trees(fabric_of(topology), level, back)
+    opposite = np.empty(topology.num_channels, np.int32)
+    one_way, other_way = topology.links.T
+    opposite[one_way], opposite[other_way] = other_way, one_way
+    trees: Int32Array = leveled_trees(fabric_of(topology), level, opposite)
     return trees

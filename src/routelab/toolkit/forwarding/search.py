@@ -22,6 +22,7 @@ High powers look at the most loaded channels only; low ones in between leave dea
 search.
 """
 MOVES, FEWEST_MOVES, MOST_MOVES = 24, 20_000_000, 250_000_000
+"""Moves for each channel and tree, and limits on their number, if no number is given."""
 STEEP = 32
 """Power from which on routes over channels far from the largest load are skipped."""
 
@@ -35,7 +36,7 @@ class TreeSearch:
     seed : int
         Seed of the order in which trees and switches are looked at.
     moves : int or None
-        Moves that one call of `balance` may look at; None: `MOVES` for every channel and tree, at
+        Moves that one call of `balance` may examine; None: `MOVES` for every channel and tree, at
         least `FEWEST_MOVES` and at most `MOST_MOVES`.
     sources : int64 array, shape (T,), or None
         Switches that have a legal route to each destination, itself included; None: all switches
@@ -72,29 +73,32 @@ class TreeSearch:
         return load, np.flatnonzero(illegal)
 
     def no_trees(self) -> Int32Array:
-        """Return trees without routes."""
+        """Return trees without routes, to be grown."""
         shape = (self.topology.num_terminals, self.topology.num_switches)
         return np.full(shape, -1, np.int32)
 
     def grow(self, legality: Legality, trees: Int32Array, waiting: Int64Array) -> Int64Array:
-        """Grow some trees again, and return those that ended before all switches joined.
+        """Grow the trees `waiting`, and return those that ended before all switches joined.
 
-        Nearest switches join first; trees with dead ends are grown again, so that switches join
-        first where most arrivals are good, and then in other orders.
+        `trees` is updated. Nearest switches join first. Trees with dead ends are grown again: first
+        so that switches join where most arrivals are good, then in two other random orders.
         """
-        rng = np.random.default_rng(self.seed)
+        random = np.random.default_rng(self.seed)
         for widest in (False, True, True, True):
             if not len(waiting):
                 break
             trees[waiting] = -1
             load, _ = self.loads(legality, trees)
-            rank = rng.permutation(self.topology.num_channels)
+            rank = random.permutation(self.topology.num_channels)
             joined = grow_trees(self.fabric, legality, trees, load, waiting, rank, np.bool_(widest))
             waiting = waiting[joined < self.sources[waiting]]
         return waiting
 
     def grow_widest(self, legality: Legality, trees: Int32Array) -> None:
-        """Grow all trees so that switches join first where packets may arrive over any channel."""
+        """Grow all trees so that switches join first where packets may arrive over any channel.
+
+        `trees` is updated.
+        """
         rank = np.arange(self.topology.num_channels)
         load = np.zeros(self.topology.num_channels, np.int64)
         grow_trees(self.fabric, legality, trees, load, np.arange(len(trees)), rank, np.bool_(True))
@@ -121,38 +125,38 @@ class TreeSearch:
             Largest load relative to its channel's capacity.
         """
         # 1. The trees so far. A sweep changes trees and loads, so the best trees are copies.
-        rng = np.random.default_rng(self.seed)
+        random = np.random.default_rng(self.seed)
         load, _ = self.loads(legality, trees)
         best_trees, best_peak = trees, self.peak(load)
         trees = trees.copy()
-        widths = np.unique(self.topology.channel_capacity)
-        floor_load = np.ceil(floor * widths - 1e-9).astype(np.int64)
-        budget, idle = self.moves, 0
+        capacities = np.unique(self.topology.channel_capacity)
+        floor_load = np.ceil(floor * capacities - 1e-9).astype(np.int64)
+        budget, sweeps_without_gain = self.moves, 0
         for power in POWERS * rounds:
-            if budget <= 0 or best_peak <= floor or idle == 6 * len(POWERS):
+            if budget <= 0 or best_peak <= floor or sweeps_without_gain == 6 * len(POWERS):
                 break
             # 2. The cost of a channel, by its capacity and its packets: a power of its relative
             #    load. No move may exceed the largest load.
             peak = self.peak(load)
-            packets = np.arange(int(peak * widths.max(initial=1.0) + 1e-9) + 1)
-            relative = packets / (widths[:, None] * peak if peak else 1.0)
+            packets = np.arange(int(peak * capacities.max(initial=1.0) + 1e-9) + 1)
+            relative = packets / (capacities[:, None] * peak if peak else 1.0)
             cost = np.where(relative > 1 + 1e-9, np.inf, relative**power)
             # 3. One sweep in random order. The budget also pays for reading each tree once.
-            tried = balance_trees(
-                self.fabric,
-                legality,
-                trees,
-                load,
-                cost,
-                floor_load,
-                rng.permutation(len(trees)),
-                rng.permutation(trees.shape[1]),
-                0.1 * 0.9**power if power >= STEEP else 0.0,
-                np.int64(budget),
+            num_examined = balance_trees(
+                fabric=self.fabric,
+                legality=legality,
+                trees=trees,
+                load=load,
+                cost=cost,
+                floor=floor_load,
+                tree_order=random.permutation(len(trees)),
+                switch_order=random.permutation(trees.shape[1]),
+                min_cost=0.1 * 0.9**power if power >= STEEP else 0.0,
+                budget=np.int64(budget),
             )
-            self.tried += tried
-            budget -= tried + len(trees)
-            idle += 1
+            self.tried += num_examined
+            budget -= num_examined + len(trees)
+            sweeps_without_gain += 1
             if self.peak(load) < best_peak - 1e-9:
-                best_trees, best_peak, idle = trees.copy(), self.peak(load), 0
+                best_trees, best_peak, sweeps_without_gain = trees.copy(), self.peak(load), 0
         return best_trees, best_peak

@@ -17,9 +17,16 @@ def spanning_trees(
 
     Every switch is tried as the root of the breadth-first tree.
 
+    Parameters
+    ----------
+    trees : int32 array, shape (T, S)
+        Updated.
+    waiting : int64 array
+        Trees to replace.
+
     Returns
     -------
-    left : int64 array
+    waiting : int64 array
         Trees for which no root serves.
     """
     for root in range(search.topology.num_switches):
@@ -29,6 +36,7 @@ def spanning_trees(
         candidates, inside = trees_in_spanning_tree(search.topology, root, targets)
         fabric = search.fabric._replace(root=targets)
         _, illegal = channel_loads(fabric, legality, candidates)
+        # every switch that has a legal route to the target must have one inside the tree
         reached = 1 + np.count_nonzero(candidates >= 0, axis=1)
         is_legal = inside & (illegal == 0) & (reached >= search.sources[waiting])
         trees[waiting[is_legal]] = candidates[is_legal]
@@ -44,17 +52,19 @@ def trees_in_spanning_tree(
     Returns
     -------
     trees : int32 array, shape (len(targets), S)
-        Next channel of each switch; −1 at the target and outside the part of `root`.
+        Next channel of each switch; −1 at the target and at switches that `root` does not reach.
     inside : bool array, shape (len(targets),)
-        Whether each target is in the part of `root`.
+        Whether `root` reaches each target.
     """
     up, down = _spanning_tree(topology, root)
+    # Up at every switch, but down at those between the root and the target.
     trees = np.tile(up, (len(targets), 1))
     for steps, target in zip(trees, targets.tolist(), strict=True):
-        at = target
-        while up[at] >= 0:
-            steps[topology.channel_target[up[at]]] = down[at]
-            at = int(topology.channel_target[up[at]])
+        switch = target
+        while up[switch] >= 0:
+            parent = int(topology.channel_target[up[switch]])
+            steps[parent] = down[switch]
+            switch = parent
         steps[target] = -1
     return trees, (up[targets] >= 0) | (targets == root)
 
@@ -62,19 +72,20 @@ def trees_in_spanning_tree(
 def _spanning_tree(topology: Topology, root: int) -> tuple[Int32Array, Int32Array]:
     """Return a breadth-first tree over links, as channels to and from each switch's parent.
 
-    Both are int32 arrays of shape (S,), with −1 at the root and outside its part.
+    Both are int32 arrays of shape (S,), with −1 at the root and at switches that it does not reach.
+    Links with a channel in one direction only are left out.
     """
-    back = np.full(topology.num_channels, -1, np.int64)
+    opposite = np.full(topology.num_channels, -1, np.int64)
     links = topology.links[topology.links[:, 1] >= 0]
-    back[links[:, 0]], back[links[:, 1]] = links[:, 1], links[:, 0]
+    opposite[links[:, 0]], opposite[links[:, 1]] = links[:, 1], links[:, 0]
     start, channels = topology.outgoing
     up = np.full(topology.num_switches, -1, np.int32)
     down = np.full(topology.num_switches, -1, np.int32)
     queue = [root]
-    for switch in queue:
+    for switch in queue:  # grows while it is read
         for channel in channels[start[switch] : start[switch + 1]].tolist():
-            end = int(topology.channel_target[channel])
-            if back[channel] >= 0 and up[end] < 0 and end != root:
-                up[end], down[end] = back[channel], channel
-                queue.append(end)
+            child = int(topology.channel_target[channel])
+            if opposite[channel] >= 0 and up[child] < 0 and child != root:
+                up[child], down[child] = opposite[channel], channel
+                queue.append(child)
     return up, down
