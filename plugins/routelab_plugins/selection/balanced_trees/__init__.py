@@ -66,28 +66,35 @@ class BalancedTrees(SelectionPlugin):
             If no tree of legal routes was found for a destination.
         """
         topology = graph.topology
-        search = TreeSearch(topology, self.parameters.seed, self.parameters.moves, _sources(graph))
+        search = TreeSearch(
+            topology,
+            seed=self.parameters.seed,
+            moves=self.parameters.moves,
+            sources=_count_sources(graph),
+        )
         legality = legality_of_rules(graph)
         trees = search.no_trees()
-        dead = search.grow(legality, trees, np.arange(len(trees)))
-        if len(dead):
-            dead = spanning_trees(search, legality, trees, dead)
-        if len(dead):
+        # `grow` and `spanning_trees` fill `trees`, and return those that do not reach all switches.
+        incomplete = search.grow(legality, trees, np.arange(len(trees)))
+        if len(incomplete):
+            incomplete = spanning_trees(search, legality, trees, incomplete)
+        if len(incomplete):
             raise UnsupportedError(
                 "no tree of legal routes was found towards terminal "
-                f"{topology.terminal_name(int(dead[0]))}; choose other rules, or a selection that "
-                "is not destination-based"
+                f"{topology.terminal_name(int(incomplete[0]))}; choose other rules, or a selection "
+                "that is not destination-based"
             )
-        return table_of_trees(topology, search.balance(legality, trees)[0])
+        balanced, _ = search.balance(legality, trees)
+        return table_of_trees(topology, balanced)
 
 
-def _sources(graph: RoutingGraph) -> Int64Array:
+def _count_sources(graph: RoutingGraph) -> Int64Array:
     """Return the number of switches with a legal route to each terminal; int64, shape (T,)."""
     topology = graph.topology
     level = np.empty(graph.num_vertices, np.int32)
     queue = np.empty(graph.num_vertices, np.int32)
-    count = np.zeros(topology.num_switches, np.int64)
+    num_sources = np.zeros(topology.num_switches, np.int64)
     for switch in topology.endpoints.tolist():
         levels_to(graph.arrays, switch, level, queue)
-        count[switch] = np.count_nonzero(level[graph.begin] >= 0)
-    return count[topology.terminal_switch]
+        num_sources[switch] = np.count_nonzero(level[graph.begin] >= 0)
+    return num_sources[topology.terminal_switch]

@@ -30,11 +30,12 @@ def _outgoing_weight(graph, weight, v, reading):
 
 
 @helper()
-def _grow(graph, root, weight, reading, backwards, tree, arrival):
+def _grow_sorted_tree(graph, root, weight, reading, backwards, tree, arrival):
     """Grow a breadth-first tree, each level in ascending order of outgoing weights (Algorithm 2).
 
-    An end vertex uses no channel, so it goes to the vertex that is discovered first, before the
-    level is sorted; `arrival` takes these vertices, switch by switch (−1: none).
+    `tree` is updated, and `arrival` gets the vertex at which routes to each switch end (−1: none):
+    the accepting one that is discovered first, before its level is sorted. No load decides there,
+    because no channel leads to the paper's end vertex.
     """
     # The vertices of one level are ``queue[head:tail]``; those of the next are put behind them.
     level, parent_edge, queue = tree.level, tree.parent_edge, tree.queue
@@ -58,7 +59,7 @@ def _grow(graph, root, weight, reading, backwards, tree, arrival):
             vertex = queue[k]
             first, last = graph.edge_start[vertex], graph.edge_start[vertex + 1]
             for i in range(first, last):
-                edge = first + last - 1 - i if backwards else i
+                edge = first + last - 1 - i if backwards else i  # the last edge first if backwards
                 neighbour = graph.edge_target[edge]
                 if level[neighbour] < 0:
                     level[neighbour] = depth
@@ -98,7 +99,7 @@ def build_routes_bfs(search, reading):
     for _ in range(count):
         # 1. A tree on the weights so far, and the routes that it has.
         root, backwards = graph.begin[endpoints[source]], search.backwards[source]
-        _grow(graph, root, weight, reading, backwards, tree, arrival)
+        _grow_sorted_tree(graph, root, weight, reading, backwards, tree, arrival)
         for target in range(count):
             pair = source * count + target
             if lengths[source, target] > 0:

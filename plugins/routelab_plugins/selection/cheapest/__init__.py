@@ -124,17 +124,17 @@ class Cheapest(SelectionPlugin):
         per_terminal = options.pairs == "terminals"
         search = _Search(graph, per_terminal)
         best_load, best_routes = search.load_limit, search.routes
-        rounds = since_best = 0
+        rounds = rounds_since_best = 0
         patience = options.rounds
         if patience is None:
             patience = max(LEAST_ROUNDS, min(MOST_ROUNDS, WORK // max(search.hops, 1)))
-        while since_best < patience and best_load > search.bound:
+        while rounds_since_best < patience and best_load > search.bound:
             # Steps 1 to 3. Emphasis also leads through worse routes, so the best ones are copied.
             search.round(random)
             rounds += 1
-            since_best += 1
+            rounds_since_best += 1
             if search.load.max(initial=0) < best_load:
-                best_load, since_best = int(search.load.max(initial=0)), 0
+                best_load, rounds_since_best = int(search.load.max(initial=0)), 0
                 best_routes = tuple(array.copy() for array in search.routes)
             # Step 5. A proof costs another sweep, and prices of one round hardly change the mean.
             if rounds % PROOF_ROUNDS == 0:
@@ -215,35 +215,54 @@ class _Search:
             self._distance[vertices[start:end]].min(axis=0, initial=np.inf)
             for start, end in pairwise(starts)
         ]
+        # by target, then source; rows are sorted by source, then target
         covered = self._weight * np.array(nearest, dtype=np.float64).T.reshape(-1)
-        # Prices are sums of floats with 24 bits.
+        # Distances are sums of floats with 24 bits, so some digits of the bound are uncertain.
         proven = covered[np.isfinite(covered)].sum() / max(price.sum(), 1e-30) * (1 - 1e-5)
         self.bound = max(self.bound, ceil(proven))
 
     def _sweep(self, edge_price: Float64Array) -> None:
+        """Update the cheapest walk from each source to each vertex at these prices."""
         sweep(
-            *(self._edges[0], self._edge_target, edge_price.astype(np.float32), self._begins),
-            *(self._distance, self._last_edge),
+            edge_source=self._edges[0],
+            edge_target=self._edge_target,
+            edge_price=edge_price.astype(np.float32),
+            begins=self._begins,
+            distance=self._distance,
+            last_edge=self._last_edge,
         )
 
     def round(self, random: np.random.Generator) -> None:
-        """Sweep and exchange once."""
+        """Sweep and exchange once; updates routes and loads."""
+        # 1. What a hop costs by the load of its channel; a row may add its weight to the fullest
+        #    one. Above exp(60) the exponential is cut off.
         mean, top = max(_mean(self.load), 1.0), int(self.load.max(initial=0))
-        # A row may add its weight to the fullest channel.
         loads = np.arange(2 * top + 1 + int(self._weight.max(initial=0)))
         cost = np.exp(np.minimum(SHARPNESS / mean * (loads - top), 60.0))
         cost = 1.0 + cost / _mean(self.emphasis * cost[self.load])
+        # 2. Cheapest routes at noisy prices. The proof takes the exponential part without noise,
+        #    normalized, so that every round counts alike.
         price = self.emphasis * cost[self.load]
         self._sweep(price[self._edges[1]] * (1 + NOISE * random.random(len(self._edge_target))))
         self._price_sum += (price - self.emphasis) / _mean(price - self.emphasis)
+        # 3. Rows may change to these routes.
         exchange(
-            *(self._rows(random), self._edges, (self._distance, self._last_edge), self._stops),
-            *(self._row_source, self._row_target, self._weight),
-            *(cost, self.emphasis, self.routes, self.load),
+            rows=self._draw_order(random),
+            edges=self._edges,
+            walks=(self._distance, self._last_edge),
+            stops=self._stops,
+            row_source=self._row_source,
+            row_target=self._row_target,
+            weight=self._weight,
+            cost=cost,
+            emphasis=self.emphasis,
+            routes=self.routes,
+            load=self.load,
         )
 
-    def _rows(self, random: np.random.Generator) -> Int64Array:
+    def _draw_order(self, random: np.random.Generator) -> Int64Array:
         """Return all rows in random order, those of a group of sources together."""
+        # rows are sorted by source, equally many for each
         size = max(1, len(self._weight) // max(1, self._sources)) * GROUP
         starts = random.permutation(np.arange(0, len(self._weight), size))
         blocks = [np.arange(start, min(start + size, len(self._weight))) for start in starts]
@@ -262,36 +281,46 @@ def _edge_order(graph: RoutingGraph) -> Int64Array:
     topological order, if the graph has no cycle.
     """
     start, target = graph.edge_start.tolist(), graph.edge_target.tolist()
-    place = np.full(graph.num_vertices, -1)
-    number = graph.num_vertices
-    entered = [False] * graph.num_vertices
+    position = np.full(graph.num_vertices, -1)
+    next_position = graph.num_vertices
+    is_entered = [False] * graph.num_vertices
     for root in graph.begin.tolist():
-        if entered[root]:
+        if is_entered[root]:
             continue
-        entered[root] = True
+        is_entered[root] = True
         stack = [(root, start[root])]
         while stack:
+            # a vertex, and the next of its edges to follow
             v, e = stack.pop()
             if e == start[v + 1]:
-                number -= 1
-                place[v] = number
+                next_position -= 1
+                position[v] = next_position
                 continue
             stack.append((v, e + 1))
-            if not entered[target[e]]:
-                entered[target[e]] = True
+            if not is_entered[target[e]]:
+                is_entered[target[e]] = True
                 stack.append((target[e], start[target[e]]))
-    order: Int64Array = np.argsort(place[graph.edge_source], kind="stable")
+    order: Int64Array = np.argsort(position[graph.edge_source], kind="stable")
     # Edges that no route reaches are left out.
-    return order[place[graph.edge_source[order]] >= 0]
+    return order[position[graph.edge_source[order]] >= 0]
 
 
 def _accepting_vertices(graph: RoutingGraph, targets: Int32Array) -> tuple[Int32Array, Int32Array]:
-    """Return the vertices in which routes may stop at each target: offsets and vertices."""
+    """Return the vertices in which routes may stop at each target, target after target.
+
+    Returns
+    -------
+    offsets : int32 array, shape (targets + 1,)
+    vertices : int32 array
+        Those of target j are ``vertices[offsets[j]:offsets[j + 1]]``.
+    """
     vertices = np.flatnonzero(graph.accepting)
     vertices = vertices[np.argsort(graph.vertex_switch[vertices], kind="stable")]
-    of_switch = np.searchsorted(
+    switch_start = np.searchsorted(
         graph.vertex_switch[vertices], np.arange(graph.topology.num_switches + 1)
     )
-    stops = [vertices[of_switch[switch] : of_switch[switch + 1]] for switch in targets]
-    offsets = np.cumsum([0, *map(len, stops)], dtype=np.int32)
-    return offsets, np.concatenate([*stops, np.empty(0)]).astype(np.int32)
+    vertices_of_target = [
+        vertices[switch_start[switch] : switch_start[switch + 1]] for switch in targets
+    ]
+    offsets = np.cumsum([0, *map(len, vertices_of_target)], dtype=np.int32)
+    return offsets, np.concatenate([*vertices_of_target, np.empty(0)]).astype(np.int32)

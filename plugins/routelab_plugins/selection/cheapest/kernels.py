@@ -35,15 +35,16 @@ def sweep(edge_source, edge_target, edge_price, begins, distance, last_edge):
     while improves:
         improves = False
         for e in range(len(edge_source)):
-            price, here, there = edge_price[e], distance[edge_source[e]], distance[edge_target[e]]
-            last = last_edge[edge_target[e]]
-            any_better = False
+            price = edge_price[e]
+            from_distance, to_distance = distance[edge_source[e]], distance[edge_target[e]]
+            to_last_edge = last_edge[edge_target[e]]
+            improves_any = False
             for q in range(sources):
-                better = here[q] + price < there[q]
-                any_better |= better
-                there[q] = here[q] + price if better else there[q]
-                last[q] = e if better else last[q]
-            improves |= any_better
+                better = from_distance[q] + price < to_distance[q]
+                improves_any |= better
+                to_distance[q] = from_distance[q] + price if better else to_distance[q]
+                to_last_edge[q] = e if better else to_last_edge[q]
+            improves |= improves_any
 
 
 @inline
@@ -91,35 +92,36 @@ def exchange(
     """
     edge_source, edge_channel = edges
     distance, last_edge = walks
+    stop_start, stop_vertex = stops
     hops, length = routes
     offered = np.empty(hops.shape[1], np.int32)
     for r in rows:
-        q, j, w = row_source[r], row_target[r], weight[r]
+        q, j, row_weight = row_source[r], row_target[r], weight[r]
         # 1. The cheapest walk to the target, from its end.
-        at = np.int64(-1)
-        for i in range(stops[0][j], stops[0][j + 1]):
-            v = np.int64(stops[1][i])
-            if at < 0 or distance[v, q] < distance[at, q]:
-                at = v
-        if at < 0 or not np.isfinite(distance[at, q]):
+        vertex = np.int64(-1)
+        for i in range(stop_start[j], stop_start[j + 1]):
+            v = np.int64(stop_vertex[i])
+            if vertex < 0 or distance[v, q] < distance[vertex, q]:
+                vertex = v
+        if vertex < 0 or not np.isfinite(distance[vertex, q]):
             continue
         count = 0
-        while last_edge[at, q] >= 0 and count < len(offered):
-            e = last_edge[at, q]
+        while last_edge[vertex, q] >= 0 and count < len(offered):
+            e = last_edge[vertex, q]
             offered[count] = edge_channel[e]
             count += 1
-            at = np.int64(edge_source[e])
-        if last_edge[at, q] >= 0:
+            vertex = np.int64(edge_source[e])
+        if last_edge[vertex, q] >= 0:
             continue  # longer than any route may be
         # 2. What both routes cost if the row were placed last.
         for h in range(length[r]):
-            load[hops[r, h]] -= w
-        present = route_cost(hops[r], length[r], w, load, emphasis, cost)
-        new = route_cost(offered, count, w, load, emphasis, cost)
+            load[hops[r, h]] -= row_weight
+        present = route_cost(hops[r], length[r], row_weight, load, emphasis, cost)
+        new = route_cost(offered, count, row_weight, load, emphasis, cost)
         # 3. Ties go to the new route, so that the search does not stand still.
         if length[r] < 0 or new <= present:
             length[r] = count
             for h in range(count):
-                hops[r, h] = offered[count - 1 - h]
+                hops[r, h] = offered[count - 1 - h]  # it was followed from its end
         for h in range(length[r]):
-            load[hops[r, h]] += w
+            load[hops[r, h]] += row_weight

@@ -45,8 +45,9 @@ def first_routes(search, parity, balanced):
                         choices += 1
                 pick = 0
                 if balanced:
-                    is_odd = parity[graph.vertex_switch[v]]
-                    pick = (parity[endpoints[i]] + parity[endpoints[j]] + is_odd) % 2 % choices
+                    sum_of_ends = parity[endpoints[i]] + parity[endpoints[j]]
+                    # with one choice it is number 0
+                    pick = (sum_of_ends + parity[graph.vertex_switch[v]]) % 2 % choices
                 hops[h] = graph.edge_channel[nearer[pick]]
                 v = graph.edge_target[nearer[pick]]
     return hops

@@ -54,7 +54,22 @@ class GeneticParameters(Parameters):
 
 @dataclass(frozen=True)
 class _Genes:
-    """Pairs with routes to choose from, and the routes of all pairs with at least one hop."""
+    """Genes, one for each pair whose routes have hops (G genes), and the routes to choose from.
+
+    Attributes
+    ----------
+    pairs : int64 array, shape (G,)
+    choices : int64 array, shape (G,)
+        Number of the pair's routes.
+    hop_start : int64 array, shape (G,)
+        Index in `hops` of the pair's first route; the others follow.
+    length : int32 array, shape (G,)
+        Hops of each of the pair's routes.
+    hops : int32 array
+        Channels.
+    demand : float64 array, shape (G,)
+        Terminal pairs that take the route.
+    """
 
     pairs: Int64Array
     choices: Int64Array
@@ -81,7 +96,7 @@ class Genetic(SelectionPlugin):
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Return the best table found; O(population · total hops) per generation."""
         routes = ListedRoutes.of(graph)
-        genes = _genes(routes)
+        genes = _list_genes(routes)
         genes_chosen, generations = self._evolve(genes, graph.topology)
         chosen = routes.route_start[:-1].copy()
         chosen[genes.pairs] += genes_chosen
@@ -91,8 +106,8 @@ class Genetic(SelectionPlugin):
     def _evolve(self, genes: _Genes, topology: Topology) -> tuple[Int32Array, int]:
         """Run generations until a stopping rule holds; return best chromosome and generations."""
         options: GeneticParameters = self.parameters
-        rng = np.random.default_rng(options.seed)
-        count = len(genes.pairs)
+        random = np.random.default_rng(options.seed)
+        num_genes = len(genes.pairs)
         total = float((genes.demand * genes.length).sum())
         perfect = total / float(total_capacity(topology) or 1)
         factor = channel_factors(topology)
@@ -109,12 +124,12 @@ class Genetic(SelectionPlugin):
             )
             return (sums / max(topology.num_channels, 1)) ** (1 / options.sigma)
 
-        shape = (options.population, count)
-        population = rng.integers(0, genes.choices, size=shape, dtype=np.int32)
+        shape = (options.population, num_genes)
+        population = random.integers(0, genes.choices, size=shape, dtype=np.int32)
         scores = fitness(population)
         history = [float(scores.min())]
         for generation in range(1, options.max_generations + 1):
-            children = _offspring(population, genes.choices, options.mutation, rng)
+            children = _offspring(population, genes.choices, options.mutation, random)
             # parents and children compete; a stable sort keeps the result independent of ties
             population = np.concatenate((population, children))
             scores = np.concatenate((scores, fitness(children)))
@@ -123,28 +138,32 @@ class Genetic(SelectionPlugin):
             history.append(float(scores[0]))
             if history[-1] <= options.solved * history[-2]:
                 break
+            # the best score never rises, so it stood still if both ends are equal
             if generation >= options.patience and history[-1 - options.patience] == history[-1]:
                 break
         return population[int(np.argmin(scores))], len(history) - 1
 
 
 def _offspring(
-    population: Int32Array, choices: Int64Array, mutation: float, rng: np.random.Generator
+    population: Int32Array, choices: Int64Array, mutation: float, random: np.random.Generator
 ) -> Int32Array:
     """Return children of random pairs (panmixia): two-point crossover, then mutation."""
-    size, count = population.shape
-    parents = rng.integers(0, size, size=((size + 1) // 2, 2))
-    cuts = np.sort(rng.integers(0, count + 1, size=(len(parents), 2)), axis=1)
-    place = np.arange(count)
-    swapped = (place >= cuts[:, :1]) & (place < cuts[:, 1:])
+    population_size, num_genes = population.shape
+    parents = random.integers(0, population_size, size=((population_size + 1) // 2, 2))
+    cuts = np.sort(random.integers(0, num_genes + 1, size=(len(parents), 2)), axis=1)
+    position = np.arange(num_genes)
+    swapped = (position >= cuts[:, :1]) & (position < cuts[:, 1:])
+    # Two parents have two children. Each takes the genes between the cuts from the other parent. An
+    # odd population has one child less.
     mates = population[parents.T]
-    children = np.where(swapped, mates[::-1], mates).reshape(2 * len(parents), count)[:size]
-    mutated = np.nonzero(rng.random(children.shape) < mutation)
-    children[mutated] = rng.integers(0, choices[mutated[1]], dtype=np.int32)
+    children = np.where(swapped, mates[::-1], mates).reshape(2 * len(parents), num_genes)
+    children = children[:population_size]
+    mutated = np.nonzero(random.random(children.shape) < mutation)
+    children[mutated] = random.integers(0, choices[mutated[1]], dtype=np.int32)
     return children
 
 
-def _genes(routes: ListedRoutes) -> _Genes:
+def _list_genes(routes: ListedRoutes) -> _Genes:
     """Return the genes: one for each pair that has a route with hops."""
     choices = np.diff(routes.route_start)
     first_route = routes.route_start[:-1]

@@ -59,31 +59,32 @@ class IterativeRemoval(SelectionPlugin):
         """Choose one route per pair; O(H log R) for R listed routes with H hops in total."""
         options: TieParameters = self.parameters
         routes = ListedRoutes.of(graph, tie_order(graph, options.tie_seed))
-        gone = remove_routes(
+        removed = remove_routes(
             (routes.hop_start, routes.hops),
             routes.route_pair,
             routes.pair_demand,
             np.diff(routes.route_start),
-            _places(graph, routes, options),
+            _tie_positions(graph, routes, options),
             graph.topology.num_channels,
         )
-        chosen = np.flatnonzero(~gone)
+        chosen = np.flatnonzero(~removed)
         return routes.table(chosen, counters={"removed_routes": routes.num_routes - len(chosen)})
 
 
-def _places(graph: RoutingGraph, routes: ListedRoutes, options: TieParameters) -> Int64Array:
-    """Return the tie order of all routes: by source, target, and number in the pair's routes.
+def _tie_positions(graph: RoutingGraph, routes: ListedRoutes, options: TieParameters) -> Int64Array:
+    """Return each route's position in tie order: by source, target, and number among its pair's.
 
-    The last of equal routes goes, so the first of the order is what remains; of a source whose
-    searches run backwards it is the last one.
+    Of equally good routes the last is removed, so the first remains. Where the searches of a source
+    run backwards, the last route of a pair should remain: its numbers are negated.
     """
-    count = len(graph.topology.endpoints)
-    turn = np.empty(count, dtype=np.int64)
-    turn[endpoint_order(graph, options.tie_seed)] = np.arange(count)
+    num_endpoints = len(graph.topology.endpoints)
+    endpoint_rank = np.empty(num_endpoints, dtype=np.int64)
+    endpoint_rank[endpoint_order(graph, options.tie_seed)] = np.arange(num_endpoints)
     pair = routes.route_pair
-    source, target = np.divmod(pair, max(count, 1))
+    source, target = np.divmod(pair, max(num_endpoints, 1))
     number = np.arange(routes.num_routes) - routes.route_start[pair]
     number[backwards_at(graph, options.ties)[source]] *= -1
-    place = np.empty(routes.num_routes, dtype=np.int64)
-    place[np.lexsort((number, turn[target], turn[source]))] = np.arange(routes.num_routes)
-    return place
+    position = np.empty(routes.num_routes, dtype=np.int64)
+    order = np.lexsort((number, endpoint_rank[target], endpoint_rank[source]))
+    position[order] = np.arange(routes.num_routes)
+    return position

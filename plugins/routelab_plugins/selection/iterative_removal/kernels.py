@@ -13,20 +13,20 @@ from routelab.kernels.jit import helper, jit
 
 
 @helper()
-def sift_down(key, item, first, size, place):
+def sift_down(key, item, first, size, position):
     """Sink an entry of the max-heap ``key[first:first + size]`` to its position."""
     while True:
-        child = 2 * place + 1
+        child = 2 * position + 1
         if child >= size:
             return
         if child + 1 < size and key[first + child + 1] > key[first + child]:
             child += 1
-        parent, greatest_child = first + place, first + child
+        parent, greatest_child = first + position, first + child
         if key[greatest_child] <= key[parent]:
             return
         key[parent], key[greatest_child] = key[greatest_child], key[parent]
         item[parent], item[greatest_child] = item[greatest_child], item[parent]
-        place = child
+        position = child
 
 
 @helper()
@@ -40,15 +40,18 @@ def pop(key, item, first, size):
 
 
 @helper()
-def bring_removable_to_top(key, item, first, size, pair, routes_left, removed, place):
-    """Bring the route to remove to the top of a channel's heap; return the heap's new size."""
-    count = len(place)
+def bring_removable_to_top(key, item, first, size, pair, routes_left, removed, position):
+    """Bring the route to remove to the top of a channel's heap; return the heap's new size.
+
+    Removed routes and last routes of pairs leave the heap; 0 if nothing may be removed.
+    """
+    num_routes = len(position)
     while size > 0:
         r = item[first]
         if removed[r] or routes_left[pair[r]] == 1:
             size = pop(key, item, first, size)
             continue
-        current_key = place[r] + count * routes_left[pair[r]]
+        current_key = position[r] + num_routes * routes_left[pair[r]]
         if key[first] == current_key:
             return size
         key[first] = current_key
@@ -57,7 +60,7 @@ def bring_removable_to_top(key, item, first, size, pair, routes_left, removed, p
 
 
 @jit
-def remove_routes(routes, pair, demand, routes_left, place, num_channels):
+def remove_routes(routes, pair, demand, routes_left, position, num_channels):
     """Remove listed routes until each pair has one.
 
     Parameters
@@ -69,10 +72,10 @@ def remove_routes(routes, pair, demand, routes_left, place, num_channels):
     demand : int64 array, shape (pairs,)
         What each route of a pair adds to the load of a channel.
     routes_left : int64 array, shape (pairs,)
-        Routes of each pair; counted down in place.
-    place : int64 array, shape (R,)
-        Order of the routes, a permutation: of several routes that might be removed, one of the
-        pair that has most routes left is; of these, the one with the greatest place.
+        Routes of each pair. Updated: counted down.
+    position : int64 array, shape (R,)
+        Position of each route in tie order. Of the routes over a channel, one of the pair with
+        most routes left is removed; of these, the one with the greatest position.
     num_channels : int
 
     Returns
@@ -80,23 +83,24 @@ def remove_routes(routes, pair, demand, routes_left, place, num_channels):
     removed : bool array, shape (R,)
     """
     hop_start, hops = routes
-    count = len(pair)
+    num_routes = len(pair)
     # 1. The load of each channel with all routes, and the number of routes over it.
-    removed = np.zeros(count, np.bool_)
+    removed = np.zeros(num_routes, np.bool_)
     load = np.zeros(num_channels, np.int64)
     size = np.zeros(num_channels, np.int64)
-    for r in range(count):
+    for r in range(num_routes):
         for h in range(hop_start[r], hop_start[r + 1]):
             load[hops[h]] += demand[pair[r]]
             size[hops[h]] += 1
-    # 2. A heap of routes for each channel; a key holds both parts of the order in one number.
+    # 2. A heap of routes for each channel. A key compares the routes left first, then positions,
+    #    which are less than the number of routes.
     first = np.zeros(num_channels + 1, np.int64)
     first[1:] = np.cumsum(size)
     key = np.empty(first[-1], np.int64)
     item = np.empty(first[-1], np.int64)
     size[:] = 0
-    for r in range(count):
-        current_key = place[r] + count * routes_left[pair[r]]
+    for r in range(num_routes):
+        current_key = position[r] + num_routes * routes_left[pair[r]]
         for h in range(hop_start[r], hop_start[r + 1]):
             c = hops[h]
             key[first[c] + size[c]] = current_key
@@ -108,24 +112,24 @@ def remove_routes(routes, pair, demand, routes_left, place, num_channels):
 
     # 3. A heap of channels by load; of equal ones the first comes first.
     channel = np.arange(num_channels)
-    rank = load * num_channels + (num_channels - 1 - channel)
-    channels = num_channels
-    for k in range(channels // 2 - 1, -1, -1):
-        sift_down(rank, channel, 0, channels, k)
+    channel_key = load * num_channels + (num_channels - 1 - channel)
+    num_queued = num_channels
+    for k in range(num_queued // 2 - 1, -1, -1):
+        sift_down(channel_key, channel, 0, num_queued, k)
     # 4. Remove a route over the fullest channel. If each of its pairs has one route left, its load
     #    is final, and the channel leaves the heap.
-    while channels > 0:
+    while num_queued > 0:
         c = channel[0]
         current_key = load[c] * num_channels + (num_channels - 1 - c)
-        if rank[0] != current_key:
-            rank[0] = current_key
-            sift_down(rank, channel, 0, channels, 0)
+        if channel_key[0] != current_key:
+            channel_key[0] = current_key
+            sift_down(channel_key, channel, 0, num_queued, 0)
             continue
         size[c] = bring_removable_to_top(
-            key, item, first[c], size[c], pair, routes_left, removed, place
+            key, item, first[c], size[c], pair, routes_left, removed, position
         )
         if size[c] == 0:
-            channels = pop(rank, channel, 0, channels)
+            num_queued = pop(channel_key, channel, 0, num_queued)
             continue
         r = item[first[c]]
         removed[r] = True

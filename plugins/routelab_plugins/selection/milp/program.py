@@ -63,10 +63,11 @@ def minimise(
 
     pair = routes.route_pair
     has_choice = np.diff(routes.route_start)[pair] > 1
-    column = np.flatnonzero(has_choice)
-    if not len(column):
-        return Solution(start, True, max_load(routes, ~has_choice), 0)
-    whole = bool((channel_factors(routes.topology) == 1).all())
+    route_of_column = np.flatnonzero(has_choice)
+    fixed_load = max_load(routes, ~has_choice)
+    if not len(route_of_column):
+        return Solution(chosen=start, optimal=True, bound=fixed_load, nodes=0)
+    integer_loads = bool((channel_factors(routes.topology) == 1).all())
     solver = highs.Highs()
     for option, value in {
         "output_flag": False,
@@ -78,39 +79,56 @@ def minimise(
         "mip_max_nodes": nodes,
         "mip_rel_gap": gap,
         # where loads are integers, less than 1 from the bound is optimal
-        "mip_abs_gap": 0.999 if whole else TOLERANCE,
+        "mip_abs_gap": 0.999 if integer_loads else TOLERANCE,
     }.items():
         solver.setOptionValue(option, value)
-    fixed = max_load(routes, ~has_choice)
-    lp = _program(highs, routes, column, _loads(routes, ~has_choice), float(fixed), whole)
+    lp = _build_program(
+        highs,
+        routes,
+        column=route_of_column,
+        fixed=_channel_loads(routes, ~has_choice),
+        least=float(fixed_load),
+        integer_loads=integer_loads,
+    )
     solver.passModel(lp)
+    # The columns of the first choice: 0 or 1 for each route, and the maximum load at the end.
     chosen = np.isin(np.arange(routes.num_routes), start)
-    guess = highs.HighsSolution()
-    guess.col_value = [*chosen[column].astype(float), float(max_load(routes, chosen))]
-    solver.setSolution(guess)
+    first_solution = highs.HighsSolution()
+    first_solution.col_value = [
+        *chosen[route_of_column].astype(float),
+        float(max_load(routes, chosen)),
+    ]
+    solver.setSolution(first_solution)
     solver.run()
 
     info = solver.getInfo()
     values = np.array(solver.getSolution().col_value)
     if info.primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible:
-        chosen[column] = values[:-1] > 0.5
-    # minus infinity if time ran out first
+        chosen[route_of_column] = values[:-1] > 0.5
+    # The solver's bound is minus infinity if time ran out first. No maximum load is between two
+    # attainable ones, so the bound is the next of them.
     proven = Fraction(max(info.mip_dual_bound - TOLERANCE, 0.0))
-    bound = max(least_attainable(routes.topology, proven), fixed)
-    optimal = max_load(routes, chosen) <= bound
-    return Solution(np.flatnonzero(chosen), optimal, bound, int(info.mip_node_count))
+    bound = max(least_attainable(routes.topology, proven), fixed_load)
+    return Solution(
+        chosen=np.flatnonzero(chosen),
+        optimal=max_load(routes, chosen) <= bound,
+        bound=bound,
+        nodes=int(info.mip_node_count),
+    )
 
 
 def max_load(routes: ListedRoutes, choice: BoolArray) -> Fraction:
-    """Return the relative load of the busiest channel under some routes."""
+    """Return the relative load of the busiest channel under the routes of `choice`, exactly."""
     factors, factor_index = load_factors(routes.topology)
-    loads = _loads(routes, choice)
-    limits = (int(loads[factor_index == k].max()) * factor for k, factor in enumerate(factors))
-    return max(limits, default=Fraction(0))
+    loads = _channel_loads(routes, choice)
+    largest_loads = (
+        int(loads[factor_index == k].max()) * factor for k, factor in enumerate(factors)
+    )
+    return max(largest_loads, default=Fraction(0))
 
 
-def _loads(routes: ListedRoutes, choice: BoolArray) -> Float64Array:
-    """Return the load of each channel under some routes; float64, shape (C,)."""
+def _channel_loads(routes: ListedRoutes, choice: BoolArray) -> Float64Array:
+    """Return the load of each channel under the routes of `choice`; float64, shape (C,)."""
     length = np.diff(routes.hop_start)
     weight = np.where(choice, routes.pair_demand[routes.route_pair], 0)
     loads = np.bincount(
@@ -119,23 +137,32 @@ def _loads(routes: ListedRoutes, choice: BoolArray) -> Float64Array:
     return loads.astype(np.float64)
 
 
-def _program(
+def _build_program(
     highs: Any,
     routes: ListedRoutes,
     column: Int64Array,
     fixed: Float64Array,
     least: float,
-    whole: bool,
+    integer_loads: bool,
 ) -> Any:
     """Return the integer program: one route for each pair, least maximum relative load.
 
-    `column`: the route of each column. `fixed`: loads of the other pairs. `least`: bound of the
-    maximum load, which is an integer if `whole`.
+    Parameters
+    ----------
+    column : int64 array
+        Route of each column.
+    fixed : float64 array, shape (C,)
+        Loads by pairs with one route.
+    least : float
+        Lower bound of the maximum load.
+    integer_loads : bool
+        Whether the maximum load is an integer.
     """
     channels = routes.topology.num_channels
     pair = routes.route_pair[column]
     pairs, pair_row = np.unique(pair, return_inverse=True)
-    # by column: the row of its pair, then the rows of its channels; the maximum load at the end
+    # 1. The matrix, column by column. A route has an entry 1 in the row of its pair, and the demand
+    #    of the pair in the row of each of its channels.
     length = np.diff(routes.hop_start)[column]
     start = np.concatenate(([0], np.cumsum(length + 1)))
     index = np.empty(start[-1], dtype=np.int64)
@@ -143,10 +170,12 @@ def _program(
     index[start[:-1]] = pair_row
     column_of_hop = np.repeat(np.arange(len(column)), length)
     hop = np.arange(len(column_of_hop)) - np.repeat(np.cumsum(length) - length, length)
-    place = start[column_of_hop] + 1 + hop
-    index[place] = len(pairs) + routes.hops[routes.hop_start[column][column_of_hop] + hop]
-    value[place] = routes.pair_demand[pair][column_of_hop]
+    position = start[column_of_hop] + 1 + hop
+    index[position] = len(pairs) + routes.hops[routes.hop_start[column][column_of_hop] + hop]
+    value[position] = routes.pair_demand[pair][column_of_hop]
 
+    # 2. Rows: each pair has one route; load by columns − maximum load · capacity ≤ −fixed load. The
+    #    last column is the maximum relative load, which alone has a cost.
     lp = highs.HighsLp()
     lp.num_col_ = len(column) + 1
     lp.num_row_ = len(pairs) + channels
@@ -155,7 +184,7 @@ def _program(
     lp.col_upper_ = np.concatenate((np.ones(len(column)), [highs.kHighsInf]))
     lp.row_lower_ = np.concatenate((np.ones(len(pairs)), np.full(channels, -highs.kHighsInf)))
     lp.row_upper_ = np.concatenate((np.ones(len(pairs)), -fixed))
-    load_type = highs.HighsVarType.kInteger if whole else highs.HighsVarType.kContinuous
+    load_type = highs.HighsVarType.kInteger if integer_loads else highs.HighsVarType.kContinuous
     lp.integrality_ = [highs.HighsVarType.kInteger] * len(column) + [load_type]
     lp.a_matrix_.format_ = highs.MatrixFormat.kColwise
     lp.a_matrix_.start_ = np.concatenate((start, [start[-1] + channels]))

@@ -43,5 +43,6 @@ class P2Sssp(SelectionPlugin):
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Build lightest shortest legal routes from P² trees of O(V + E)."""
         search = search_arrays(graph, self.parameters)
-        hops = routes_by_root(search, self.parameters.root == "source", True)
+        from_source = self.parameters.root == "source"
+        hops = routes_by_root(search, from_source=from_source, each_pair=True)
         return RouteTable.from_lengths(graph.topology, search.lengths, hops)

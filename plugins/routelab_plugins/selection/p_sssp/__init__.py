@@ -70,16 +70,17 @@ class PSssp(SelectionPlugin):
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Build lightest shortest legal routes from P trees of O(V + E), or from T trees."""
         search = search_arrays(graph, self.parameters)
-        if self._to_terminals(graph):
-            ends = graph.topology.terminal_endpoint
-            lengths = np.ascontiguousarray(search.lengths[:, ends])
-            order = visit_order(self.parameters.tie_seed, len(ends))
-            hops = routes_to_terminals(search, lengths, ends, order)
+        if self._has_tree_per_terminal(graph):
+            endpoint_of_terminal = graph.topology.terminal_endpoint
+            lengths = np.ascontiguousarray(search.lengths[:, endpoint_of_terminal])
+            order = visit_order(self.parameters.tie_seed, len(endpoint_of_terminal))
+            hops = routes_to_terminals(search, lengths, endpoint_of_terminal, order)
             return RouteTable.from_lengths(graph.topology, lengths, hops, per_terminal=True)
-        hops = routes_by_root(search, self.parameters.root == "source", False)
+        from_source = self.parameters.root == "source"
+        hops = routes_by_root(search, from_source=from_source, each_pair=False)
         return RouteTable.from_lengths(graph.topology, search.lengths, hops)
 
-    def _to_terminals(self, graph: RoutingGraph) -> bool:
+    def _has_tree_per_terminal(self, graph: RoutingGraph) -> bool:
         """Return whether each terminal has a separate tree."""
         topology, options = graph.topology, self.parameters
         if options.routes == "auto" and options.root == "destination":

@@ -89,7 +89,7 @@ class Sgr(SelectionPlugin):
 
     def supports(self, graph: RoutingGraph) -> str | None:
         """Require a small enough linear program."""
-        sources = _sources(graph)
+        sources = _source_graphs(graph)
         columns = len(sources.edge) + len(sources.exit_vertex)
         if columns > MAX_COLUMNS:
             return f"the linear program has {columns:,} columns here; limit {MAX_COLUMNS:,}"
@@ -105,9 +105,10 @@ class Sgr(SelectionPlugin):
         """
         topology = graph.topology
         options: SgrParameters = self.parameters
-        sources = _sources(graph)
+        sources = _source_graphs(graph)
         load, flow, leaving = solve(graph, sources, options.seconds)
         lengths = route_lengths(graph.arrays, topology.endpoints)
+        # uses up `flow` and `leaving`
         pair, amount, hops = decompose(
             graph.arrays, sources, lengths, flow, leaving, FLOW_TOLERANCE
         )
@@ -125,7 +126,8 @@ def _weighted_table(
 ) -> RouteTable:
     """Return the table of all paths of the decomposition, weighted by their share of the flow."""
     count = len(topology.endpoints)
-    # a pair of an endpoint with itself has one path without hops, which shifts no other path
+    # The pair of endpoint i with itself, i * (count + 1), has one path. It has no hops, so the hops
+    # of the others stay in order.
     pair = np.concatenate((pair, np.arange(count) * (count + 1)))
     amount = np.concatenate((amount, np.ones(count)))
     order = np.argsort(pair, kind="stable")
@@ -142,10 +144,10 @@ def _weighted_table(
 
 
 def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
-    """Keep the path of each pair whose busiest channel is least loaded so far.
+    """Keep one path of each pair, pair after pair: the one whose busiest channel is least loaded.
 
-    Of equal ones it is the first, which has most of the flow. `lengths`: hops of each pair, equal
-    for all its paths; negative if it has none.
+    Of equally good ones it is the first, which has most of the flow. `lengths`: hops of each pair,
+    equal for all its paths; negative if it has none.
     """
     topology = table.topology
     chosen = least_loaded_paths(
@@ -160,22 +162,22 @@ def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
     return RouteTable.from_lengths(topology, lengths, hops, counters=table.counters)
 
 
-def _sources(graph: RoutingGraph) -> SourceGraphs:
-    """Return the source graphs of all endpoints."""
+def _source_graphs(graph: RoutingGraph) -> SourceGraphs:
+    """Return the source graphs of all endpoints; the exits of each are sorted by switch."""
     topology = graph.topology
     terminals = topology.terminals_per_switch.astype(np.int64)
     edges, exits = [], []
     for source in topology.endpoints.tolist():
-        of_routes, stops = shortest_route_edges(graph.arrays, source, terminals)
-        edges.append(of_routes)
-        exits.append(stops[np.argsort(graph.vertex_switch[stops], kind="stable")])
-    leaving = np.concatenate([*exits, []]).astype(np.int32)
+        route_edges, accepting = shortest_route_edges(graph.arrays, source, terminals)
+        edges.append(route_edges)
+        exits.append(accepting[np.argsort(graph.vertex_switch[accepting], kind="stable")])
+    exit_vertex = np.concatenate([*exits, []]).astype(np.int32)
     return SourceGraphs(
         edge_start=np.cumsum([0, *map(len, edges)]),
         edge=np.concatenate([*edges, []]).astype(np.int32),
         exit_start=np.cumsum([0, *map(len, exits)]),
-        exit_vertex=leaving,
-        exit_target=np.searchsorted(topology.endpoints, graph.vertex_switch[leaving]).astype(
+        exit_vertex=exit_vertex,
+        exit_target=np.searchsorted(topology.endpoints, graph.vertex_switch[exit_vertex]).astype(
             np.int32
         ),
     )

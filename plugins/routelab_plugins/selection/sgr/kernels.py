@@ -17,10 +17,16 @@ from routelab.kernels.jit import jit
 class SourceGraphs(NamedTuple):
     """The source graphs of P endpoints, one after another.
 
-    Edges ``edge_start[i]:edge_start[i + 1]`` of ``edge`` (numbers of edges of the routing graph,
-    the ones nearest to the source first) belong to endpoint i; ``exit_start``, ``exit_vertex``
-    and ``exit_target`` (an endpoint) list the vertices in which packets may leave it, ascending by
-    target.
+    Attributes
+    ----------
+    edge_start : int64 array, shape (P + 1,)
+    edge : int32 array
+        The graph of endpoint i has the edges ``edge[edge_start[i]:edge_start[i + 1]]`` of the
+        routing graph, the ones nearest to the source first.
+    exit_start : int64 array, shape (P + 1,)
+    exit_vertex, exit_target : int32 array
+        Exits ``exit_start[i]`` to ``exit_start[i + 1] - 1`` of endpoint i: a vertex in which
+        packets may leave the network, and the endpoint that they have reached. Ascending by target.
     """
 
     edge_start: NDArray[np.int64]
@@ -44,9 +50,9 @@ def decompose(graph, sources, lengths, flow, leaving, tolerance):
     sources : SourceGraphs
     lengths : int32 array, shape (P, P)
     flow : float64 array
-        On each edge of the source graphs; used up in place.
+        On each edge of the source graphs. Updated: used up.
     leaving : float64 array
-        Flow that leaves by each exit; used up in place.
+        Flow that leaves by each exit. Updated: used up.
     tolerance : float
         Largest flow that counts as zero.
 
@@ -60,48 +66,49 @@ def decompose(graph, sources, lengths, flow, leaving, tolerance):
     """
     count = len(lengths)
     last_in = np.full(len(graph.vertex_switch), -1, np.int64)
-    before = np.full(len(flow), -1, np.int64)
-    room = len(flow) + len(leaving)
-    path_pair = np.empty(room, np.int64)
-    path_flow = np.empty(room, np.float64)
+    previous_in = np.full(len(flow), -1, np.int64)
+    max_paths = len(flow) + len(leaving)
+    path_pair = np.empty(max_paths, np.int64)
+    path_flow = np.empty(max_paths, np.float64)
     hops = np.empty(1024, np.int32)
     walk = np.empty(max(lengths.max(), 1), np.int64)
-    paths = used = 0
+    num_paths = num_hops = 0
     for i in range(count):
         first, last = sources.edge_start[i], sources.edge_start[i + 1]
-        # edges into each vertex as a list, the last one first
-        for f in range(first, last):
-            v = graph.edge_target[sources.edge[f]]
-            before[f] = last_in[v]
-            last_in[v] = f
-        for x in range(sources.exit_start[i], sources.exit_start[i + 1]):
-            j = sources.exit_target[x]
+        # Edges into each vertex as a linked list, the last one first. So the last of equal flows
+        # found is the first one, in the order of edges.
+        for edge_number in range(first, last):
+            v = graph.edge_target[sources.edge[edge_number]]
+            previous_in[edge_number] = last_in[v]
+            last_in[v] = edge_number
+        for exit_number in range(sources.exit_start[i], sources.exit_start[i + 1]):
+            j = sources.exit_target[exit_number]
             length = lengths[i, j]
-            while leaving[x] > tolerance:
-                amount = leaving[x]
-                v = sources.exit_vertex[x]
-                for d in range(length - 1, -1, -1):
-                    f = widest = last_in[v]
-                    while f >= 0:
-                        if flow[f] >= flow[widest]:
-                            widest = f
-                        f = before[f]
-                    walk[d] = widest
+            while leaving[exit_number] > tolerance:
+                amount = leaving[exit_number]
+                v = sources.exit_vertex[exit_number]
+                for h in range(length - 1, -1, -1):
+                    edge_number = widest = last_in[v]
+                    while edge_number >= 0:
+                        if flow[edge_number] >= flow[widest]:
+                            widest = edge_number
+                        edge_number = previous_in[edge_number]
+                    walk[h] = widest
                     amount = min(amount, flow[widest])
                     v = graph.edge_source[sources.edge[widest]]
                 if amount <= tolerance:
                     # the rest is the solver's rounding error
                     break
-                if used + length > len(hops):
+                if num_hops + length > len(hops):
                     hops = np.concatenate((hops, np.empty(len(hops) + length, np.int32)))
-                for d in range(length):
-                    flow[walk[d]] -= amount
-                    hops[used + d] = graph.edge_channel[sources.edge[walk[d]]]
-                leaving[x] -= amount
-                path_pair[paths] = i * count + j
-                path_flow[paths] = amount
-                paths += 1
-                used += length
-        for f in range(first, last):
-            last_in[graph.edge_target[sources.edge[f]]] = -1
-    return path_pair[:paths], path_flow[:paths], hops[:used]
+                for h in range(length):
+                    flow[walk[h]] -= amount
+                    hops[num_hops + h] = graph.edge_channel[sources.edge[walk[h]]]
+                leaving[exit_number] -= amount
+                path_pair[num_paths] = i * count + j
+                path_flow[num_paths] = amount
+                num_paths += 1
+                num_hops += length
+        for edge_number in range(first, last):
+            last_in[graph.edge_target[sources.edge[edge_number]]] = -1
+    return path_pair[:num_paths], path_flow[:num_paths], hops[:num_hops]

@@ -53,7 +53,7 @@ def solve(
         "solver": "ipm",
     }.items():
         solver.setOptionValue(option, value)
-    solver.passModel(_program(highs, graph, sources))
+    solver.passModel(_build_program(highs, graph, sources))
     solver.run()
     if solver.getModelStatus() != highs.HighsModelStatus.kOptimal:
         raise UnsupportedError(
@@ -64,28 +64,32 @@ def solve(
     return float(values[-1]), np.maximum(values[:edges], 0), np.maximum(values[edges:-1], 0)
 
 
-def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
+def _build_program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
     """Return the linear program as a HiGHS model; its last column is the maximum relative load."""
     topology = graph.topology
     count, edges, exits = len(topology.endpoints), len(sources.edge), len(sources.exit_vertex)
     source = np.repeat(np.arange(count), np.diff(sources.edge_start))
-    leaver = np.repeat(np.arange(count), np.diff(sources.exit_start))
+    exit_source = np.repeat(np.arange(count), np.diff(sources.exit_start))
 
-    # one row a vertex of a source graph, one a pair, one a channel
-    size = graph.num_vertices
-    entered = source * size + graph.edge_target[sources.edge]
-    tail = source * size + graph.edge_source[sources.edge]
-    out = leaver * size + sources.exit_vertex
-    vertices = np.unique(entered)
-    pairs, pair_row = np.unique(leaver * count + sources.exit_target, return_inverse=True)
+    # 1. Rows: one for each vertex of each source graph that an edge enters, numbered
+    #    source * num_vertices + vertex; then one for each pair; then one for each channel.
+    num_vertices = graph.num_vertices
+    head = source * num_vertices + graph.edge_target[sources.edge]
+    tail = source * num_vertices + graph.edge_source[sources.edge]
+    exit_tail = exit_source * num_vertices + sources.exit_vertex
+    vertices = np.unique(head)
+    pairs, pair_row = np.unique(exit_source * count + sources.exit_target, return_inverse=True)
     first_pair, first_channel = len(vertices), len(vertices) + len(pairs)
-    inner = graph.begin[topology.endpoints][source] != graph.edge_source[sources.edge]
+    is_inner = graph.begin[topology.endpoints][source] != graph.edge_source[sources.edge]
+    # 2. A vertex: flow in − flow out − flow that leaves = 0, but not at the source, where all flow
+    #    begins. A pair: its exits add up to its demand. A channel: the flow over its edges is at
+    #    most the maximum load times the capacity.
     column = np.arange(edges)
     entries: list[_Entries] = [
-        (np.searchsorted(vertices, entered), column, 1.0),
-        (np.searchsorted(vertices, tail[inner]), column[inner], -1.0),
+        (np.searchsorted(vertices, head), column, 1.0),
+        (np.searchsorted(vertices, tail[is_inner]), column[is_inner], -1.0),
         (first_channel + graph.edge_channel[sources.edge], column, 1.0),
-        (np.searchsorted(vertices, out), edges + np.arange(exits), -1.0),
+        (np.searchsorted(vertices, exit_tail), edges + np.arange(exits), -1.0),
         (first_pair + pair_row, edges + np.arange(exits), 1.0),
         (
             first_channel + np.arange(topology.num_channels),
@@ -105,13 +109,13 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
     lp.col_upper_ = np.full(lp.num_col_, highs.kHighsInf)
     lp.row_lower_ = np.concatenate((zero, volume, np.full(len(channels), -highs.kHighsInf)))
     lp.row_upper_ = np.concatenate((zero, volume, channels))
-    start, index, value = _columns(entries, lp.num_col_)
+    start, index, value = _sort_by_column(entries, lp.num_col_)
     lp.a_matrix_.format_ = highs.MatrixFormat.kColwise
     lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = start, index, value
     return lp
 
 
-def _columns(
+def _sort_by_column(
     entries: list[_Entries], num_columns: int
 ) -> tuple[Int64Array, Int64Array, Float64Array]:
     """Convert a sparse matrix to columns: start of each column, rows and values."""

@@ -79,10 +79,10 @@ class Sssp(SelectionPlugin):
         arrays = tie_order(graph, self.parameters.tie_seed)
         choices = route_choices(graph, MOST_ROUTES, arrays)
         if choices.complete:
-            return self._compare(graph, choices)
-        return self._grow(graph)
+            return self._choose_listed(graph, choices)
+        return self._choose_by_trees(graph)
 
-    def _compare(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
+    def _choose_listed(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
         """Choose among the listed routes of each pair."""
         options: SsspParameters = self.parameters
         topology, symmetry = graph.topology, choices.symmetry
@@ -109,7 +109,7 @@ class Sssp(SelectionPlugin):
         options: SsspParameters = self.parameters
         ends, symmetry = graph.topology.endpoints, choices.symmetry
         order = endpoint_order(graph, options.tie_seed)
-        source, length, start, rank, *places, hops = cut_groups(
+        source, length, start, rank, next_pair, next_hop, num_hops = cut_groups(
             choices.arrays,
             symmetry.source_class[ends],
             options.unique_first,
@@ -123,28 +123,37 @@ class Sssp(SelectionPlugin):
             start=start,
             target=np.empty(start[-1], dtype=np.int32),
             routes=np.empty(start[-1], dtype=np.int32),
-            hops=np.empty(hops, dtype=np.uint32),
+            hops=np.empty(num_hops, dtype=np.uint32),
         )
 
+        # threads fill the routes of different sources, which share no part of the arrays
         def fill(first: int, last: int) -> None:
-            part, at = (first, last), tuple(places)
-            fill_groups(choices.arrays, symmetry.arrays, ends, order, rank, at, part, groups)
+            fill_groups(
+                choices.arrays,
+                symmetry.arrays,
+                endpoints=ends,
+                order=order,
+                rank=rank,
+                places=(next_pair, next_hop),
+                sources=(first, last),
+                groups=groups,
+            )
 
         over_ranges(fill, len(ends))
         return groups
 
-    def _grow(self, graph: RoutingGraph) -> RouteTable:
+    def _choose_by_trees(self, graph: RoutingGraph) -> RouteTable:
         """Choose routes by growing trees, for graphs with too many routes to be listed."""
         options: SsspParameters = self.parameters
         topology = graph.topology
         search = search_arrays(graph, options)
-        joined = search.lengths > 0
-        unique = joined & options.unique_first
+        has_hops = search.lengths > 0
+        unique = has_hops & options.unique_first
         unique &= count_routes(search.graph, topology.endpoints) == 1
         turns = fewest_turns(
             search.graph, topology.endpoints, topology.channel_direction, len(topology.directions)
         )
-        pairs, group_start = group_pairs(joined & ~unique, turns, search.lengths, search.order)
+        pairs, group_start = group_pairs(has_hops & ~unique, turns, search.lengths, search.order)
         hops, unique_trees, group_trees = build_routes_sssp(search, unique, pairs, group_start)
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
         return RouteTable.from_lengths(topology, search.lengths, hops, counters=counters)
@@ -169,12 +178,13 @@ def group_pairs(
     group_start : int64 array, shape (G + 1,)
     """
     count = len(order)
-    place = np.argsort(order)
+    tie_rank = np.argsort(order)
     source, target = np.nonzero(mask)
     keys = np.stack(
-        [turns[source, target], lengths[source, target], place[source], place[target]]
+        [turns[source, target], lengths[source, target], tie_rank[source], tie_rank[target]]
     ).astype(np.int64)
-    sorting = np.lexsort(keys[::-1])
+    sorting = np.lexsort(keys[::-1])  # the last key counts first
+    # a group ends where turns, length or source change
     keys = keys[:3, sorting]
     cuts = np.flatnonzero(np.any(keys[:, 1:] != keys[:, :-1], axis=0)) + 1
     pairs = (source * count + target)[sorting]

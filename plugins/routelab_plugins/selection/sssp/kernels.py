@@ -27,10 +27,17 @@ CROSSED = 1 << 40
 class GroupedRoutes(NamedTuple):
     """Listed routes of pairs in groups of equal turns, length and source (M pairs, G groups).
 
-    Pairs ``start[g]:start[g + 1]`` are from endpoint ``source[g]`` to endpoints `target`, and have
-    routes of ``length[g]`` hops, ``routes[m]`` of them. The routes of pair after pair follow one
-    another in `hops`, so that loops over groups read memory in order. (Channels are unsigned, so
-    that compiled code need not check for negative indices.)
+    Attributes
+    ----------
+    source, length : int32 array, shape (G,)
+        Endpoint from which the pairs of a group start, and hops of their routes.
+    start : int64 array, shape (G + 1,)
+        Group g has the pairs ``start[g]`` to ``start[g + 1] - 1``.
+    target, routes : int32 array, shape (M,)
+        Endpoint to which each pair leads, and its number of routes.
+    hops : uint32 array
+        Channels of the routes of pair after pair, so that loops over groups read memory in order.
+        Unsigned, so that compiled code need not check for negative indices.
     """
 
     source: NDArray[np.int32]
@@ -136,7 +143,7 @@ def _rank_rows(choices, unique_first, channel_direction):
     Returns
     -------
     rank : int32 array, shape (Q * P,)
-    ranks : int
+    num_ranks : int
     """
     length, routes, first_hop = choices.length, choices.routes, choices.first_hop
     hops = choices.hops
@@ -144,7 +151,7 @@ def _rank_rows(choices, unique_first, channel_direction):
     for row in range(len(length)):
         longest = max(longest, length[row])
     rank = np.full(len(length), -1, np.int32)
-    rank_of = np.full((longest + 1) * (longest + 1), -1, np.int32)
+    rank_of_key = np.full((longest + 1) * (longest + 1), -1, np.int32)
 
     # 1. Turns and length of each row as one number, which sorts by turns first.
     for row in range(len(length)):
@@ -159,18 +166,18 @@ def _rank_rows(choices, unique_first, channel_direction):
                 turns += channel_direction[hops[h]] != channel_direction[hops[h - 1]]
             fewest = min(fewest, turns)
         rank[row] = fewest * (longest + 1) + num_hops
-        rank_of[rank[row]] = 0
+        rank_of_key[rank[row]] = 0
 
     # 2. The numbers that occur, counted from 0: groups are arrays by rank, without gaps.
-    ranks = 0
-    for number in range(len(rank_of)):
-        if rank_of[number] == 0:
-            rank_of[number] = ranks
-            ranks += 1
+    num_ranks = 0
+    for key in range(len(rank_of_key)):
+        if rank_of_key[key] == 0:
+            rank_of_key[key] = num_ranks
+            num_ranks += 1
     for row in range(len(length)):
         if rank[row] >= 0:
-            rank[row] = rank_of[rank[row]]
-    return rank, ranks
+            rank[row] = rank_of_key[rank[row]]
+    return rank, num_ranks
 
 
 @jit
@@ -195,43 +202,46 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
         As in `GroupedRoutes`.
     rank : int32 array, shape (Q * P,)
         Rank of each row's turns and length; −1 for rows that are left out.
-    pair_at, hop_at : int64 array, shape (ranks, P)
-        First pair and first hop of a rank's group from each endpoint.
+    next_pair, next_hop : int64 array, shape (ranks, P)
+        First pair and first hop of the group of a rank and an endpoint.
     hops : int
-        Of all groups.
+        Number of hops of all groups.
     """
-    rank, ranks = _rank_rows(choices, unique_first, channel_direction)
-    ends = len(order)
-    classes = len(rank) // max(ends, 1)
+    rank, num_ranks = _rank_rows(choices, unique_first, channel_direction)
+    num_endpoints = len(order)
+    classes = len(rank) // max(num_endpoints, 1)
 
     # 1. Pairs and hops of each rank from a source of each class.
-    size = np.zeros((ranks, classes), np.int64)
-    volume = np.zeros((ranks, classes), np.int64)
-    length_of = np.zeros(ranks, np.int32)
+    num_pairs = np.zeros((num_ranks, classes), np.int64)
+    num_hops = np.zeros((num_ranks, classes), np.int64)
+    length_of_rank = np.zeros(num_ranks, np.int32)
     for row in range(len(rank)):
         if rank[row] >= 0:
-            length_of[rank[row]] = choices.length[row]
-            size[rank[row], row // ends] += 1
-            volume[rank[row], row // ends] += np.int64(choices.routes[row]) * choices.length[row]
+            length_of_rank[rank[row]] = choices.length[row]
+            num_pairs[rank[row], row // num_endpoints] += 1
+            hops_of_row = np.int64(choices.routes[row]) * choices.length[row]
+            num_hops[rank[row], row // num_endpoints] += hops_of_row
 
     # 2. Where each group begins: rank after rank, and in each the sources in tie order.
-    source, length = np.empty(ranks * ends, np.int32), np.empty(ranks * ends, np.int32)
-    start = np.zeros(ranks * ends + 1, np.int64)
-    pair_at, hop_at = np.empty((ranks, ends), np.int64), np.empty((ranks, ends), np.int64)
+    max_groups = num_ranks * num_endpoints
+    source, length = np.empty(max_groups, np.int32), np.empty(max_groups, np.int32)
+    start = np.zeros(max_groups + 1, np.int64)
+    next_pair = np.empty((num_ranks, num_endpoints), np.int64)
+    next_hop = np.empty((num_ranks, num_endpoints), np.int64)
     groups, pairs, hops = 0, np.int64(0), np.int64(0)
-    for k in range(ranks):
+    for k in range(num_ranks):
         for i in order:
             own_class = source_class[i]
-            if size[k, own_class] == 0:
+            if num_pairs[k, own_class] == 0:
                 continue
-            source[groups], length[groups] = i, length_of[k]
-            pair_at[k, i], hop_at[k, i] = pairs, hops
-            pairs += size[k, own_class]
-            hops += volume[k, own_class]
+            source[groups], length[groups] = i, length_of_rank[k]
+            next_pair[k, i], next_hop[k, i] = pairs, hops
+            pairs += num_pairs[k, own_class]
+            hops += num_hops[k, own_class]
             groups += 1
             start[groups] = pairs
     cut = source[:groups].copy(), length[:groups].copy(), start[: groups + 1].copy()
-    return *cut, rank, pair_at, hop_at, hops
+    return *cut, rank, next_pair, next_hop, hops
 
 
 @jit
@@ -249,36 +259,36 @@ def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, grou
     rank
         From `cut_groups`.
     places : tuple of two int64 arrays
-        ``pair_at`` and ``hop_at`` from `cut_groups`; the sources' columns are changed.
+        ``next_pair`` and ``next_hop`` from `cut_groups`. Updated: the sources' columns count on.
     sources : tuple of two ints
-        The first one and the one behind the last.
+        The first source and the one behind the last.
     groups : GroupedRoutes
-        The sources' parts of `target`, `routes` and `hops` are overwritten.
+        Updated: the sources' parts of `target`, `routes` and `hops`.
     """
-    ends = len(endpoints)
-    pair_at, hop_at = places
+    num_endpoints = len(endpoints)
+    next_pair, next_hop = places
     target, routes, hops = groups.target, groups.routes, groups.hops
     known_length, known_routes = choices.length, choices.routes
     first_hop, known_hops = choices.first_hop, choices.hops
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(len(symmetry.channel_source), np.int32)
-    preimage = np.empty(ends, np.int32)
+    preimage = np.empty(num_endpoints, np.int32)
     for i in range(sources[0], sources[1]):
         source_images(symmetry, endpoints[i], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
-        q = symmetry.source_class[endpoints[i]]
+        source_class = symmetry.source_class[endpoints[i]]
         for j in order:
-            p = q * ends + preimage[j]
-            k = rank[p]
+            row = source_class * num_endpoints + preimage[j]
+            k = rank[row]
             if k < 0:
                 continue
-            target[pair_at[k, i]], routes[pair_at[k, i]] = j, known_routes[p]
-            pair_at[k, i] += 1
-            first, to = first_hop[p], hop_at[k, i]
-            volume = np.int64(known_routes[p]) * known_length[p]
-            for h in range(volume):
-                hops[to + h] = channel_image[known_hops[first + h]]
-            hop_at[k, i] += volume
+            target[next_pair[k, i]], routes[next_pair[k, i]] = j, known_routes[row]
+            next_pair[k, i] += 1
+            first, begin = first_hop[row], next_hop[k, i]
+            num_hops = np.int64(known_routes[row]) * known_length[row]
+            for h in range(num_hops):
+                hops[begin + h] = channel_image[known_hops[first + h]]
+            next_hop[k, i] += num_hops
 
 
 @jit
@@ -294,12 +304,12 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
     ----------
     groups : GroupedRoutes
     load : int64 array, shape (C,)
-        Weights so far; changed.
+        Weights so far. Updated.
     demand : int64 array, shape (P,)
     backwards : bool array, shape (P,)
         Of equally light routes the last in tie order is taken, from this endpoint.
     chosen : int32 array, shape (P * P,)
-        The grouped pairs' entries are overwritten: number of the route.
+        Number of each pair's route. Updated: the entries of the grouped pairs.
 
     Returns
     -------
@@ -356,7 +366,8 @@ def _free_lightest(hops, first, n, routes, load, backwards):
     hops : uint32 array
         With the pair's routes of `n` hops from `first` on.
     """
-    # 1. Usually the pair has to wait because all its routes begin with marked channels.
+    # 1. Usually the pair has to wait because all its routes begin with marked channels: the mark is
+    #    then a bit of all their loads.
     marked = CROSSED
     h = np.uint64(first)
     for _ in range(routes):
@@ -372,6 +383,7 @@ def _free_lightest(hops, first, n, routes, load, backwards):
         for _ in range(n):
             cost += load[hops[h]]
             h += np.uint64(1)
+        # the sums without marks
         weight, least_weight = cost & (CROSSED - 1), least & (CROSSED - 1)
         if r == 0 or weight < least_weight or (backwards and weight == least_weight):
             pick, least = r, cost

@@ -52,7 +52,7 @@ class UpDownTables(SelectionPlugin):
 
     def supports(self, graph: RoutingGraph) -> str | None:
         """Require the two states of up*/down* rules."""
-        if _up_and_down(graph) is None:
+        if _classify_channels(graph) is None:
             return (
                 "needs rules with two states per switch, before and after going down, such as "
                 "up-down"
@@ -62,7 +62,7 @@ class UpDownTables(SelectionPlugin):
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Choose next hops, the least loaded of equally short ones; O(P C) for P destinations."""
         topology = graph.topology
-        channels = _up_and_down(graph)
+        channels = _classify_channels(graph)
         assert channels is not None
         hops = next_hops(
             topology.incoming,
@@ -76,21 +76,28 @@ class UpDownTables(SelectionPlugin):
         return RouteTable.from_next_hops(topology, hops)
 
 
-def _up_and_down(graph: RoutingGraph) -> tuple[BoolArray, BoolArray] | None:
-    """Return which channels go up and which go down; None if the rules have other states."""
+def _classify_channels(graph: RoutingGraph) -> tuple[BoolArray, BoolArray] | None:
+    """Return which channels go up and which go down; None if the rules have other states.
+
+    Each switch must have two vertices: its begin, where a packet may go up, and another one, where
+    it has gone down. A channel up leads from begin to begin. A channel down leads from begin to the
+    other vertex, and from other to other.
+    """
     topology = graph.topology
-    count = topology.num_switches
-    upper = np.zeros(graph.num_vertices, dtype=np.bool_)
-    upper[graph.begin] = True
-    whose = np.bincount(graph.vertex_switch, minlength=count)
-    if not (whose == 2).all() or not graph.accepting.all() or not graph.deterministic:
+    num_switches = topology.num_switches
+    may_go_up = np.zeros(graph.num_vertices, dtype=np.bool_)
+    may_go_up[graph.begin] = True
+    num_states = np.bincount(graph.vertex_switch, minlength=num_switches)
+    if not (num_states == 2).all() or not graph.accepting.all() or not graph.deterministic:
         return None
     source, target, channel = graph.edge_source, graph.edge_target, graph.edge_channel
-    rising = upper[source] & upper[target]
-    falling = ~upper[source] & ~upper[target]
-    turning = upper[source] & ~upper[target]
-    up, down, over = (np.zeros(topology.num_channels, dtype=np.bool_) for _ in range(3))
-    up[channel[rising]], down[channel[falling]], over[channel[turning]] = True, True, True
-    if np.any(~upper[source] & upper[target]) or not np.array_equal(down, over):
+    goes_up = may_go_up[source] & may_go_up[target]
+    goes_down = ~may_go_up[source] & ~may_go_up[target]
+    starts_down = may_go_up[source] & ~may_go_up[target]
+    up, down, first_down = (np.zeros(topology.num_channels, dtype=np.bool_) for _ in range(3))
+    up[channel[goes_up]] = True
+    down[channel[goes_down]] = True
+    first_down[channel[starts_down]] = True
+    if np.any(~may_go_up[source] & may_go_up[target]) or not np.array_equal(down, first_down):
         return None
     return up, down

@@ -6,28 +6,32 @@ from routelab.kernels.jit import helper, jit
 
 
 @helper()
-def _step_towards(incoming, source, wanted, weight, distance, step, queue, tail):
-    """Extend shortest ways backwards from the switches in `queue`; return how many it then has.
+def _extend_routes(incoming, source, usable, weight, distance, step, queue, tail):
+    """Extend shortest routes backwards from the switches ``queue[:tail]`` over usable channels.
 
-    Each new switch takes the wanted channel with the least weight among those that lead one hop
-    closer.
+    Each new switch is appended to `queue`. Its `step` becomes the channel with the least weight
+    among those that lead one hop closer. Return the new length of `queue`.
     """
     start, entering = incoming
     head = 0
     while head < tail:
-        t = queue[head]
+        reached = queue[head]
         head += 1
-        for i in range(start[t], start[t + 1]):
+        for i in range(start[reached], start[reached + 1]):
             c = entering[i]
-            if not wanted[c]:
+            if not usable[c]:
                 continue
             s = source[c]
             if distance[s] < 0:
-                distance[s] = distance[t] + 1
+                distance[s] = distance[reached] + 1
                 step[s] = c
                 queue[tail] = s
                 tail += 1
-            elif distance[s] == distance[t] + 1 and step[s] >= 0 and weight[c] < weight[step[s]]:
+            elif (
+                distance[s] == distance[reached] + 1
+                and step[s] >= 0
+                and weight[c] < weight[step[s]]
+            ):
                 step[s] = c
     return tail
 
@@ -64,15 +68,16 @@ def next_hops(incoming, source, target, channels, endpoints, terminals, order):
         step[:] = -1
         distance[root] = 0
         queue[0] = root
-        below = _step_towards(incoming, source, down, weight, distance, step, queue, 1)
-        # 2. Ways up to any switch with a way down; all of these are equally good.
-        for i in range(below):
-            s = queue[i]
-            hops[s, j] = step[s]
-            distance[s] = 0
-            step[s] = -1
-        reached = _step_towards(incoming, source, up, weight, distance, step, queue, below)
-        for i in range(below, reached):
+        num_down = _extend_routes(incoming, source, down, weight, distance, step, queue, 1)
+        # 2. Ways up to any switch with a way down; all of these are equally good. Their `step` is
+        #    removed, so that no channel up replaces it.
+        for i in range(num_down):
+            switch = queue[i]
+            hops[switch, j] = step[switch]
+            distance[switch] = 0
+            step[switch] = -1
+        reached = _extend_routes(incoming, source, up, weight, distance, step, queue, num_down)
+        for i in range(num_down, reached):
             hops[queue[i], j] = step[queue[i]]
         # 3. Loads for the destinations to come. The queue has each switch behind the one that it
         #    leads to, so from its end on all flow into a switch is known.

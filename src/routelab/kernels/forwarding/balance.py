@@ -53,7 +53,7 @@ def balance_trees(
     for c in range(len(load)):
         num_high += load[c] >= floor[fabric.capacity_class[c]]
     num_examined = 0
-    look_up = np.int64(0)
+    search_number = np.int64(0)
     for t in tree_order:
         if num_examined >= budget:
             break
@@ -64,12 +64,14 @@ def balance_trees(
             if steps[u] < 0 or tree.weight[u] == 0:
                 continue
             # 1. Leave u alone if even a route for nothing would save too little.
-            look_up += 1
-            if _mark_route(fabric, tree, steps, load, cost, u, look_up) < min_cost:
+            search_number += 1
+            if _mark_route(fabric, tree, steps, load, cost, u, search_number) < min_cost:
                 continue
             # every channel of u but its present one is a move
             num_examined += fabric.out_start[u + 1] - fabric.out_start[u] - 1
-            channel, meeting = _best_move(fabric, legality, tree, steps, load, cost, u, look_up)
+            channel, meeting = _best_move(
+                fabric, legality, tree, steps, load, cost, u, search_number
+            )
             if channel < 0:
                 continue
             # 2. Move its packets from the old route to the new one, and back if that leaves all
@@ -86,7 +88,7 @@ def balance_trees(
 
 
 @inline
-def _mark_route(fabric, tree, steps, load, cost, u, look_up):
+def _mark_route(fabric, tree, steps, load, cost, u, search_number):
     """Mark the route of u, and return the cost that its channels save without the packets of u.
 
     `relief` of a switch on the route gets what the channels before it save.
@@ -98,14 +100,14 @@ def _mark_route(fabric, tree, steps, load, cost, u, look_up):
         capacity_class = fabric.capacity_class[c]
         saved += cost[capacity_class, load[c]] - cost[capacity_class, load[c] - packets]
         v = fabric.target[c]
-        tree.stamp[v] = look_up
+        tree.stamp[v] = search_number
         tree.relief[v] = saved
         c = steps[v]
     return saved
 
 
 @inline
-def _best_move(fabric, legality, tree, steps, load, cost, u, look_up):
+def _best_move(fabric, legality, tree, steps, load, cost, u, search_number):
     """Return the channel that u should use, −1 for none, and where its route meets the old one.
 
     Old route u, a, b, root and new route u, x, b, root meet at b: only the channels before b change
@@ -130,11 +132,11 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, look_up):
                 break
             spent += cost[capacity_class, load[c] + packets] - cost[capacity_class, load[c]]
             v = fabric.target[c]
-            if v == u or tree.stamp[v] == look_up:
+            if v == u or tree.stamp[v] == search_number:
                 break
             c = steps[v]
         # not marked: the new route ends at a switch without a route
-        if v == u or tree.stamp[v] != look_up:
+        if v == u or tree.stamp[v] != search_number:
             continue
         gain = tree.relief[v] - spent
         if gain > best_gain and try_move(fabric, legality, tree, steps, u, channel) > 0:
@@ -168,6 +170,7 @@ def _apply_move(fabric, legality, tree, steps, u, channel, meeting):
         v = tree.queue[i]
         for q in range(legality.first[v], legality.first[v + 1]):
             tree.good[q] = tree.trial[q]
+    # the switches on the old and on the new route, up to the meeting
     packets = tree.weight[u]
     v = fabric.target[steps[u]]
     while v != meeting:

@@ -233,6 +233,7 @@ def _add_child(tree, u, v):
 @inline
 def reattach(fabric, tree, steps, u, channel):
     """Let switch u forward over `channel`; weights and good arrivals stay as they are."""
+    # out of the list of its old parent's children, and into that of the new one
     old_parent = fabric.target[steps[u]]
     previous, following_sibling = tree.previous_sibling[u], tree.next_sibling[u]
     if previous >= 0:
