@@ -215,7 +215,7 @@ class _Search:
             self._distance[vertices[start:end]].min(axis=0, initial=np.inf)
             for start, end in pairwise(starts)
         ]
-        # by target, then source; rows are sorted by source, then target
+        # `nearest` is by target, then source; rows are sorted by source, then target
         covered = self._weight * np.array(nearest, dtype=np.float64).T.reshape(-1)
         # Distances are sums of floats with 24 bits, so some digits of the bound are uncertain.
         proven = covered[np.isfinite(covered)].sum() / max(price.sum(), 1e-30) * (1 - 1e-5)

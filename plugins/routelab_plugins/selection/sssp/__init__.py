@@ -91,6 +91,8 @@ class Sssp(SelectionPlugin):
         if options.unique_first:
             # the first stage needs no trees: a single route does not depend on loads
             load += choices.single_load[symmetry.channel_class]
+            # Count the trees of Algorithm 3: one for each source with such a pair. A representative
+            # stands for as many sources as there are translations.
             single = (choices.arrays.routes == 1) & (choices.arrays.length > 0)
             shape = (len(symmetry.representatives), len(topology.endpoints))
             unique_trees = int(single.reshape(shape).any(axis=1).sum()) * symmetry.order

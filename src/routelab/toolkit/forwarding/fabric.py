@@ -16,6 +16,7 @@ def fabric_of(topology: Topology) -> Fabric:
     in_start, in_channel = topology.incoming
     port = np.empty(topology.num_channels, np.int32)
     port[out_channel] = np.arange(len(out_channel)) - np.repeat(out_start[:-1], np.diff(out_start))
+    # a channel has one turn into each channel that leaves its target
     turn_start = np.zeros(topology.num_channels + 1, np.int64)
     np.cumsum(np.diff(out_start)[topology.channel_target], out=turn_start[1:])
     _, capacity_class = np.unique(topology.channel_capacity, return_inverse=True)

@@ -56,8 +56,8 @@ class TreeSearch:
         sources: Int64Array | None = None,
     ) -> None:
         self.topology, self.seed = topology, seed
-        size = topology.num_channels * topology.num_terminals
-        default = min(max(MOVES * size, FEWEST_MOVES), MOST_MOVES)
+        by_size = MOVES * topology.num_channels * topology.num_terminals
+        default = min(max(by_size, FEWEST_MOVES), MOST_MOVES)
         self.moves = default if moves is None else moves
         self.tried = 0
         self.fabric: Fabric = fabric_of(topology)
