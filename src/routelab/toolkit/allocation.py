@@ -45,42 +45,44 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
     InputError
         If no connected part has that many free switches.
     """
-    # another stream than that of random failures
+    # The second word of the seed makes the stream differ from that of random failures.
     generator = np.random.PCG64([seed, 1])
     candidates = np.flatnonzero(free)
-    order = candidates[np.argsort(generator.random_raw(len(candidates)), kind="stable")]
-    tried: BoolArray = np.zeros(len(free), dtype=np.bool_)
+    starts = candidates[np.argsort(generator.random_raw(len(candidates)), kind="stable")]
+    in_tried_component: BoolArray = np.zeros(len(free), dtype=np.bool_)
     largest = 0
-    for start in order.tolist():
-        if tried[start]:
+    # If the component of a start is too small, it is too small for all of its switches.
+    for start in starts.tolist():
+        if in_tried_component[start]:
             continue
-        grown = _grow(neighbours, free, start, count, generator)
+        switches = _grow_set(neighbours, free, start, count, generator)
         chosen: BoolArray = np.zeros(len(free), dtype=np.bool_)
-        chosen[grown] = True
-        if len(grown) == count:
+        chosen[switches] = True
+        if len(switches) == count:
             return chosen
-        tried |= chosen
-        largest = max(largest, len(grown))
+        in_tried_component |= chosen
+        largest = max(largest, len(switches))
     raise InputError(f"allocate: no connected part has {count} switches, the largest has {largest}")
 
 
-def _grow(
+def _grow_set(
     neighbours: Neighbours, free: BoolArray, start: int, count: int, generator: np.random.PCG64
 ) -> list[int]:
     """Grow a set to at most `count` switches; return them in the order of addition.
 
     The set stays smaller if its connected component has fewer free switches.
     """
-    chosen, frontier, seen = [start], [], {start}
+    chosen, frontier, reached = [start], [], {start}
     while len(chosen) < count:
         # The frontier is the free switches next to the set. Only the last addition can extend it.
         for switch in neighbours(chosen[-1]):
-            if free[switch] and switch not in seen:
-                seen.add(switch)
+            if free[switch] and switch not in reached:
+                reached.add(switch)
                 frontier.append(switch)
         if not frontier:
             break
         drawn = int(generator.random_raw()) % len(frontier)
+        # Removing the last element takes constant time, and the frontier has no order.
         frontier[drawn], frontier[-1] = frontier[-1], frontier[drawn]
         chosen.append(frontier.pop())
     return chosen
@@ -114,20 +116,22 @@ def free_box(
         If no box has that many switches, or none of them is free.
     """
     generator = np.random.PCG64([seed, 1])
-    text = "x".join(map(str, dims))
+    dims_text = "x".join(map(str, dims))
     boxes = [box for box in product(*(range(1, size + 1) for size in dims)) if prod(box) == count]
     if not boxes:
         raise InputError(
-            f"allocate: no box of {text} has {count} switches; choose a number with other "
+            f"allocate: no box of {dims_text} has {count} switches; choose a number with other "
             "factors, or shape=connected"
         )
-    # Boxes of equal compactness come in random order.
+    # Of boxes with equal products of their sizes, the one with the least sum is the most compact:
+    # for 8 switches 2x2x2 (6), then 4x2x1 (7), then 8x1x1 (10). Equal sums come in random order.
     tie_order = dict(zip(boxes, generator.random_raw(len(boxes)).tolist(), strict=True))
     for box in sorted(boxes, key=lambda box: (sum(box), tie_order[box])):
-        corners = np.flatnonzero(_fits(dims, wrap, free, box))
+        corners = np.flatnonzero(_mark_free_corners(dims, wrap, free, box))
         if not corners.size:
             continue
         corner = np.unravel_index(corners[int(generator.random_raw()) % corners.size], dims)
+        # Modulo the size, because a box may reach over the end of a ring.
         coordinates = [
             (np.arange(length) + first) % size
             for length, first, size in zip(box, corner, dims, strict=True)
@@ -135,14 +139,18 @@ def free_box(
         chosen: BoolArray = np.zeros(tuple(dims), dtype=np.bool_)
         chosen[np.ix_(*coordinates)] = True
         return chosen.reshape(-1)
-    raise InputError(f"allocate: no box of {count} switches is free in {text}; allocate fewer")
+    raise InputError(f"allocate: no box of {count} switches is free in {dims_text}; allocate fewer")
 
 
-def _fits(
+def _mark_free_corners(
     dims: Sequence[int], wrap: Sequence[bool], free: BoolArray, box: Sequence[int]
 ) -> BoolArray:
-    """Return corners at which the box holds free switches only; bool, shape of the grid."""
+    """Mark the lowest corners of boxes with free switches only; bool, shape of the grid.
+
+    Line of 4 switches of which switch 0 has failed, box of length 2: corners 1 and 2.
+    """
     # One dimension after the other: `fits` holds for boxes of length 1 in the dimensions to come.
+    # Rolled by -k, a switch sees whether the box that lies k further along the axis fits.
     fits: BoolArray = free.reshape(tuple(dims)).copy()
     for axis, (size, ring, length) in enumerate(zip(dims, wrap, box, strict=True)):
         fits = np.logical_and.reduce([np.roll(fits, -k, axis) for k in range(length)])

@@ -38,7 +38,8 @@ class RouteChoices:
 
     Examples
     --------
-    The channels of the routes of row 3, a route each; ``chosen`` of `table` is the number of one:
+    Row 3 of a 2x2 mesh, from switch 0 to switch 3: two routes of two hops, as their channels. A
+    selection passes the number of one of them, 0 or 1, to `table`:
 
     >>> from routelab.registry.instances import load
     >>> from routelab.toolkit import build_grid, determinized, route_choices
@@ -71,10 +72,14 @@ class RouteChoices:
 
     @cached_property
     def single_load(self) -> Int64Array:
-        """Load of every channel of each class by the pairs with one route; int64."""
-        bins = self.symmetry.channel_class
+        """Load that pairs with one route cause on a channel of each class; int64, per class.
+
+        A selection cannot change it, because these pairs have no choice.
+        """
+        channel_class = self.symmetry.channel_class
+        num_classes = int(channel_class.max(initial=-1)) + 1
         load: Int64Array = single_route_load(
-            self.arrays, self.row_weight, bins[self.arrays.hops], int(bins.max(initial=-1)) + 1
+            self.arrays, self.row_weight, channel_class[self.arrays.hops], num_classes
         )
         return load
 
@@ -83,12 +88,13 @@ class RouteChoices:
 
         A subgroup has smaller orbits, so there are more classes of sources and more rows.
         """
-        if symmetry.order == self.symmetry.order:
+        if symmetry.order == self.symmetry.order:  # A subgroup of equal order is the whole group.
             return self
         return RouteChoices(symmetry, self._translate(symmetry.arrays.representative))
 
     def each_source(self) -> RouteChoices:
         """Return the same routes with one class per endpoint: row ``i * P + j`` is a pair."""
+        # Translations by whole periods move nothing, so each class has one switch.
         return self.refined(self.symmetry.subgroup(self.symmetry.arrays.period))
 
     def rows_of(self, refined_choices: RouteChoices) -> Int64Array:
@@ -134,19 +140,26 @@ class RouteChoices:
             Channels of all routes, pair after pair, as `RouteTable.from_lengths` takes them.
         """
         topology, symmetry = self.topology, self.symmetry.arrays
-        ends = topology.endpoints
-        numbers = np.ascontiguousarray(chosen, dtype=np.int32)
-        start = hops_by_source(self.arrays, symmetry, ends)
-        lengths = np.empty((len(ends), len(ends)), dtype=np.int32)
-        hops = np.empty(start[-1], dtype=np.int32)
+        endpoints = topology.endpoints
+        route_numbers = np.ascontiguousarray(chosen, dtype=np.int32)
+        first_hop = hops_by_source(self.arrays, symmetry, endpoints)
+        lengths = np.empty((len(endpoints), len(endpoints)), dtype=np.int32)
+        hops = np.empty(first_hop[-1], dtype=np.int32)
 
         def write(first: int, last: int) -> None:
-            part = first, last
             write_chosen_routes(
-                self.arrays, numbers, by_pair, symmetry, ends, start, part, lengths, hops
+                choices=self.arrays,
+                chosen=route_numbers,
+                by_pair=by_pair,
+                symmetry=symmetry,
+                endpoints=endpoints,
+                start=first_hop,
+                sources=(first, last),
+                lengths=lengths,
+                hops=hops,
             )
 
-        over_ranges(write, len(ends))
+        over_ranges(write, len(endpoints))
         return lengths, hops
 
 
@@ -183,23 +196,24 @@ def route_choices(
     symmetry = source_symmetry(graph, ordered)
     endpoints, roots = graph.topology.endpoints, symmetry.arrays.representative
 
-    def listed(first: int, last: int) -> ChoiceArrays:
-        part: ChoiceArrays = list_routes(ordered, roots[first:last], endpoints, most)
-        return part
+    def list_range(first: int, last: int) -> ChoiceArrays:
+        routes: ChoiceArrays = list_routes(ordered, roots[first:last], endpoints, most)
+        return routes
 
-    return RouteChoices(symmetry, _join(over_ranges(listed, len(roots))))
+    return RouteChoices(symmetry, _concatenate(over_ranges(list_range, len(roots))))
 
 
-def _join(parts: list[ChoiceArrays]) -> ChoiceArrays:
-    """Join the routes of consecutive ranges of sources."""
+def _concatenate(parts: list[ChoiceArrays]) -> ChoiceArrays:
+    """Concatenate the routes of consecutive ranges of sources."""
     if len(parts) == 1:
         return parts[0]
-    before = np.cumsum([0] + [len(part.hops) for part in parts[:-1]])
+    # `first_hop` counts from the first hop of its own part.
+    hops_before = np.cumsum([0] + [len(part.hops) for part in parts[:-1]])
     return ChoiceArrays(
         length=np.concatenate([part.length for part in parts]),
         routes=np.concatenate([part.routes for part in parts]),
         first_hop=np.concatenate(
-            [part.first_hop + shift for part, shift in zip(parts, before, strict=True)]
+            [part.first_hop + shift for part, shift in zip(parts, hops_before, strict=True)]
         ),
         hops=np.concatenate([part.hops for part in parts]),
         sampled=np.concatenate([part.sampled for part in parts]),

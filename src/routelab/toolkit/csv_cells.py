@@ -31,9 +31,10 @@ from routelab.api.errors import InputError
 MARK = "'"
 """Character in front of an escaped text."""
 
-_FORMULA = tuple(f"=+-@\t\r\n＝＋－＠{MARK}")
-# numbers as Python and `number_text` print them, and direction labels: a sign and one letter
-_HARMLESS = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-](inf|nan)|[+-][A-Z]", re.ASCII)
+# A text that begins with the apostrophe itself is escaped, too, so that each text can be restored.
+_ESCAPED_STARTS = tuple(f"=+-@\t\r\n＝＋－＠{MARK}")
+# Numbers as Python and `number_text` print them, and direction labels: a sign and one letter.
+_UNESCAPED = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-](inf|nan)|[+-][A-Z]", re.ASCII)
 
 
 def escape_cell(value: Any) -> Any:
@@ -48,7 +49,7 @@ def escape_cell(value: Any) -> Any:
     >>> escape_cell("=1+1"), escape_cell("dor"), escape_cell(7)
     ("'=1+1", 'dor', 7)
     """
-    return MARK + value if isinstance(value, str) and _is_formula(value) else value
+    return MARK + value if isinstance(value, str) and _needs_escape(value) else value
 
 
 def unescape_cell(text: str) -> str:
@@ -60,11 +61,12 @@ def unescape_cell(text: str) -> str:
     >>> unescape_cell("'=1+1")
     '=1+1'
     """
-    return text[1:] if text.startswith(MARK) and _is_formula(text[1:]) else text
+    return text[1:] if text.startswith(MARK) and _needs_escape(text[1:]) else text
 
 
-def _is_formula(text: str) -> bool:
-    return text.startswith(_FORMULA) and not _HARMLESS.fullmatch(text)
+def _needs_escape(text: str) -> bool:
+    """Return whether a spreadsheet could evaluate a text, or an apostrophe begins it."""
+    return text.startswith(_ESCAPED_STARTS) and not _UNESCAPED.fullmatch(text)
 
 
 def write_csv_rows(stream: IO[str], rows: Iterable[Iterable[Any]]) -> None:
@@ -73,9 +75,9 @@ def write_csv_rows(stream: IO[str], rows: Iterable[Iterable[Any]]) -> None:
     quoting = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in rows:
         cells = [escape_cell(cell) for cell in row]
-        # the writer does not quote a carriage return, and readers take it for the end of a line
-        bare = any(isinstance(cell, str) and "\r" in cell for cell in cells)
-        (quoting if bare else plain).writerow(cells)
+        # The writer does not quote a carriage return, and readers take it for the end of a line.
+        has_return = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+        (quoting if has_return else plain).writerow(cells)
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -122,21 +124,24 @@ class CsvReader:
         for number, line in enumerate(lines, 1):
             if line.strip() and not line.lstrip().startswith(COMMENT):
                 self.line = number
-                self.separator = self._separator(line)
-                self.header = self._split(line, number)
+                self.separator = self._find_separator(line)
+                self.header = self._split_line(line, number)
                 break
 
-    def _separator(self, header: str) -> str:
-        """Return the separator of the first line."""
-        bare = re.sub(r'"[^"]*"', "", header)
-        present = [separator for separator in SEPARATORS if separator in bare]
+    def _find_separator(self, header: str) -> str:
+        """Return the separator that a header has outside of quotation marks; a comma if none.
+
+        Raise an InputError if it has two, or if blanks separate its cells.
+        """
+        unquoted = re.sub(r'"[^"]*"', "", header)
+        present = [separator for separator in SEPARATORS if separator in unquoted]
         if len(present) > 1:
-            both = " and ".join(SEPARATORS[separator] for separator in present)
+            names = " and ".join(SEPARATORS[separator] for separator in present)
             raise InputError(
-                f"{self.path}, line {self.line}: {header.strip()!r} has {both}; "
+                f"{self.path}, line {self.line}: {header.strip()!r} has {names}; "
                 "separate all cells of the file by one of them"
             )
-        if not present and len(bare.split()) > 1:
+        if not present and len(unquoted.split()) > 1:
             raise InputError(
                 f"{self.path}, line {self.line}: the cells of {header.strip()!r} are separated by "
                 "blanks; separate them by commas"
@@ -146,19 +151,19 @@ class CsvReader:
     def blocks(self, size: int = _BLOCK) -> Iterator[list[list[str]]]:
         """Yield the cells of all lines below the header, `size` lines at a time.
 
-        A line that is empty or a comment has no cells that are not blank. Blanks around cells may
-        still be there.
+        A comment has no cells, an empty line none or blank ones: so cells and lines can be counted.
+        Cells may still have blanks around them.
         """
-        above = self.line
-        # only lines with one of these need more than a split at the separator
+        lines_above = self.line
+        # Only a block with one of these needs more than a split at the separator.
         marks = '"' + COMMENT + "".join(SEPARATORS).replace(self.separator, "")
         while block := list(islice(self._lines, size)):
             text = "".join(block)
             if any(mark in text for mark in marks):
-                yield [self._split(line, above + n) for n, line in enumerate(block, 1)]
+                yield [self._split_line(line, lines_above + n) for n, line in enumerate(block, 1)]
             else:
                 yield [line.split(self.separator) for line in text.removesuffix("\n").split("\n")]
-            above += len(block)
+            lines_above += len(block)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield number and cells of each line below the header that is not empty."""
@@ -170,37 +175,42 @@ class CsvReader:
                 if any(cells):
                     yield number, cells
 
-    def _split(self, line: str, number: int) -> list[str]:
-        """Return the cells of one line."""
+    def _split_line(self, line: str, number: int) -> list[str]:
+        """Return the cells of a line; of a comment none, but keep its first cell in `comments`."""
         if line.lstrip().startswith(COMMENT):
             self.comments[number] = line.split(self.separator)[0].strip()
             return []
-        whole_line, cell = _patterns(self.separator)
+        line_pattern, cell_pattern = _line_and_cell_patterns(self.separator)
         line = line.rstrip("\n")
-        place = f"{self.path}, line {number}"
-        if not whole_line.fullmatch(line):
+        where = f"{self.path}, line {number}"
+        if not line_pattern.fullmatch(line):
             raise InputError(
-                f"{place}: {line.strip()!r} has a quotation mark inside a cell, or one that does "
+                f"{where}: {line.strip()!r} has a quotation mark inside a cell, or one that does "
                 'not end on this line; put the whole cell in quotation marks ("), and double those '
                 "inside"
             )
         cells = []
-        for quoted, bare in cell.findall(line):
+        for quoted, plain in cell_pattern.findall(line):
             for separator, name in SEPARATORS.items():
-                if separator in bare.strip():
+                if separator in plain.strip():
                     raise InputError(
-                        f"{place}: {bare.strip()!r} has {name}, and the header separates cells by "
+                        f"{where}: {plain.strip()!r} has {name}, and the header separates cells by "
                         f"{SEPARATORS[self.separator]}; use one separator, or put the cell in "
                         "quotation marks"
                     )
-            cells.append(quoted.replace('""', '"') or bare.strip())
+            # A cell is either quoted or not; the other group is empty.
+            cells.append(quoted.replace('""', '"') or plain.strip())
         return cells
 
 
 @cache
-def _patterns(separator: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of a line and of a cell with what is before it."""
+def _line_and_cell_patterns(separator: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a whole line, and of one cell with the separator before it.
+
+    Of the second pattern, group 1 is the text inside quotation marks, group 2 a cell without them.
+    """
+    # White space, except a tab that is the separator.
     blanks = rf"(?:(?!{separator})\s)*"
     cell = rf'{blanks}"(?:[^"]|"")*"{blanks}|[^"{separator}]*'
-    parts = rf'(?:^|{separator})(?:{blanks}"((?:[^"]|"")*)"{blanks}|([^"{separator}]*))'
-    return re.compile(rf"(?:{cell})(?:{separator}(?:{cell}))*"), re.compile(parts)
+    next_cell = rf'(?:^|{separator})(?:{blanks}"((?:[^"]|"")*)"{blanks}|([^"{separator}]*))'
+    return re.compile(rf"(?:{cell})(?:{separator}(?:{cell}))*"), re.compile(next_cell)

@@ -19,7 +19,15 @@ from routelab.toolkit.kernels import reachable
 class DirectionAutomaton:
     """States and transitions over direction labels; every route begins in state 0.
 
-    Add states with `state` and transitions with `move`; all states accept.
+    Add states with `state` and transitions with `move`; all states accept, so that a route may end
+    at every switch.
+
+    Attributes
+    ----------
+    names : list of str
+        Name of each state.
+    moves : list of (int, int, int, int)
+        Transitions: state, direction, next state, and `permitted_after` of `move` or −1.
     """
 
     names: list[str] = field(default_factory=list)
@@ -30,13 +38,13 @@ class DirectionAutomaton:
         self.names.append(name)
         return len(self.names) - 1
 
-    def move(self, state: int, direction: int, following: int, permitted_after: int = -1) -> None:
-        """Add a transition: a packet in `state` may hop in `direction` and is then in `following`.
+    def move(self, state: int, direction: int, next_state: int, permitted_after: int = -1) -> None:
+        """Add a transition: a packet in `state` may hop in `direction` and is then in `next_state`.
 
         With `permitted_after` (the direction of the hop that led to `state`) the turn is legal
         only where the mask given to `lay` permits it.
         """
-        self.moves.append((state, direction, following, permitted_after))
+        self.moves.append((state, direction, next_state, permitted_after))
 
 
 def add_ordered_moves(
@@ -57,21 +65,29 @@ def add_ordered_moves(
         State of a packet by its last direction and the positive dimensions above; a packet's first
         standard hop in direction d leads to ``states[d, frozenset()]``.
     """
-    nothing: frozenset[int] = frozenset()
-    states = {(d, nothing): automaton.state(f"{d}") for d in range(2 * n)}
+    # A key holds the last direction, and the dimensions that the packet crossed positively before
+    # it. Two dimensions: after +X +Y the key is (1, {0}), since -X is forbidden and yet to come.
+    none_crossed: frozenset[int] = frozenset()
+    states = {(d, none_crossed): automaton.state(f"{d}") for d in range(2 * n)}
     pending = list(states)
     while pending:
-        a, used = pending.pop()
-        crossed = used | {a} if a < n else used
-        for d in range(a, 2 * n):
-            if d == a + n or (bits and d - n in crossed):
+        last, crossed_before = pending.pop()
+        crossed = crossed_before | {last} if last < n else crossed_before
+        for following in range(last, 2 * n):
+            is_u_turn = following == last + n
+            if is_u_turn or (bits and following - n in crossed):
                 continue
-            matter = crossed - {d} if d < n else frozenset(j for j in crossed if j > d - n)
-            key = (d, matter if bits else nothing)
+            if following < n:
+                # `following` itself is part of the key as the last direction.
+                remembered = crossed - {following}
+            else:
+                # Negative directions before `following` cannot come any more.
+                remembered = frozenset(j for j in crossed if j > following - n)
+            key = (following, remembered if bits else none_crossed)
             if key not in states:
-                states[key] = automaton.state(f"{d} after {sorted(matter)}")
+                states[key] = automaton.state(f"{following} after {sorted(remembered)}")
                 pending.append(key)
-            automaton.move(states[a, used], d, states[key])
+            automaton.move(states[last, crossed_before], following, states[key])
     return states
 
 
@@ -90,7 +106,7 @@ def lay(
     ----------
     permitted : bool array, shape (C, D), optional
         ``permitted[c, d]``: a packet whose last hop went in direction d may take channel c by a
-        transition that asks for permission.
+        transition that has `permitted_after`. If omitted, no such transition is legal.
     prune : bool
         Omit vertices that no route reaches; without it, every switch has every state.
 
@@ -137,6 +153,7 @@ def lay(
 def prune_unreachable(graph: RoutingGraph) -> RoutingGraph:
     """Return the graph without the vertices that no begin vertex reaches."""
     is_reached = reachable(graph.edge_start, graph.edge_target, graph.begin)
+    # The vertices that remain get new numbers, in their order.
     number = np.cumsum(is_reached) - 1
     edges = is_reached[graph.edge_source]
     return RoutingGraph.create(

@@ -42,33 +42,35 @@ def torus_directions(topology: Topology) -> DirectionLabels:
     >>> torus_directions(build_grid("mesh", (3, 2), wrap=False)).out_channel[0].tolist()
     [0, 1, -1, -1]
     """
-    n = len(topology.directions) // 2
-    expected = [(j, 1) for j in range(n)] + [(j, -1) for j in range(n)]
-    if n == 0 or [(d.dimension, d.sign) for d in topology.directions] != expected:
-        return _none(
+    dimensions = len(topology.directions) // 2
+    expected = [(j, 1) for j in range(dimensions)] + [(j, -1) for j in range(dimensions)]
+    if dimensions == 0 or [(d.dimension, d.sign) for d in topology.directions] != expected:
+        return _no_labels(
             f"needs a torus or mesh with direction labels; {topology.family} has "
             + ("others" if topology.directions else "none")
         )
     if topology.num_channels and topology.channel_direction.min() < 0:
-        return _none("needs a direction label on every channel")
-    out_channel = np.full((topology.num_switches, 2 * n), -1, dtype=np.int32)
+        return _no_labels("needs a direction label on every channel")
+    out_channel = np.full((topology.num_switches, 2 * dimensions), -1, dtype=np.int32)
     in_channel = out_channel.copy()
-    numbers = np.arange(topology.num_channels)
-    out_channel[topology.channel_source, topology.channel_direction] = numbers
-    in_channel[topology.channel_target, topology.channel_direction] = numbers
-    if (out_channel >= 0).sum() != len(numbers) or (in_channel >= 0).sum() != len(numbers):
-        return _none("needs at most one channel in each direction of a switch")
+    channels = np.arange(topology.num_channels)
+    out_channel[topology.channel_source, topology.channel_direction] = channels
+    in_channel[topology.channel_target, topology.channel_direction] = channels
+    # Two channels in one direction of a switch overwrite each other, so that one is missing.
+    if (out_channel >= 0).sum() != len(channels) or (in_channel >= 0).sum() != len(channels):
+        return _no_labels("needs at most one channel in each direction of a switch")
     return DirectionLabels(
         reason=None,
         sign=frozen_array([sign for _, sign in expected], np.int8),
         dimension=frozen_array([dimension for dimension, _ in expected], np.int16),
-        opposite=frozen_array((np.arange(2 * n) + n) % (2 * n), np.int16),
+        # Half of all directions further, the same dimension has the other sign.
+        opposite=frozen_array((np.arange(len(expected)) + dimensions) % len(expected), np.int16),
         out_channel=frozen_array(out_channel, np.int32),
         in_channel=frozen_array(in_channel, np.int32),
     )
 
 
-def _none(reason: str) -> DirectionLabels:
+def _no_labels(reason: str) -> DirectionLabels:
     """Return empty labels with the reason why there are none."""
     empty = np.empty(0)
     return DirectionLabels(
