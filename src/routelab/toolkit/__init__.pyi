@@ -1,6 +1,10 @@
 from routelab.toolkit.choices import RouteChoices, route_choices
 from routelab.toolkit.csv_cells import escape_cell, unescape_cell
-from routelab.toolkit.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
+from routelab.toolkit.direction_automaton import (
+    DirectionAutomaton,
+    add_ordered_moves,
+    graph_from_automaton,
+)
 from routelab.toolkit.direction_labels import DirectionLabels, torus_directions
 from routelab.toolkit.failures import with_random_failures
 from routelab.toolkit.grids import Grid, GridParameters, TorusParameters, build_grid, full_grid
@@ -55,7 +59,7 @@ __all__ = [
     "determinized",
     "escape_cell",
     "full_grid",
-    "lay",
+    "graph_from_automaton",
     "merged",
     "random_order",
     "rank_bits",

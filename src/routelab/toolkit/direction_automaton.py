@@ -1,7 +1,8 @@
 """Routing graphs from rules about directions.
 
 Direction-ordered routings define the next legal hops of a packet by the directions of its hops so
-far. Such rules are a small automaton over direction labels; `lay` applies it to a network.
+far. Such rules are a small automaton over direction labels; `graph_from_automaton` applies it to a
+network.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class DirectionAutomaton:
         """Add a transition: a packet in `state` may hop in `direction` and is then in `next_state`.
 
         With `permitted_after` (the direction of the hop that led to `state`) the turn is legal
-        only where the mask given to `lay` permits it.
+        only where the mask given to `graph_from_automaton` permits it.
         """
         self.moves.append((state, direction, next_state, permitted_after))
 
@@ -91,7 +92,7 @@ def add_ordered_moves(
     return states
 
 
-def lay(
+def graph_from_automaton(
     topology: Topology,
     automaton: DirectionAutomaton,
     permitted: BoolArray | None = None,
@@ -112,12 +113,12 @@ def lay(
 
     Examples
     --------
-    >>> from routelab.toolkit import DirectionAutomaton, build_grid, lay
+    >>> from routelab.toolkit import DirectionAutomaton, build_grid, graph_from_automaton
     >>> anywhere = DirectionAutomaton()
     >>> state = anywhere.state("any")
     >>> for direction in range(4):
     ...     anywhere.move(state, direction, state)
-    >>> lay(build_grid("mesh", (3, 3), wrap=False), anywhere).num_edges
+    >>> graph_from_automaton(build_grid("mesh", (3, 3), wrap=False), anywhere).num_edges
     24
     """
     # Vertex s · states + k is switch s in state k. A transition of the automaton becomes an edge at

@@ -17,7 +17,7 @@ from routelab.api import (
     Topology,
     parameter,
 )
-from routelab.toolkit import DirectionAutomaton, lay, torus_directions
+from routelab.toolkit import DirectionAutomaton, graph_from_automaton, torus_directions
 from routelab.toolkit.families import dimension_orders
 from routelab_plugins import works
 
@@ -66,7 +66,9 @@ class DimensionOrderRules(RulesPlugin):
             for following in range(2 * n):
                 if following == d or rank[following % n] > rank[d % n]:
                     automaton.move(moving[d], following, moving[following])
-        return lay(topology, automaton, turn_set=f"dimension-order/{self.parameters.order}")
+        return graph_from_automaton(
+            topology, automaton, turn_set=f"dimension-order/{self.parameters.order}"
+        )
 
     def _dimension_sequence(self, topology: Topology, n: int) -> list[int]:
         """Return the n dimensions in the order of the parameter."""

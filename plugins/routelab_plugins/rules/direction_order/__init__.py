@@ -14,7 +14,7 @@ from routelab.toolkit import (
     DirectionAutomaton,
     add_ordered_moves,
     full_grid,
-    lay,
+    graph_from_automaton,
     torus_directions,
 )
 from routelab_plugins import works
@@ -43,4 +43,6 @@ class DirectionOrder(RulesPlugin):
         states = add_ordered_moves(automaton, n, bits=not is_whole)
         for d in range(2 * n):
             automaton.move(begin, d, states[d, frozenset()])
-        return lay(topology, automaton, turn_set="direction-order", minimal_only=is_whole)
+        return graph_from_automaton(
+            topology, automaton, turn_set="direction-order", minimal_only=is_whole
+        )
