@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from routelab.toolkit.route_cells import MARK, Rows
 
-SHOWN = 3
-"""Most notes of one kind."""
+MAX_NOTES = 3
+"""Largest number of notes of one kind."""
 
 
 def doubtful_names(rows: Rows, switch_names: Iterable[str] = ()) -> list[str]:
@@ -24,38 +24,40 @@ def doubtful_names(rows: Rows, switch_names: Iterable[str] = ()) -> list[str]:
     switch_names : iterable of str
         Names that only the list declares; none if there is a network.
     """
-    # 1. Lines that may be routes from a switch whose name begins with the mark of comments.
-    left_out = [f"line {line} begins with # and is left out" for line in rows.comments]
+    # 1. Lines that may be routes from a switch whose name begins with #, as comments do.
+    comment_notes = [f"line {line} begins with # and is left out" for line in rows.comments]
     # 2. Names that differ in case or Unicode form only.
-    known = set(switch_names)
+    names = set(switch_names)
     groups: dict[str, list[str]] = {}
-    for name in sorted(known):
-        groups.setdefault(_plain(name), []).append(name)
-    alike = [
+    for name in sorted(names):
+        groups.setdefault(_fold(name), []).append(name)
+    similarity_notes = [
         f"{' and '.join(map(repr, group))} count as {len(group)} switches; they differ only in "
         "case or Unicode form"
         for group in groups.values()
         if len(group) > 1
     ]
     # 3. Names of another switch with a number behind it, which may be meant as virtual channels.
-    numbered = []
-    for name in sorted(known):
+    number_notes = []
+    for name in sorted(names):
         for mark in (":", MARK):
             switch, _, number = name.rpartition(mark)
-            if switch in known and number.isdecimal():
-                numbered.append(
+            if switch in names and number.isdecimal():
+                number_notes.append(
                     f"{name!r} counts as a switch beside {switch!r}; virtual channels are written "
                     f"{switch}{MARK}{number}, behind hops only"
                 )
     notes = []
-    for kind in (left_out, alike, numbered):
-        notes += kind[:SHOWN]
-        if len(kind) > SHOWN:
-            notes.append(f"and {len(kind) - SHOWN} more like the last one")
+    for same_kind in (comment_notes, similarity_notes, number_notes):
+        notes += same_kind[:MAX_NOTES]
+        if len(same_kind) > MAX_NOTES:
+            notes.append(f"and {len(same_kind) - MAX_NOTES} more like the last one")
     return notes
 
 
-def _plain(name: str) -> str:
-    """Return a name without case, invisible characters and differences of Unicode form."""
+def _fold(name: str) -> str:
+    """Return what names have in common that differ in case or Unicode form, such as B and ｂ."""
+    # Invisible format characters, such as a soft hyphen.
     visible = "".join(c for c in name if unicodedata.category(c) != "Cf")
+    # Case folding may undo the normal form, so it is restored.
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())

@@ -59,8 +59,8 @@ def with_failures(topology: Topology, failures: FailureParameters) -> Topology:
     damaged = topology
     if failures.failed_switches or failures.failed_links:
         problems: list[str] = []
-        switches = _find_switches(topology, failures.failed_switches, problems)
-        channels = _find_links(topology, failures.failed_links, problems)
+        switches = _check_switches(topology, failures.failed_switches, problems)
+        channels = _find_channels(topology, failures.failed_links, problems)
         if problems:
             raise InputError(f"{topology.family}: " + "; ".join(problems))
         damaged = topology.without(switches=switches, channels=channels)
@@ -71,8 +71,8 @@ def with_failures(topology: Topology, failures: FailureParameters) -> Topology:
     )
 
 
-def _find_switches(topology: Topology, numbers: Sequence[int], problems: list[str]) -> list[int]:
-    """Return the failed switches; append what is wrong with them to `problems`."""
+def _check_switches(topology: Topology, numbers: Sequence[int], problems: list[str]) -> list[int]:
+    """Return the failed switches as a list; append what is wrong with them to `problems`."""
     for position, number in enumerate(numbers):
         if not 0 <= number < topology.num_switches:
             problems.append(
@@ -84,7 +84,7 @@ def _find_switches(topology: Topology, numbers: Sequence[int], problems: list[st
     return list(numbers)
 
 
-def _find_links(topology: Topology, words: Sequence[str], problems: list[str]) -> list[int]:
+def _find_channels(topology: Topology, words: Sequence[str], problems: list[str]) -> list[int]:
     """Return the channels of the failed links; append what is wrong with them to `problems`."""
     source, target = topology.channel_source, topology.channel_target
     failed: dict[tuple[int, int], list[int]] = {}
@@ -95,8 +95,7 @@ def _find_links(topology: Topology, words: Sequence[str], problems: list[str]) -
                 f"failed_links: {word!r} is not a link; write the numbers of its switches as 0-1"
             )
             continue
-        ends = int(match[1]), int(match[2])
-        low, high = min(ends), max(ends)
+        low, high = sorted(map(int, match.groups()))
         between = np.flatnonzero(
             (source == low) & (target == high) | (source == high) & (target == low)
         )
@@ -104,6 +103,7 @@ def _find_links(topology: Topology, words: Sequence[str], problems: list[str]) -
             problems.append(f"failed_links: no link joins the switches {low} and {high}")
         elif (low, high) in failed:
             problems.append(f"failed_links: the link {word} is listed twice")
+        # Parallel links between two switches fail together.
         failed[low, high] = between.tolist()
     return [channel for channels in failed.values() for channel in channels]
 
@@ -134,34 +134,36 @@ def with_random_failures(
     >>> with_random_failures(build_grid("torus", (4, 4), wrap=True), links=1, seed=2).failed_links
     ('1.0-1.1',)
     """
-    # raw output is the same in every numpy, unlike that of Generator's methods
-    rank = np.random.PCG64(seed).random_raw(topology.num_switches + len(topology.links))
-    failed = np.argsort(rank[: topology.num_switches], kind="stable")[:switches]
+    # Each switch and each link has a random key, and the smallest keys fail. Keys do not depend on
+    # the numbers of failures, so a larger number includes the smaller one. Raw output is the same
+    # in every numpy, unlike that of Generator's methods.
+    sort_key = np.random.PCG64(seed).random_raw(topology.num_switches + len(topology.links))
+    failed = np.argsort(sort_key[: topology.num_switches], kind="stable")[:switches]
     alive = np.ones(topology.num_switches, dtype=np.bool_)
     alive[failed] = False
-    channel = topology.links[:, 0]
-    live = alive[topology.channel_source[channel]] & alive[topology.channel_target[channel]]
-    candidates = np.flatnonzero(live)
+    first_channel = topology.links[:, 0]
+    source, target = topology.channel_source[first_channel], topology.channel_target[first_channel]
+    candidates = np.flatnonzero(alive[source] & alive[target])
     for kind, count, available in (
         ("switches", switches, topology.num_switches),
         ("links", links, len(candidates)),
     ):
         if count > available:
             raise InputError(f"fail_{kind}: {count} {kind} cannot fail, only {available} are left")
-    order = np.argsort(rank[topology.num_switches :][candidates], kind="stable")
-    cut = topology.links[candidates[order[:links]]]
-    return topology.without(switches=failed.tolist(), channels=cut.reshape(-1).tolist())
+    random_order = np.argsort(sort_key[topology.num_switches :][candidates], kind="stable")
+    failed_links = topology.links[candidates[random_order[:links]]]
+    return topology.without(switches=failed.tolist(), channels=failed_links.reshape(-1).tolist())
 
 
 def failed_link_ends(topology: Topology) -> Iterator[tuple[int, int, str]]:
     """Yield both switches and the name of each failed link between remaining switches.
 
-    Parallel links that failed are one.
+    Failed parallel links have one name, and are yielded once.
     """
-    number = {name: switch for switch, name in enumerate(topology.switch_names)}
+    switch_number = {name: switch for switch, name in enumerate(topology.switch_names)}
     for name in dict.fromkeys(topology.failed_links):
-        if ends := split_link_name(name, number):
-            yield number[ends[0]], number[ends[1]], name
+        if ends := split_link_name(name, switch_number):
+            yield switch_number[ends[0]], switch_number[ends[1]], name
 
 
 def split_link_name(name: str, switches: Container[str]) -> tuple[str, str] | None:
@@ -174,6 +176,7 @@ def split_link_name(name: str, switches: Container[str]) -> tuple[str, str] | No
     switches : container of str
         Names of switches, which may contain these marks, too.
     """
+    # Names may contain marks, so each mark is tried: in a-1-b the switches may be a-1 and b.
     for mark in re.finditer("[->]", name):
         ends = name[: mark.start()], name[mark.end() :]
         if ends[0] in switches and ends[1] in switches:

@@ -30,11 +30,11 @@ def _dims_problem(dims: Sequence[int]) -> str | None:
     """Return why a grid of these sizes cannot be built; None if it can."""
     if not dims:
         return "dims: a grid needs at least one dimension, such as dims=4x2"
-    text = "x".join(map(str, dims))
+    sizes = "x".join(map(str, dims))
     if min(dims) < 2:
-        return f"dims: every dimension must be at least 2, got {text}; leave out those of size 1"
+        return f"dims: every dimension must be at least 2, got {sizes}; leave out those of size 1"
     if prod(dims) > MAX_SWITCHES:
-        return f"dims: {text} has {prod(dims)} switches, the limit is {MAX_SWITCHES}"
+        return f"dims: {sizes} has {prod(dims)} switches, the limit is {MAX_SWITCHES}"
     return None
 
 
@@ -117,6 +117,7 @@ def grid_directions(dimensions: int) -> tuple[Direction, ...]:
 
 
 def _dimension_names(dimensions: int) -> list[str]:
+    """Return the names X Y Z K D5 D6 … of the first dimensions."""
     return [*"XYZK", *(f"D{d + 1}" for d in range(4, dimensions))][:dimensions]
 
 
@@ -133,28 +134,38 @@ def parse_twist(words: Sequence[str], dims: Sequence[int]) -> tuple[tuple[int, .
     names = _dimension_names(len(dims))
     twist = np.zeros((len(dims), len(dims)), dtype=np.int64)
     for word in words:
-        match = re.fullmatch(r"([XYZK]|D[0-9]+)([XYZK]|D[0-9]+)-?([0-9]{1,7})", word)
-        if not match or not {match[1], match[2]} <= {*names} or match[1] == match[2]:
+        match = re.fullmatch(
+            r"(?P<ring>[XYZK]|D[0-9]+)(?P<along>[XYZK]|D[0-9]+)-?(?P<shift>[0-9]{1,7})", word
+        )
+        if (
+            not match
+            or not {match["ring"], match["along"]} <= {*names}
+            or match["ring"] == match["along"]
+        ):
             known = ", ".join(names)
             raise InputError(
                 f"twist: {word!r} is not a shift; write two of the dimensions {known} and a number "
                 "of switches, such as XY2"
             )
-        d, e, shift = names.index(match[1]), names.index(match[2]), int(match[3])
-        if min(dims[d], dims[e]) < 3:
+        ring, along, shift = names.index(match["ring"]), names.index(match["along"]), int(match["shift"])
+        if min(dims[ring], dims[along]) < 3:
             raise InputError(f"twist: {word}: a dimension of size 2 is a single link and no ring")
-        if not 0 < shift < dims[e]:
-            raise InputError(f"twist: {word}: the shift must be from 1 to {dims[e] - 1}")
-        if twist[d, e]:
-            raise InputError(f"twist: {match[1]} is shifted along {match[2]} twice")
-        twist[d, e] = shift
-    if _leads_back(twist):
+        if not 0 < shift < dims[along]:
+            raise InputError(f"twist: {word}: the shift must be from 1 to {dims[along] - 1}")
+        if twist[ring, along]:
+            raise InputError(f"twist: {match['ring']} is shifted along {match['along']} twice")
+        twist[ring, along] = shift
+    if _has_cyclic_shifts(twist):
         raise InputError("twist: shifts must not lead back to the dimension that they began with")
     return tuple(map(tuple, twist.tolist())) if words else ()
 
 
-def _leads_back(twist: Int64Array) -> bool:
-    """Return whether shifts lead from a dimension to itself, perhaps through others."""
+def _has_cyclic_shifts(twist: Int64Array) -> bool:
+    """Return whether shifts lead from a dimension to itself, perhaps through others.
+
+    XY2 with YX1 does: a ring of X is shifted along Y, whose rings are shifted along X.
+    """
+    # Power n holds walks of n shifts. Among n dimensions, such a walk has to repeat one.
     return bool(np.linalg.matrix_power(twist > 0, len(twist)).any())
 
 
@@ -230,39 +241,48 @@ def build_grid(
         raise InputError(f"{family}: {error}") from None
     # 2. Failures, named ones first, then random ones; all mistakes in them are reported together.
     damage = _Damage(whole, family)
-    damage.strike(failed_switches, failed_links)
-    damage.strike_at_random(fail_switches, fail_links, seed)
-    keep = ~damage.switches
+    damage.fail_named(failed_switches, failed_links)
+    damage.fail_random(fail_switches, fail_links, seed)
+    is_remaining = ~damage.switches
     if nodes:
-        keep &= damage.mark("nodes", nodes)
-    damage.complain()
-    if not keep.any():
+        is_remaining &= damage.mark_switches("nodes", nodes)
+    damage.raise_problems()
+    if not is_remaining.any():
         raise InputError(f"{family}: no switch is left; fail fewer or allocate others")
 
     # 3. The allocation, of what works.
     working = whole.present & ~damage.channels
     if allocate:
-        keep = _allocate(whole, working, keep, allocate, shape, seed, family)
-    # 4. What is left. Switches get new numbers, and keep the names of the whole grid.
-    count = len(dims)
-    alive = working & keep[:, None] & keep[whole.neighbour]
-    source, direction = np.nonzero(alive)
+        is_remaining = _allocate(
+            whole,
+            working=working,
+            free=is_remaining,
+            count=allocate,
+            shape=shape,
+            seed=seed,
+            family=family,
+        )
+    # 4. The network that remains. Where the grid has no channel, `neighbour` is -1 and `working` is
+    #    False. Switches get new numbers, and keep the names of the whole grid.
+    dimensions = len(dims)
+    exists = working & is_remaining[:, None] & is_remaining[whole.neighbour]
+    source, direction = np.nonzero(exists)
     target = whole.neighbour[source, direction]
-    index = np.cumsum(keep) - 1
+    new_number = np.cumsum(is_remaining) - 1
     names = whole.names
     return Topology.create(
         family=family,
-        num_switches=int(keep.sum()),
-        channel_source=index[source],
-        channel_target=index[target],
-        terminal_switch=np.repeat(np.arange(keep.sum()), terminals),
+        num_switches=int(is_remaining.sum()),
+        channel_source=new_number[source],
+        channel_target=new_number[target],
+        terminal_switch=np.repeat(np.arange(is_remaining.sum()), terminals),
         source_port=direction,
-        target_port=(direction + count) % (2 * count),
+        target_port=(direction + dimensions) % (2 * dimensions),
         channel_direction=direction,
         channel_ring=whole.complete_rings(source, direction),
-        directions=grid_directions(count),
-        coordinates=whole.coordinates[keep],
-        switch_names=[names[s] for s in np.flatnonzero(keep)],
+        directions=grid_directions(dimensions),
+        coordinates=whole.coordinates[is_remaining],
+        switch_names=[names[s] for s in np.flatnonzero(is_remaining)],
         failed_switches=[names[s] for s in np.flatnonzero(damage.switches)],
         failed_links=[
             f"{names[s]}-{names[whole.neighbour[s, d]]}" for s, d in np.argwhere(damage.links)
@@ -274,6 +294,7 @@ def build_grid(
 
 def _allocate(
     whole: _WholeGrid,
+    *,
     working: BoolArray,
     free: BoolArray,
     count: int,
@@ -281,7 +302,10 @@ def _allocate(
     seed: int,
     family: str,
 ) -> BoolArray:
-    """Choose `count` of the `free` switches, bool (S,), over `working` channels, bool (S, 2n)."""
+    """Mark `count` switches of an allocation; bool, shape (S,).
+
+    A connected allocation uses `working` channels, bool (S, 2n); a box needs `free` switches only.
+    """
     try:
         if shape == "box":
             return free_box(whole.grid.dims, whole.grid.wrap, free, count, seed)
@@ -306,28 +330,34 @@ def full_grid(topology: Topology) -> Grid | None:
     >>> full_grid(build_grid("torus", (4, 2), wrap=True, failed_switches=[1])) is None
     True
     """
-    return _whole_grid(topology, ())
+    return _verify_grid(topology, ())
 
 
 def whole_torus(topology: Topology) -> Grid | None:
-    """Verify as `full_grid` does, also for rings with the shifts in ``attributes["twist"]``."""
+    """Verify that `topology` is a whole grid, perhaps with shifted rings; return its shape or None.
+
+    The shifts are those that ``attributes["twist"]`` declares. If they are not valid, only a grid
+    without shifts is accepted, as by `full_grid`.
+    """
     declared = topology.attributes.get("twist", ())
     dimensions = len(topology.directions) // 2
     try:
         twist = np.asarray(declared, dtype=np.int64)
     except (TypeError, ValueError, OverflowError):
         return full_grid(topology)
-    if twist.shape != (dimensions, dimensions) or (twist < 0).any() or _leads_back(twist):
+    if twist.shape != (dimensions, dimensions) or (twist < 0).any() or _has_cyclic_shifts(twist):
         return full_grid(topology)
-    return _whole_grid(topology, tuple(map(tuple, twist.tolist())))
+    return _verify_grid(topology, tuple(map(tuple, twist.tolist())))
 
 
-def _whole_grid(topology: Topology, twist: tuple[tuple[int, ...], ...]) -> Grid | None:
+def _verify_grid(topology: Topology, twist: tuple[tuple[int, ...], ...]) -> Grid | None:
+    """Return the grid with these shifts that `topology` is without failures; None if it is none."""
+    # 1. Labels, sizes and indices: each switch of the grid and each label exist once.
     labels = [(label.dimension, label.sign) for label in topology.directions]
     if topology.coordinates is None or not topology.coordinates.size:
         return None
-    count = topology.coordinates.shape[1]
-    possible = {(d, sign) for d in range(count) for sign in (1, -1)}
+    dimensions = topology.coordinates.shape[1]
+    possible = {(d, sign) for d in range(dimensions) for sign in (1, -1)}
     if len(set(labels)) != len(labels) or not set(labels) <= possible:
         return None
     coordinates = topology.coordinates.astype(np.int64)
@@ -341,19 +371,23 @@ def _whole_grid(topology: Topology, twist: tuple[tuple[int, ...], ...]) -> Grid 
     ):
         return None
 
-    # slot: the position of a label in the canonical order +X +Y … −X −Y …
-    slot = np.array([d if sign > 0 else count + d for d, sign in labels], dtype=np.int64)
-    direction = slot[topology.channel_direction]
+    # 2. The direction of each channel in the canonical order +X +Y … −X −Y …
+    canonical = np.array([d if sign > 0 else dimensions + d for d, sign in labels], dtype=np.int64)
+    direction = canonical[topology.channel_direction]
     source = topology.channel_source
-    at_end = coordinates[source, direction % count] == np.array(dims)[direction % count] - 1
-    closing = set((direction % count)[at_end & (direction < count)].tolist())
+    # 3. Dimensions are rings if a positive channel leaves the last switch of a line. The grid with
+    #    these rings must have the same channels.
+    dimension = direction % dimensions
+    at_end = coordinates[source, dimension] == np.array(dims)[dimension] - 1
+    closing = set(dimension[at_end & (direction < dimensions)].tolist())
     grid = Grid(dims, tuple(d in closing and size > 2 for d, size in enumerate(dims)), twist)
     whole = _WholeGrid(grid)
-    key = index[source] * (2 * count) + direction
-    if len(np.unique(key)) != len(key) or len(key) != int(whole.present.sum()):
+    channel_code = index[source] * (2 * dimensions) + direction
+    num_distinct = len(np.unique(channel_code))
+    if num_distinct != len(channel_code) or len(channel_code) != int(whole.present.sum()):
         return None
-    expected = whole.neighbour[index[source], direction]
-    return grid if np.array_equal(expected, index[topology.channel_target]) else None
+    expected_target = whole.neighbour[index[source], direction]
+    return grid if np.array_equal(expected_target, index[topology.channel_target]) else None
 
 
 class _WholeGrid:
@@ -370,46 +404,61 @@ class _WholeGrid:
         self.neighbour: Int64Array = np.empty((self.size, 2 * self.dimensions), dtype=np.int64)
         for d in range(self.dimensions):
             for direction, step in ((d, 1), (self.dimensions + d, -1)):
-                moved = np.roll(index, -step, axis=d)
-                last, first = (-1, 0) if step > 0 else (0, -1)
+                neighbour = np.roll(index, -step, axis=d)
+                line_end, line_begin = (-1, 0) if step > 0 else (0, -1)
                 if not grid.wrap[d]:
-                    np.moveaxis(moved, d, 0)[last] = -1
+                    np.moveaxis(neighbour, d, 0)[line_end] = -1
+                # A ring closes from its last switch to its first one, shifted by ``twist[d]``; the
+                # channel back from the first switch to the last one undoes the shift.
                 elif grid.twist:
-                    behind = np.moveaxis(self._shifted(index, d, step), d, 0)[first]
-                    np.moveaxis(moved, d, 0)[last] = behind
-                self.neighbour[:, direction] = moved.reshape(-1)
+                    closing_target = np.moveaxis(self._shifted(index, d, step), d, 0)[line_begin]
+                    np.moveaxis(neighbour, d, 0)[line_end] = closing_target
+                self.neighbour[:, direction] = neighbour.reshape(-1)
         self.present: BoolArray = self.neighbour >= 0
 
-    def _shifted(self, index: Int64Array, dimension: int, turns: int) -> Int64Array:
-        """Return the switches behind `turns` closings of the rings of a dimension; as `index`."""
+    def _shifted(self, index: Int64Array, dimension: int, closings: int) -> Int64Array:
+        """Return the switch to which the shift of a dimension's rings moves each switch.
+
+        `closings` is 1, or −1 to undo the shift. The result has the shape of `index`.
+        """
         dims, twist = self.grid.dims, self.grid.twist
-        place = self.coordinates + turns * np.array(twist[dimension])
+        position = self.coordinates + closings * np.array(twist[dimension])
         # A shift may close another ring, which shifts once more.
-        while ((place < 0) | (place >= np.array(dims))).any():
+        while ((position < 0) | (position >= np.array(dims))).any():
             for d in range(self.dimensions):
-                closings = place[:, d] // dims[d]
-                place[:, d] -= closings * dims[d]
-                place += closings[:, None] * np.array(twist[d])
-        shifted: Int64Array = np.ravel_multi_index(tuple(place.T), dims).reshape(index.shape)
+                overflow = position[:, d] // dims[d]
+                position[:, d] -= overflow * dims[d]
+                position += overflow[:, None] * np.array(twist[d])
+        shifted: Int64Array = np.ravel_multi_index(tuple(position.T), dims).reshape(index.shape)
         return shifted
 
     @property
     def names(self) -> list[str]:
+        """Names of all switches: their coordinates, such as 0.1."""
         return [".".join(map(str, row)) for row in self.coordinates.tolist()]
 
     def complete_rings(self, source: Int64Array, direction: Int64Array) -> NDArray[np.int64]:
-        """Return each channel's ring id, −1 if its ring misses a channel or it has no ring."""
+        """Return each channel's ring id, −1 if its ring misses a channel or it has no ring.
+
+        `source` and `direction` describe the channels that exist.
+        """
+        # 1. The smallest switch and the direction identify a ring. Count its channels.
         ring_start = self._ring_starts()
         directions = 2 * self.dimensions
-        rings, ring, members = np.unique(
+        rings, ring, num_channels = np.unique(
             ring_start[source, direction] * directions + direction,
             return_inverse=True,
             return_counts=True,
         )
-        first, way = rings // directions, rings % directions
-        size = np.array([np.bincount(column, minlength=self.size) for column in ring_start.T])
-        complete = np.array(self.grid.wrap)[way % self.dimensions] & (members == size[way, first])
-        return np.where(complete, np.cumsum(complete) - 1, -1)[ring]
+        # 2. A complete ring has as many channels as switches.
+        first_switch, ring_direction = rings // directions, rings % directions
+        num_switches = np.array(
+            [np.bincount(starts, minlength=self.size) for starts in ring_start.T]
+        )
+        is_ring = np.array(self.grid.wrap)[ring_direction % self.dimensions]
+        is_complete = is_ring & (num_channels == num_switches[ring_direction, first_switch])
+        # 3. Only complete rings are numbered.
+        return np.where(is_complete, np.cumsum(is_complete) - 1, -1)[ring]
 
     def _ring_starts(self) -> Int64Array:
         """Return the smallest switch of the ring of each switch and direction; shape (S, 2n)."""
@@ -417,7 +466,7 @@ class _WholeGrid:
         for direction in range(2 * self.dimensions):
             if not self.grid.wrap[direction % self.dimensions]:
                 continue
-            # Each turn doubles the number of hops over which the smallest switch is known.
+            # Each round doubles the number of hops over which the smallest switch is known.
             smallest, ahead = start[:, direction], self.neighbour[:, direction]
             while True:
                 better = np.minimum(smallest, smallest[ahead])
@@ -434,17 +483,20 @@ class _Damage:
     def __init__(self, whole: _WholeGrid, family: str) -> None:
         self.whole, self.family = whole, family
         self.switches: BoolArray = np.zeros(whole.size, dtype=np.bool_)
-        # a link belongs to the switch that its positive channel leaves
+        # A link belongs to the switch that its positive channel leaves.
         self.links: BoolArray = np.zeros((whole.size, whole.dimensions), dtype=np.bool_)
         self.problems: list[str] = []
 
-    def complain(self) -> None:
+    def raise_problems(self) -> None:
         """Raise an InputError with all problems so far."""
         if self.problems:
             raise InputError(f"{self.family}: " + "; ".join(self.problems))
 
-    def mark(self, name: str, indices: Sequence[int]) -> BoolArray:
-        """Mark the switches in `indices`; bool, shape (S,)."""
+    def mark_switches(self, name: str, indices: Sequence[int]) -> BoolArray:
+        """Return whether each switch is in `indices`, and add problems; bool, shape (S,).
+
+        `name` is the parameter that lists them.
+        """
         mask: BoolArray = np.zeros(self.whole.size, dtype=np.bool_)
         for index in indices:
             if self._exists(name, index):
@@ -454,14 +506,15 @@ class _Damage:
         return mask
 
     def _exists(self, name: str, index: int) -> bool:
+        """Return whether there is a switch with this index; add a problem if not."""
         if 0 <= index < self.whole.size:
             return True
         self.problems.append(f"{name}: there is no switch {index}, only 0..{self.whole.size - 1}")
         return False
 
-    def strike(self, switches: Sequence[int], links: Sequence[str]) -> None:
+    def fail_named(self, switches: Sequence[int], links: Sequence[str]) -> None:
         """Let named switches and links fail."""
-        self.switches |= self.mark("failed_switches", switches)
+        self.switches |= self.mark_switches("failed_switches", switches)
         for word in links:
             match = re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", word)
             if not match:
@@ -473,47 +526,62 @@ class _Damage:
             a, b = map(int, match.groups())
             if not (self._exists("failed_links", a) and self._exists("failed_links", b)):
                 continue
-            towards = np.flatnonzero(self.whole.neighbour[a] == b)
-            if not towards.size:
+            directions_to_b = np.flatnonzero(self.whole.neighbour[a] == b)
+            if not directions_to_b.size:
                 self.problems.append(
                     f"failed_links: {word} is not a link, switches {self._name(a)} and "
                     f"{self._name(b)} are not neighbours"
                 )
                 continue
-            dimension = towards[0] % self.whole.dimensions
-            link = (a if towards[0] < self.whole.dimensions else b, dimension)
+            # Positive directions come first; a negative one is the link's channel back from b.
+            is_positive = directions_to_b[0] < self.whole.dimensions
+            link = (a if is_positive else b, directions_to_b[0] % self.whole.dimensions)
             if self.links[link]:
                 self.problems.append(f"failed_links: the link {word} is listed twice")
             self.links[link] = True
 
     def _name(self, index: int) -> str:
+        """Return the name of a switch, for messages."""
         return ".".join(map(str, self.whole.coordinates[index]))
 
-    def strike_at_random(self, switches: int, links: int, seed: int) -> None:
+    def fail_random(self, switches: int, links: int, seed: int) -> None:
         """Let that many further switches, then links between live switches, fail."""
         whole, ends = self.whole, self.whole.neighbour[:, : self.whole.dimensions]
-        # raw output: unlike that of Generator's methods it is the same in every numpy
-        order = np.random.PCG64(seed).random_raw(self.switches.size + self.links.size)
-        self._fail("switches", self.switches, ~self.switches, switches, order[: whole.size])
+        # Each switch and each link has a key, whatever has failed, so that a larger number of
+        # failures includes the smaller one. Raw output is the same in every numpy, unlike that of
+        # Generator's methods.
+        keys = np.random.PCG64(seed).random_raw(self.switches.size + self.links.size)
+        self._fail("switches", self.switches, ~self.switches, switches, keys[: whole.size])
+        # Where there is no link, `ends` is -1, and `present` is False.
         live = whole.present[:, : whole.dimensions] & ~self.switches[:, None] & ~self.switches[ends]
-        self._fail("links", self.links, live & ~self.links, links, order[whole.size :])
+        self._fail("links", self.links, live & ~self.links, links, keys[whole.size :])
 
     def _fail(
-        self, kind: str, failed: BoolArray, able: BoolArray, wanted: int, order: NDArray[np.uint64]
+        self,
+        kind: str,
+        failed: BoolArray,
+        working: BoolArray,
+        wanted: int,
+        keys: NDArray[np.uint64],
     ) -> None:
-        """Let `wanted` of those that are `able` fail, the first by `order`."""
-        candidates = np.flatnonzero(able)
+        """Let the `wanted` working switches or links with the smallest keys fail.
+
+        Updates `failed`, the array of all switches or links.
+        """
+        candidates = np.flatnonzero(working)
         if wanted > len(candidates):
             self.problems.append(
                 f"fail_{kind}: {wanted} {kind} cannot fail, only {len(candidates)} are left"
             )
             return
-        chosen = candidates[np.argsort(order[candidates], kind="stable")[:wanted]]
+        chosen = candidates[np.argsort(keys[candidates], kind="stable")[:wanted]]
         failed.reshape(-1)[chosen] = True
 
     @property
     def channels(self) -> BoolArray:
         """Channels of failed links, shape (S, 2n)."""
-        count = self.whole.dimensions
-        back = self.links[self.whole.neighbour[:, count:], np.arange(count)]
-        return np.concatenate((self.links, back), axis=1)
+        dimensions = self.whole.dimensions
+        # A switch's negative channel belongs to the link of the neighbour there. Where a line ends,
+        # neighbour -1 gives any value, for a channel that does not exist.
+        negative = self.links[self.whole.neighbour[:, dimensions:], np.arange(dimensions)]
+        return np.concatenate((self.links, negative), axis=1)
