@@ -147,7 +147,8 @@ def parse_twist(words: Sequence[str], dims: Sequence[int]) -> tuple[tuple[int, .
                 f"twist: {word!r} is not a shift; write two of the dimensions {known} and a number "
                 "of switches, such as XY2"
             )
-        ring, along, shift = names.index(match["ring"]), names.index(match["along"]), int(match["shift"])
+        ring, along = names.index(match["ring"]), names.index(match["along"])
+        shift = int(match["shift"])
         if min(dims[ring], dims[along]) < 3:
             raise InputError(f"twist: {word}: a dimension of size 2 is a single link and no ring")
         if not 0 < shift < dims[along]:

@@ -45,20 +45,20 @@ _BINARY = {
 
 
 def describe_binary(content: bytes) -> str:
-    """Return what a file is if its first bytes show that it is no text in UTF-8; else nothing."""
+    """Return what a file is if its first bytes are not text in UTF-8; an empty text if they are."""
     if not content.strip(b" \t\r\n"):
         return "empty"
     for first_bytes, description in _BINARY.items():
         if content.startswith(first_bytes):
             return description
-    # ASCII in UTF-16 without a mark has a zero in every second byte
+    # ASCII in UTF-16 without a mark has a zero in every second byte, the first or the second.
     halves = content[:64:2], content[1:64:2]
     is_utf16 = any(half.count(0) > len(half) / 2 for half in halves)
     return _BINARY[b"\xff\xfe"] if is_utf16 else ""
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is a folder; False also for what no path can be.
+    """Return whether a path is a folder; False also for a text that cannot be a path.
 
     `Path.is_dir` raises an error if the text is too long for a file name, as the names of networks
     with many failed links are.
@@ -67,7 +67,7 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 
 
 def is_regular(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is a regular file; False also for what no path can be."""
+    """Return whether a path is a regular file; False also for a text that cannot be a path."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
@@ -87,19 +87,21 @@ def open_input(path: str | os.PathLike[str], limit: int = MAX_TEXT) -> Iterator[
         If it cannot be opened, is not a regular file, or is larger than `limit`.
     """
     try:
-        _check(os.stat(path), path, limit)  # noqa: PTH116 - opening a device may change its state
-        # a pipe that takes the file's place in between must not wait for a writer
+        _require_regular(os.stat(path), path, limit)  # noqa: PTH116 - opening a device may change its state
+        # If a pipe takes the file's place in between, opening it must not wait for a writer.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except ValueError:
         raise OSError(
             errno.EINVAL, "its name has a character that file names cannot have"
         ) from None
     with os.fdopen(handle, "rb") as stream:
-        _check(os.fstat(handle), path, limit)
+        # What is open may be another file than the one above.
+        _require_regular(os.fstat(handle), path, limit)
         yield stream
 
 
-def _check(status: os.stat_result, path: str | os.PathLike[str], limit: int) -> None:
+def _require_regular(status: os.stat_result, path: str | os.PathLike[str], limit: int) -> None:
+    """Raise an OSError if a file is not regular or is larger than `limit` bytes."""
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
@@ -128,7 +130,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_TEXT) -> bytes:
     """
     with open_input(path, limit) as stream:
         parts, size = [], 0
-        # a file may grow, and the system says 0 for the size of some
+        # The size is checked again: a file may grow, and the system reports 0 for some.
         while part := stream.read(_CHUNK):
             size += len(part)
             if size > limit:
@@ -172,13 +174,7 @@ def read_user_text(path: Path) -> str:
 
 
 def refuse(path: Path, problems: list[str]) -> None:
-    """Refuse a file with problems, of which five are named.
-
-    Raises
-    ------
-    InputError
-        If there are any.
-    """
+    """Raise an InputError if a file has problems; it names the first `MAX_PROBLEMS` of them."""
     if problems:
         more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
         raise InputError("\n    ".join([f"{path}:", *problems[:MAX_PROBLEMS], *more]))

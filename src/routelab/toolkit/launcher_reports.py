@@ -82,19 +82,20 @@ REPORTS = (
 )
 """Who prints a report, and the regular expression of what no other line contains."""
 
-_OF_SIGNALS = re.compile(
+_BY_SIGNAL = re.compile(
     r"\b[Ss]ignal:? \d|SIGNAL: \d|CODE: 9\b|Out Of Memory|oom[-_ :]|CANCELLED|killed|TERM_"
     rf"|\blimits?\b|type=(?:cancel|timeout)|{_SIGNALS}"
 )
 """What a report says if a signal, a limit or a user ended the run."""
 
-_OTHER_LINES = re.compile(
+_OTHER_LAUNCHER_LINES = re.compile(
     r"^[ \t]*(?:(?:srun|slurmstepd(?:-\S+)?|salloc): |\[(?:proxy:\S*|mpiexec)@|=   "
     r"|(?:mpirun|mpiexec|orterun|prterun)\b).*\n?",
     re.MULTILINE,
 )
 """Other lines of launchers, by how they begin; they are no output of a program, either."""
 
+# Launchers break lines, so each blank stands for any white space.
 _PATTERNS = tuple(re.compile(re.sub(" +", r"\\s+", text), re.MULTILINE) for _, text in REPORTS)
 
 
@@ -109,29 +110,32 @@ def find_report(*texts: str) -> str | None:
     for text in texts:
         matches = [match for pattern in _PATTERNS if (match := pattern.search(text))]
         if matches:
-            begin, end = _lines(text, min(matches, key=re.Match.start))
+            first_match = min(matches, key=re.Match.start)
+            begin, end = _whole_lines(text, first_match)
             return " ".join(text[begin:end].split())
     return None
 
 
 def is_signal(report: str) -> bool:
     """Return whether a report says that a signal, a limit or a user ended the run."""
-    return bool(_OF_SIGNALS.search(report))
+    return bool(_BY_SIGNAL.search(report))
 
 
 def remove_launcher_lines(text: str) -> str:
     """Return an output without its reports and other lines of launchers."""
     for pattern in _PATTERNS:
-        kept, place = [], 0
+        pieces, position = [], 0
         for match in pattern.finditer(text):
-            begin, end = _lines(text, match)
-            kept.append(text[place:begin])
-            place = max(place, end)
-        text = "".join((*kept, text[place:]))
-    return _OTHER_LINES.sub("", text)
+            begin, end = _whole_lines(text, match)
+            # Two reports may share a line: then `begin` is before `position`, and the piece empty.
+            pieces.append(text[position:begin])
+            position = max(position, end)
+        text = "".join((*pieces, text[position:]))
+    return _OTHER_LAUNCHER_LINES.sub("", text)
 
 
-def _lines(text: str, match: re.Match[str]) -> tuple[int, int]:
-    """Return begin and end of the whole lines of a match."""
+def _whole_lines(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """Return begin and end of the lines that a match touches, with their last line end."""
+    # Without a line end before the match, `rfind` returns -1, and the lines begin at 0.
     end = text.find("\n", match.end())
     return text.rfind("\n", 0, match.start()) + 1, len(text) if end < 0 else end + 1

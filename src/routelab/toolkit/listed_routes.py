@@ -57,11 +57,12 @@ class ListedRoutes:
         lengths = route_lengths(arrays, endpoints)
         counts = count_routes(arrays, endpoints)
         route_start, _, hops = enumerate_routes(arrays, endpoints, counts, lengths)
-        per_route = np.repeat(np.maximum(lengths.reshape(-1), 0), np.diff(route_start))
+        # All routes of a pair are equally long. Pairs without a route have length -1, and none.
+        hops_per_route = np.repeat(np.maximum(lengths.reshape(-1), 0), np.diff(route_start))
         return cls(
             topology=graph.topology,
             route_start=frozen_array(route_start, np.int64),
-            hop_start=frozen_array(np.concatenate(([0], np.cumsum(per_route))), np.int64),
+            hop_start=frozen_array(np.concatenate(([0], np.cumsum(hops_per_route))), np.int64),
             hops=hops,
         )
 
@@ -99,9 +100,11 @@ class ListedRoutes:
         chosen = np.asarray(routes, dtype=np.int64)
         length = np.diff(self.hop_start)[chosen]
         path_start = np.concatenate(([0], np.cumsum(length)))
+        # Hops of the table lie close together; `shift` leads from there to the hops of all routes.
         shift = np.repeat(self.hop_start[chosen] - path_start[:-1], length)
         return RouteTable.create(
             self.topology,
+            # The number of chosen routes before the first route of each pair.
             pair_start=np.searchsorted(chosen, self.route_start),
             path_start=path_start,
             hop_channel=self.hops[shift + np.arange(path_start[-1])],
@@ -130,7 +133,8 @@ def too_many_routes(graph: RoutingGraph, limit: float = MAX_LISTED_HOPS) -> str 
 
 
 def count_hops(graph: RoutingGraph) -> float:
-    """Return the total number of hops of all shortest legal routes."""
+    """Return the total number of hops of all shortest legal routes; exact up to 2^53."""
     endpoints = graph.topology.endpoints
+    # Pairs without a route have length -1.
     lengths: Float64Array = np.maximum(route_lengths(graph.arrays, endpoints), 0)
     return float((count_routes(graph.arrays, endpoints) * lengths).sum())

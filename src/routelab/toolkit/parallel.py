@@ -18,13 +18,15 @@ Result = TypeVar("Result")
 
 
 def allowed_threads() -> int:
-    """Return the number of threads that this process may use."""
+    """Return the number of threads that this process may use: `NUMBA_NUM_THREADS`, or all cores."""
     setting = os.environ.get("NUMBA_NUM_THREADS", "")
     return int(setting) if setting.isdecimal() and int(setting) else os.cpu_count() or 1
 
 
 def over_ranges(work: Callable[[int, int], Result], count: int, least: int = 64) -> list[Result]:
-    """Call ``work(first, last)`` for consecutive ranges that cover ``0 … count``.
+    """Call ``work(first, last)`` for consecutive ranges of the items 0 to ``count - 1``.
+
+    With 4 threads and 10 items: (0, 2), (2, 5), (5, 7) and (7, 10), if `least` is at most 2.
 
     Parameters
     ----------

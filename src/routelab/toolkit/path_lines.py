@@ -34,18 +34,20 @@ def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
     >>> list(route_lines(table, ["east"] * table.topology.num_channels))[:2]
     ['0 1 1.0 east', '0 2 1.0 east']
     """
-    ends, near = table.topology.endpoints.tolist(), table.destination_endpoint.tolist()
-    targets = range(len(near)) if table.per_terminal else ends
+    endpoints = table.topology.endpoints.tolist()
+    target_endpoint = table.destination_endpoint.tolist()
+    targets = range(len(target_endpoint)) if table.per_terminal else endpoints
     if table.per_terminal:
         yield TO_TERMINALS
     for path, (pair, weight) in enumerate(
         zip(table.path_pair.tolist(), table.path_weight.tolist(), strict=True)
     ):
         source, target = divmod(pair, len(targets))
-        if source != near[target]:
+        # Paths to the source's own switch have no hops, and readers add them.
+        if source != target_endpoint[target]:
             channels = table.hop_channel[table.path_start[path] : table.path_start[path + 1]]
-            way = (hop[channel] for channel in channels.tolist())
-            yield " ".join((str(ends[source]), str(targets[target]), repr(weight), *way))
+            ends = str(endpoints[source]), str(targets[target])
+            yield " ".join((*ends, repr(weight), *(hop[channel] for channel in channels.tolist())))
 
 
 def table_from_lines(
@@ -67,16 +69,19 @@ def table_from_lines(
         If a line is not a route between switches with terminals, or to a terminal, or weights do
         not add up.
     """
-    # 1. Rows and columns of pairs: switches with terminals, or terminals. The path of no hops, from
-    #    the target's own switch, is not listed.
+    # 1. Pair ``source * num_targets + target``: sources are endpoints, targets endpoints or
+    #    terminals. The path of no hops from the target's own switch has no line, so it is added.
     lines = list(lines)
     per_terminal = TO_TERMINALS in lines
-    ends = topology.endpoints.tolist()
-    endpoint = {switch: index for index, switch in enumerate(ends)}
-    near = topology.terminal_endpoint.tolist() if per_terminal else list(range(len(ends)))
-    column = {terminal: terminal for terminal in range(len(near))} if per_terminal else endpoint
+    endpoints = topology.endpoints.tolist()
+    endpoint = {switch: index for index, switch in enumerate(endpoints)}
+    target_endpoint = (
+        topology.terminal_endpoint.tolist() if per_terminal else list(range(len(endpoints)))
+    )
+    num_targets = len(target_endpoint)
+    column = {terminal: terminal for terminal in range(num_targets)} if per_terminal else endpoint
     paths_of_pair: dict[int, list[tuple[float, list[int]]]] = {
-        index * len(near) + target: [(1.0, [])] for target, index in enumerate(near)
+        source * num_targets + target: [(1.0, [])] for target, source in enumerate(target_endpoint)
     }
     # 2. The lines. One that is not a route raises the same error, whatever is wrong with it.
     for line in lines:
@@ -84,27 +89,27 @@ def table_from_lines(
         if not words or words[0].startswith("#"):
             continue
         try:
-            at, target = read_integer(words[0]), read_integer(words[1])
+            switch, target = read_integer(words[0]), read_integer(words[1])
             weight = read_number(words[2])
-            pair = endpoint[at] * len(near) + column[target]
-            way: list[int] = []
+            pair = endpoint[switch] * num_targets + column[target]
+            route: list[int] = []
             for word in words[3:]:
-                way.append(channel(at, word))
-                at = int(topology.channel_target[way[-1]])
+                route.append(channel(switch, word))
+                switch = int(topology.channel_target[route[-1]])
         except (IndexError, KeyError, ValueError):
             raise InputError(f"{line.strip()!r} is not a route of this network") from None
-        paths_of_pair.setdefault(pair, []).append((weight, way))
+        paths_of_pair.setdefault(pair, []).append((weight, route))
     # 3. The table, whose own checks find wrong weights and routes that end elsewhere.
     paths = [path for pair in sorted(paths_of_pair) for path in paths_of_pair[pair]]
-    counts = np.zeros(len(ends) * len(near), dtype=np.int64)
-    counts[list(paths_of_pair)] = [len(of_pair) for of_pair in paths_of_pair.values()]
+    counts = np.zeros(len(endpoints) * num_targets, dtype=np.int64)
+    counts[list(paths_of_pair)] = [len(pair_paths) for pair_paths in paths_of_pair.values()]
     try:
         return RouteTable.create(
             topology,
             pair_start=_starts(counts),
-            path_start=_starts(np.array([len(way) for _, way in paths], dtype=np.int64)),
+            path_start=_starts(np.array([len(route) for _, route in paths], dtype=np.int64)),
             path_weight=np.array([weight for weight, _ in paths], dtype=np.float64),
-            hop_channel=np.array([hop for _, way in paths for hop in way], dtype=np.int32),
+            hop_channel=np.array([hop for _, route in paths for hop in route], dtype=np.int32),
             per_terminal=per_terminal,
         )
     except PluginError as error:
@@ -114,4 +119,5 @@ def table_from_lines(
 def _starts(
     counts: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return where each group starts, and where the last one ends: 2 and 3 become 0, 2 and 5."""
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))

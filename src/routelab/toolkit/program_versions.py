@@ -13,7 +13,7 @@ SECONDS = 10.0
 
 @cache
 def program_version(program: str, option: str = "--version") -> str:
-    """Return the version that a program prints, such as ``3.3.23``; ask it once per process.
+    """Return the version that a program prints, such as ``3.3.23``; start it once per process.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def program_version(program: str, option: str = "--version") -> str:
     -------
     version : str
         The first number with a dot in the output, else in the errors; empty if there is none, the
-        program is missing or it takes long.
+        program is missing or it takes more than `SECONDS`.
     """
     try:
         answer = run_program([program, option], seconds=SECONDS)

@@ -25,8 +25,8 @@ Process: TypeAlias = subprocess.Popen[str]
 GRACE_SECONDS = 10.0
 """Time between asking a launcher to end and killing it; in this time it ends its ranks."""
 
-_LOOK_SECONDS = 1.0
-"""Longest time between two looks at how much a program has printed."""
+_CHECK_SECONDS = 1.0
+"""Longest time between two checks of how much a program has printed."""
 
 
 class NotStartedError(RoutelabError):
@@ -127,11 +127,12 @@ def run_program(
         If the program cannot be started, or a file for its output cannot be written.
     """
     begin = time.monotonic()
-    grace = GRACE_SECONDS if gentle else 0.0
+    grace_seconds = GRACE_SECONDS if gentle else 0.0
     with ExitStack() as opened:
         process = None
         try:
-            # 1. Start it, and report its group before any signal is heeded.
+            # 1. Start it, and report its group before any signal is heeded. One file gets both
+            #    outputs: it is the first and the last.
             try:
                 files = [opened.enter_context(file.open("wb")) for file in (stdout, stderr) if file]
             except OSError as error:
@@ -147,37 +148,39 @@ def run_program(
                 )
                 on_start(process.pid)
 
-            # 2. Wait. Nothing reports that a file has grown, so it is looked at now and then.
+            # 2. Wait. Nothing reports that a file has grown, so its size is checked regularly.
             ended, flooded, printed = False, False, ("", "")
-            until = begin + seconds
+            deadline = begin + seconds
             unsent: str | None = stdin or None
-            while not (ended or flooded or time.monotonic() >= until):
+            while not (ended or flooded or time.monotonic() >= deadline):
                 try:
                     printed = process.communicate(
-                        unsent, max(0.0, min(_LOOK_SECONDS, until - time.monotonic()))
+                        unsent, max(0.0, min(_CHECK_SECONDS, deadline - time.monotonic()))
                     )
                     ended = True
                 except subprocess.TimeoutExpired:
-                    unsent = None  # the next call itself sends what is left
+                    unsent = None  # After a timeout, the next call sends the remaining input.
                     flooded = any(os.fstat(file.fileno()).st_size > max_output for file in files)
 
-            # 3. End its group. Processes that it left would disturb the next run.
+            # 3. End its group, also behind a program that has ended: processes that it left running
+            #    would disturb the next run. Only a success with `may_leave` keeps them.
             left = 0
-            if not ended and not end_process(process, grace, killing=end_step):
+            if not ended and not end_process(process, grace_seconds, before_kill=end_step):
                 left = process.pid
             if not ended or process.returncode or not may_leave:
                 end_group(process.pid, signal.SIGKILL)
+            # A program that runs as another user could be waited for without end.
             exit_code = -signal.SIGKILL if left else process.wait()
             for file in files if flooded else ():
                 file.truncate(min(os.fstat(file.fileno()).st_size, int(max_output)))
         except BaseException:
             if process is not None:
-                end_process(process, grace, killing=end_step)
+                end_process(process, grace_seconds, before_kill=end_step)
             raise
         finally:
             for pipe in (process.stdin, process.stdout, process.stderr) if process else ():
                 if pipe:
-                    with suppress(BrokenPipeError):  # it has not read all of its input
+                    with suppress(BrokenPipeError):  # The program has not read all of its input.
                         pipe.close()
             on_start(0)
     output, errors = (text or "" for text in printed)
@@ -194,7 +197,10 @@ def start_program(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Process:
-    """Start a program in a new process group; parameters as for `run_program`.
+    """Start a program in a new process group, and do not wait for it.
+
+    A shell does not interpret the arguments. If `environment` or `folder` is omitted, the program
+    has that of this process.
 
     Raises
     ------
@@ -227,19 +233,20 @@ def run_in_foreground(arguments: Sequence[str]) -> int:
         for process in started:
             process.send_signal(number)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
-    # a terminal itself interrupts all of its processes
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    to_pass_on = signal.SIGTERM, signal.SIGHUP
+    handlers = {number: signal.signal(number, pass_on) for number in to_pass_on}
+    # A terminal itself interrupts all of its processes, so this one only has to survive.
+    handlers[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         started.append(subprocess.Popen(list(arguments)))
         return started[0].wait()
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
 def end_process(
-    process: Process, seconds: float = 0.0, *, killing: Callable[[], None] = lambda: None
+    process: Process, seconds: float = 0.0, *, before_kill: Callable[[], None] = lambda: None
 ) -> bool:
     """End a process with its group, gently at first: launchers then end ranks on other hosts.
 
@@ -248,8 +255,8 @@ def end_process(
     process : Process
         The first one of a process group.
     seconds : float
-        Time between asking it to end and killing its group; 0: it is not asked.
-    killing : callable
+        Time between asking it to end and killing its group; 0: kill it without asking.
+    before_kill : callable
         Called before it is killed because its time is up.
 
     Returns
@@ -260,12 +267,14 @@ def end_process(
     if seconds:
         end_group(process.pid, signal.SIGTERM)
     if not _wait_for_end(process, seconds):
-        killing()
+        before_kill()
+    # Also if the process itself has ended: others of its group may not have.
     end_group(process.pid, signal.SIGKILL)
-    return _wait_for_end(process, GRACE_SECONDS) and not _is_foreign(process.pid)
+    return _wait_for_end(process, GRACE_SECONDS) and not _runs_as_other_user(process.pid)
 
 
 def _wait_for_end(process: Process, seconds: float) -> bool:
+    """Wait until a process ends; return False if it has not after some seconds."""
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -273,8 +282,9 @@ def _wait_for_end(process: Process, seconds: float) -> bool:
     return True
 
 
-def _is_foreign(group: int) -> bool:
+def _runs_as_other_user(group: int) -> bool:
     """Return whether the remaining processes of a group run as another user."""
+    # Signal 0 sends nothing: it only checks whether a signal may be sent.
     try:
         os.killpg(group, 0)
     except PermissionError:

@@ -120,7 +120,7 @@ def test_a_program_may_ignore_its_input_and_print_no_text():
 
 
 def test_a_slow_program_is_waited_for_longer_than_a_look(monkeypatch):
-    monkeypatch.setattr(programs, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(programs, "_CHECK_SECONDS", 0.01)
     ended = run_program(["sh", "-c", "cat; sleep 0.1; echo late"], stdin="early ")
     assert (ended.stdout, ended.timed_out) == ("early late\n", False)
 
