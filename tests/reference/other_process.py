@@ -56,7 +56,13 @@ def one_other_process() -> Iterator[None]:
             pass
         _, exit_code, text = answer
         return ProgramEnd(
-            exit_code, text, text, timed_out=False, flooded=False, left=0, seconds=0.0
+            exit_code,
+            text,
+            text,
+            timed_out=False,
+            printed_too_much=False,
+            unkilled_group=0,
+            seconds=0.0,
         )
 
     with patch.object(common, "run_program", run):

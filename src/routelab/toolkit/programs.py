@@ -52,9 +52,9 @@ class ProgramEnd:
         Negative: the signal that ended it.
     stdout, stderr : str
         Empty if they are in files, or the time was up.
-    timed_out, flooded : bool
+    timed_out, printed_too_much : bool
         Whether it was ended because its time was up or it printed too much.
-    left : int
+    unkilled_group : int
         Process group that could not be ended because it runs as another user; 0: none.
     seconds : float
         Wall time.
@@ -64,14 +64,14 @@ class ProgramEnd:
     stdout: str
     stderr: str
     timed_out: bool
-    flooded: bool
-    left: int
+    printed_too_much: bool
+    unkilled_group: int
     seconds: float
 
     @property
     def succeeded(self) -> bool:
         """Whether it ended by itself and without an error."""
-        return not (self.exit_code or self.timed_out or self.flooded)
+        return not (self.exit_code or self.timed_out or self.printed_too_much)
 
 
 def run_program(
@@ -119,7 +119,7 @@ def run_program(
     end_step : callable
         Ends what the program has started elsewhere; called when it is killed.
     starting : callable
-        Context in which no signal raises: otherwise a program that was just started could be left.
+        Context in which no signal raises: otherwise a program that was just started could go on.
 
     Raises
     ------
@@ -149,10 +149,10 @@ def run_program(
                 on_start(process.pid)
 
             # 2. Wait. Nothing reports that a file has grown, so its size is checked regularly.
-            ended, flooded, printed = False, False, ("", "")
+            ended, printed_too_much, printed = False, False, ("", "")
             deadline = begin + seconds
             unsent: str | None = stdin or None
-            while not (ended or flooded or time.monotonic() >= deadline):
+            while not (ended or printed_too_much or time.monotonic() >= deadline):
                 try:
                     printed = process.communicate(
                         unsent, max(0.0, min(_CHECK_SECONDS, deadline - time.monotonic()))
@@ -160,18 +160,19 @@ def run_program(
                     ended = True
                 except subprocess.TimeoutExpired:
                     unsent = None  # After a timeout, the next call sends the remaining input.
-                    flooded = any(os.fstat(file.fileno()).st_size > max_output for file in files)
+                    sizes = [os.fstat(file.fileno()).st_size for file in files]
+                    printed_too_much = any(size > max_output for size in sizes)
 
             # 3. End its group, also behind a program that has ended: processes that it left running
             #    would disturb the next run. Only a success with `may_leave` keeps them.
-            left = 0
+            unkilled_group = 0
             if not ended and not end_process(process, grace_seconds, before_kill=end_step):
-                left = process.pid
+                unkilled_group = process.pid
             if not ended or process.returncode or not may_leave:
-                end_group(process.pid, signal.SIGKILL)
+                signal_group(process.pid, signal.SIGKILL)
             # A program that runs as another user could be waited for without end.
-            exit_code = -signal.SIGKILL if left else process.wait()
-            for file in files if flooded else ():
+            exit_code = -signal.SIGKILL if unkilled_group else process.wait()
+            for file in files if printed_too_much else ():
                 file.truncate(min(os.fstat(file.fileno()).st_size, int(max_output)))
         except BaseException:
             if process is not None:
@@ -184,8 +185,16 @@ def run_program(
                         pipe.close()
             on_start(0)
     output, errors = (text or "" for text in printed)
-    timed_out = not (ended or flooded)
-    return ProgramEnd(exit_code, output, errors, timed_out, flooded, left, time.monotonic() - begin)
+    timed_out = not (ended or printed_too_much)
+    return ProgramEnd(
+        exit_code=exit_code,
+        stdout=output,
+        stderr=errors,
+        timed_out=timed_out,
+        printed_too_much=printed_too_much,
+        unkilled_group=unkilled_group,
+        seconds=time.monotonic() - begin,
+    )
 
 
 def start_program(
@@ -265,11 +274,11 @@ def end_process(
         False if it could not be ended because it runs as another user.
     """
     if seconds:
-        end_group(process.pid, signal.SIGTERM)
+        signal_group(process.pid, signal.SIGTERM)
     if not _wait_for_end(process, seconds):
         before_kill()
     # Also if the process itself has ended: others of its group may not have.
-    end_group(process.pid, signal.SIGKILL)
+    signal_group(process.pid, signal.SIGKILL)
     return _wait_for_end(process, GRACE_SECONDS) and not _runs_as_other_user(process.pid)
 
 
@@ -294,7 +303,7 @@ def _runs_as_other_user(group: int) -> bool:
     return False
 
 
-def end_group(group: int, number: signal.Signals) -> None:
+def signal_group(group: int, number: signal.Signals) -> None:
     """Send a signal to a process group, which may have ended."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)

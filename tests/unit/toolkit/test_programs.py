@@ -83,7 +83,7 @@ def test_a_program_that_heeds_is_asked_only(tmp_path):
 def test_a_program_that_never_stops_printing_is_ended(tmp_path):
     ended = program(tmp_path, "yes", max_output=100_000)
     assert (tmp_path / "out").stat().st_size == 100_000
-    assert (ended.timed_out, ended.flooded) == (False, True)
+    assert (ended.timed_out, ended.printed_too_much) == (False, True)
     assert ended.exit_code == -signal.SIGTERM
 
 

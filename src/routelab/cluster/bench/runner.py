@@ -170,7 +170,7 @@ class Runner:
             exit_code, run_seconds = ended.exit_code, ended.seconds
             reason = stop_reason(ended, seconds)
             if reason:
-                ending = "flooded" if ended.flooded else "timeout"
+                ending = "flooded" if ended.printed_too_much else "timeout"
         return RawRun(
             run.fingerprint,
             run.identity,

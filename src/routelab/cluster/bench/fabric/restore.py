@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from routelab.cluster.bench.processes.marks import kill_marked
-from routelab.toolkit.programs import GRACE_SECONDS, end_group
+from routelab.toolkit.programs import GRACE_SECONDS, signal_group
 
 _POLL_SECONDS = 0.02
 
@@ -87,9 +87,9 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: 
         if state["dismissed"] < 0:
             print("the driver has ended; ending its benchmark", flush=True)
             if group := state["group"]:
-                end_group(group, signal.SIGTERM)
+                signal_group(group, signal.SIGTERM)
                 wait_for_group(group, GRACE_SECONDS)
-                end_group(group, signal.SIGKILL)
+                signal_group(group, signal.SIGKILL)
             kill_marked(mark)
             if state["applied"] >= 0:
                 restore(state["applied"])

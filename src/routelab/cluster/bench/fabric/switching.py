@@ -125,7 +125,7 @@ class LoggedSwitch:
 
 def stop_reason(end: ProgramEnd, seconds: float) -> str:
     """Return why a program was ended; empty if it ended by itself."""
-    if end.flooded:
+    if end.printed_too_much:
         return f"printed more than {bytes_text(MOST_OUTPUT)} and was ended"
     return f"took longer than {seconds:g} s and was ended" if end.timed_out else ""
 
@@ -134,10 +134,10 @@ def _failure(end: ProgramEnd, seconds: float) -> str:
     """Return how a command failed; empty if it did not."""
     exit_code = f"exit code {end.exit_code}" if end.exit_code else ""
     failure = stop_reason(end, seconds) or exit_code
-    if end.left:
+    if end.unkilled_group:
         failure += (
             ", and could not be ended, because it runs as another user (process group "
-            f"{end.left}): end it by hand, and give it its own time limit"
+            f"{end.unkilled_group}): end it by hand, and give it its own time limit"
         )
     return failure
 
