@@ -111,18 +111,18 @@ def check_next_hops(
     reached, dead_end, stray, longest = reachable_entries(
         table.entry_start,
         table.channel,
-        table.starts,
+        table.may_begin,
         destinations,
         topology.channel_target,
         topology.num_switches,
     )
     if dead_end >= 0:
-        switch, target = table.entry_ends(dead_end)
+        switch, target = table.entry_names(dead_end)
         return NextHopVerdict(
             "broken", f"packets for {target} come to {switch}, which has no next hop for them"
         )
     if stray >= 0:
-        switch, target = table.entry_ends(stray)
+        switch, target = table.entry_names(stray)
         return NextHopVerdict(
             "broken", f"packets for {target} loop: from {switch} they never come there"
         )
@@ -261,7 +261,7 @@ def _waiting_cycle(
         entry, wanted_name = blocking_entry[buffer], buffer_name(waits_for[buffer])
         others = int(table.entry_start[entry + 1] - table.entry_start[entry]) - 1
         more = f" or {others} more" if waits == "any" and others else ""
-        _, target = table.entry_ends(entry)
+        _, target = table.entry_names(entry)
         steps.append((buffer_name(buffer), wanted_name + more, f"packets for {target}"))
     return tuple(steps)
 

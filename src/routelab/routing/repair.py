@@ -193,7 +193,7 @@ def _repair_next_hops(
         own = np.zeros(num_targets, np.bool_)
         own[target] = True
         for number, layer in enumerate([*layers, np.zeros_like(own)]):
-            part = table.of_destinations(layer | own)
+            part = table.select_destinations(layer | own)
             if check_next_hops(part, waits, switching).status == "proven":
                 layers[number : number + 1] = [layer | own]
                 layer_of[target] = number

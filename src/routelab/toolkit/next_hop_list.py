@@ -78,28 +78,33 @@ class NextHops:
         return int(self.vc.max(initial=0)) + 1
 
     @property
-    def starts(self) -> BoolArray:
+    def may_begin(self) -> BoolArray:
         """Whether packets may begin at each entry; bool, shape (S * D,)."""
-        count = len(self.destination_names)
-        starts = np.zeros((self.topology.num_switches, count), np.bool_)
-        starts[self.sources] = True
-        return starts.reshape(-1)
+        num_destinations = len(self.destination_names)
+        may_begin = np.zeros((self.topology.num_switches, num_destinations), np.bool_)
+        may_begin[self.sources] = True
+        return may_begin.reshape(-1)
 
     @property
     def has_choice(self) -> bool:
         """Whether an entry has several candidates."""
         return bool((np.diff(self.entry_start) > 1).any())
 
-    def of_destinations(self, chosen: BoolArray) -> NextHops:
-        """Return the entries for some of the D destinations."""
-        return self.of_entries(np.tile(chosen, self.topology.num_switches))
+    def select_destinations(self, chosen: BoolArray) -> NextHops:
+        """Return the table with the candidates for some of the D destinations; empty the others."""
+        return self.select_entries(np.tile(chosen, self.topology.num_switches))
 
-    def of_entries(self, chosen: BoolArray) -> NextHops:
-        """Return some of the S * D entries; the others become empty."""
+    def select_entries(self, chosen: BoolArray) -> NextHops:
+        """Return the table with the candidates of some of the S * D entries; empty the others."""
         counts = np.diff(self.entry_start)
-        kept = np.repeat(chosen, counts)
-        start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts * chosen)))
-        return replace(self, entry_start=start, channel=self.channel[kept], vc=self.vc[kept])
+        is_chosen = np.repeat(chosen, counts)
+        entry_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts * chosen)))
+        return replace(
+            self,
+            entry_start=entry_start,
+            channel=self.channel[is_chosen],
+            vc=self.vc[is_chosen],
+        )
 
     @cached_property
     def destination_of_terminal(self) -> Int64Array:
@@ -109,15 +114,16 @@ class NextHops:
         """
         topology = self.topology
         number = {name: d for d, name in enumerate(self.destination_names)}
-        at = topology.terminal_switch.tolist()
-        served = np.array([number.get(topology.switch_names[switch], -1) for switch in at])
+        switches = topology.terminal_switch.tolist()
+        destination = np.array([number.get(topology.switch_names[s], -1) for s in switches])
         for terminal, name in enumerate(topology.terminal_names):
-            own = number.get(name, -1)
-            if own >= 0 and self.destination_switch[own] == at[terminal]:
-                served[terminal] = own
-        return served
+            by_name = number.get(name, -1)
+            # The name may also be that of another switch, to which the entry then belongs.
+            if by_name >= 0 and self.destination_switch[by_name] == switches[terminal]:
+                destination[terminal] = by_name
+        return destination
 
-    def entry_ends(self, entry: int) -> tuple[str, str]:
+    def entry_names(self, entry: int) -> tuple[str, str]:
         """Return the names of the switch and the destination of an entry."""
         switch, destination = divmod(entry, len(self.destination_names))
         return self.topology.switch_names[switch], self.destination_names[destination]
@@ -125,7 +131,7 @@ class NextHops:
 
 @dataclass(frozen=True, eq=False)
 class NextHopList:
-    """What a file says.
+    """A file of next hops: its table in the network, or what is wrong with its hops.
 
     Attributes
     ----------
@@ -133,7 +139,8 @@ class NextHopList:
     table : NextHops or None
         None if a next hop does not exist.
     num_entries : int
-        Lines with next hops for another switch, to which packets come if the pairs are known.
+        Lines with next hops for another switch. If the pairs are known, only those lines to which
+        their packets come.
     senders : Pairs or None
         Pairs that send packets, with each target apart; None: all.
     faults : int
@@ -176,71 +183,88 @@ def read_next_hops(
         If a line is damaged, lacks next hops or what they mean, or is a second entry of a switch
         and target, or no packet of `senders` has an entry.
     """
+    # 1. The network, and the entry of each row: ``switch * D + destination``.
     network = network_of(rows, topology)
     if topology is None and senders is not None:
-        network = _with_senders(network, senders)
+        network = _add_senders(network, senders)
     targets, destination = np.unique(rows.target, return_inverse=True)
     require_size(rows, network.num_switches * len(targets))
-    ends = network.endpoints[ends_of(rows, targets, network)[0]]
+    destination_switch = network.endpoints[ends_of(rows, targets, network)[0]]
     switch = switch_of(rows, rows.source, network)
-    entry = switch.astype(np.int64) * len(ends) + destination
+    entry = switch.astype(np.int64) * len(targets) + destination
+    # 2. Each entry has one row, and its next hops.
     order = np.argsort(entry, kind="stable")
-    twice = np.flatnonzero(np.diff(entry[order]) == 0)
-    if twice.size:
-        second = int(order[twice[0] + 1])
+    repeated = np.flatnonzero(np.diff(entry[order]) == 0)
+    if repeated.size:
+        second = int(order[repeated[0] + 1])
         raise InputError(
             f"{rows.path}, line {rows.line[second]}: a second entry of "
             f"{rows.texts[int(rows.source[second])]} for {rows.texts[int(rows.target[second])]}; "
             "list all next hops in one line"
         )
-    # entries of switches for themselves are left out
-    is_away = switch != ends[destination]
+    # Packets at their own switch leave the network there, so entries for them are ignored.
+    is_away = switch != destination_switch[destination]
     if not is_away.any():
         raise InputError(f"{rows.path} has no next hops for other switches")
     rows, switch, entry = rows.select(is_away), switch[is_away], entry[is_away]
     empty = np.flatnonzero(rows.first == rows.end)
     if empty.size:
-        line = int(empty[0])
+        first_empty = int(empty[0])
         raise InputError(
-            f"{rows.path}, line {rows.line[line]}: {rows.texts[int(rows.source[line])]} has no "
-            f"next hop for {rows.texts[int(rows.target[line])]}"
+            f"{rows.path}, line {rows.line[first_empty]}: "
+            f"{rows.texts[int(rows.source[first_empty])]} has no "
+            f"next hop for {rows.texts[int(rows.target[first_empty])]}"
         )
+    # 3. The channel of each next hop. It is followed like a route of one hop, which may end at any
+    #    switch: so the target is arbitrary, and faults of the end do not count.
     vcs = MAX_VC + 1 if vcs is None else vcs
     row = rows.walks()[2]
-    at = switch[row]
-    # a hop is a walk that may end anywhere
-    fault, place, (_, channel, vc) = walk_hops(rows, network, at, at, vcs)
+    source = switch[row]
+    fault, fault_cell, (_, channel, vc) = walk_hops(
+        rows, network, source=source, target=source, vcs=vcs
+    )
     is_faulty = (fault == NO_CHANNEL) | (fault == NO_VC)
+    # 4. The table of all hops that exist, entry after entry.
     hops = np.flatnonzero(~is_faulty)
     hops = hops[np.argsort(entry[row[hops]], kind="stable")]
-    counts = np.bincount(entry[row[hops]], minlength=network.num_switches * len(ends))
+    counts = np.bincount(entry[row[hops]], minlength=network.num_switches * len(targets))
     table = NextHops(
-        network,
-        tuple(rows.texts[cell] for cell in targets.tolist()),
-        ends,
-        network.endpoints if topology is not None else np.unique(switch),
-        np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
-        channel[hops],
-        vc[hops],
+        topology=network,
+        destination_names=tuple(rows.texts[cell] for cell in targets.tolist()),
+        destination_switch=destination_switch,
+        sources=network.endpoints if topology is not None else np.unique(switch),
+        entry_start=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
+        channel=channel[hops],
+        vc=vc[hops],
     )
+    # 5. If the senders are known, only entries to which their packets come count.
     pairs, num_entries = None, len(rows.line)
     if senders is not None:
         pairs = select_pairs(senders, network, by_target=True)
-        reached = _reached_by(table, pairs, entry)
+        reached = _reached_entries(table, pairs, entry)
         num_entries = int(np.count_nonzero(reached[entry]))
         if not num_entries:
             raise InputError(f"{rows.path} has no next hop for a pair in {senders.path}")
-        table = table.of_entries(reached)
+        table = table.select_entries(reached)
         is_faulty &= reached[entry[row]]
+    # 6. With a hop that does not exist there is no table; describe the first one.
     faulty = np.flatnonzero(is_faulty)
     if faulty.size:
-        walk = int(faulty[0])
-        text = _fault_text(rows, int(row[walk]), int(place[walk]), int(fault[walk]), vcs)
-        return NextHopList(network, None, num_entries, pairs, len(faulty), text)
+        hop = int(faulty[0])
+        return NextHopList(
+            network,
+            None,
+            num_entries,
+            senders=pairs,
+            faults=len(faulty),
+            first_fault=_describe_fault(
+                rows, row=int(row[hop]), cell=int(fault_cell[hop]), fault=int(fault[hop]), vcs=vcs
+            ),
+        )
     return NextHopList(network, table, num_entries, pairs)
 
 
-def _with_senders(network: Topology, senders: Rows) -> Topology:
+def _add_senders(network: Topology, senders: Rows) -> Topology:
     """Add a terminal to each switch that sends packets and is no target of the table.
 
     `network` is what the table uses, which has terminals at its targets only.
@@ -248,57 +272,58 @@ def _with_senders(network: Topology, senders: Rows) -> Topology:
     number = {name: switch for switch, name in enumerate(network.switch_names)}
     names = [senders.texts[cell] for cell in np.unique(senders.source).tolist()]
     sources = {number[name] for name in names if name in number}
-    at = network.terminal_switch.tolist()
+    with_terminals = network.terminal_switch.tolist()
     return Topology.create(
         family=network.family,
         num_switches=network.num_switches,
         switch_names=network.switch_names,
-        terminal_switch=[*at, *sorted(sources.difference(at))],
+        terminal_switch=[*with_terminals, *sorted(sources.difference(with_terminals))],
         channel_source=network.channel_source,
         channel_target=network.channel_target,
     )
 
 
-def _reached_by(table: NextHops, pairs: Pairs, listed: Int64Array) -> BoolArray:
+def _reached_entries(table: NextHops, pairs: Pairs, listed: Int64Array) -> BoolArray:
     """Return the entries to which packets of some pairs come; bool, shape (S * D,).
 
     Parameters
     ----------
     table : NextHops
-        Its candidates may be fewer than the file's.
+        Without the next hops that do not exist.
     pairs : Pairs
         Each target is a terminal of its own.
     listed : int64 array
         Entries of the file.
     """
-    topology, ends = table.topology, table.destination_switch
-    source = topology.endpoints[pairs.source[0]]
+    topology, num_destinations = table.topology, len(table.destination_switch)
+    source = topology.endpoints[pairs.source[0]].astype(np.int64)
     destination = table.destination_of_terminal[pairs.target[1]]
     begins = (destination >= 0) & ~pairs.is_local
-    starts = np.zeros(topology.num_switches * len(ends), np.bool_)
-    starts[source[begins].astype(np.int64) * len(ends) + destination[begins]] = True
-    has_line = np.zeros_like(starts)
+    is_first = np.zeros(topology.num_switches * num_destinations, np.bool_)
+    is_first[source[begins] * num_destinations + destination[begins]] = True
+    has_line = np.zeros_like(is_first)
     has_line[listed] = True
     reached: BoolArray = reachable_entries(
         table.entry_start,
         table.channel,
-        starts,
-        ends,
+        is_first,
+        table.destination_switch,
         topology.channel_target,
         topology.num_switches,
     )[0]
-    return reached | (starts & has_line)
+    # The kernel begins at no entry without candidates. Packets that begin where no next hop of the
+    # line exists reach that entry, too, and its faults must be reported.
+    return reached | (is_first & has_line)
 
 
-def _fault_text(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> str:
-    """Describe a next hop that does not exist."""
-    entry = f"{rows.texts[int(rows.source[row])]} has packets for "
-    entry += rows.texts[int(rows.target[row])]
+def _describe_fault(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> str:
+    """Describe a next hop that does not exist; it is at position `cell` of ``rows.cells``."""
+    switch, target = rows.texts[int(rows.source[row])], rows.texts[int(rows.target[row])]
+    entry = f"line {rows.line[row]}: {switch} has packets for {target}"
     hop = hop_text(rows, cell)
-    place = f"line {rows.line[row]}: {entry}"
     if fault == NO_VC:
-        return f"{place} take {hop!r}, a virtual channel above the last, {vcs - 1}"
-    return f"{place} take {hop!r}, and has no such link"
+        return f"{entry} take {hop!r}, a virtual channel above the last, {vcs - 1}"
+    return f"{entry} take {hop!r}, and has no such link"
 
 
 def next_hop_lines(table: NextHops, form: Form | None = None) -> Iterator[str]:
@@ -314,5 +339,5 @@ def next_hop_lines(table: NextHops, form: Form | None = None) -> Iterator[str]:
     yield f"switch,target,{form}\n"
     for entry in np.flatnonzero(np.diff(table.entry_start)).tolist():
         hops = slice(table.entry_start[entry], table.entry_start[entry + 1])
-        cells = map(csv_cell, table.entry_ends(entry))
+        cells = map(csv_cell, table.entry_names(entry))
         yield ",".join([*cells, *hop_cells(names, table.channel[hops], table.vc[hops])]) + "\n"

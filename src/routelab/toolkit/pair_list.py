@@ -58,7 +58,8 @@ def select_pairs(
         From `routelab.toolkit.route_cells.read_pairs`.
     topology : Topology
     by_source, by_target : bool
-        Whether terminals of one switch are told apart at this end; always, if a line names one.
+        Whether each terminal at this end is a group of its own, instead of each switch; always, if
+        a line names a terminal.
 
     Raises
     ------
@@ -69,34 +70,43 @@ def select_pairs(
     require_comments(rows, {*rows.texts, *topology.switch_names})
     source = ends_of(rows, rows.source, topology)
     target = ends_of(rows, rows.target, topology)
-    sources = _units(source, topology, alone=by_source or bool((source[1] >= 0).any()))
-    targets = _units(target, topology, alone=by_target or bool((target[1] >= 0).any()))
-    # 1. Each line becomes the product of its units at both ends.
-    width = targets[1]
-    size = sources[1] * width
-    if size.sum() > MAX_PAIRS:
-        raise InputError(
-            f"{rows.path}: it has {int(size.sum()):,} pairs of terminals, and {MAX_PAIRS:,} are "
-            "possible; give a part of them"
-        )
-    row = np.repeat(np.arange(len(size)), size)
-    place = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    units = (
-        sources[2][sources[0][row] + place // width[row]],
-        targets[2][targets[0][row] + place % width[row]],
+    first_source, num_sources, source_units = _units(
+        source, topology, alone=by_source or bool((source[1] >= 0).any())
     )
+    first_target, num_targets, target_units = _units(
+        target, topology, alone=by_target or bool((target[1] >= 0).any())
+    )
+    # 1. Each line becomes the product of its units at both ends. With 2 sources and 3 targets, pair
+    #    4 of the line joins source 4 // 3 = 1 and target 4 % 3 = 1.
+    num_pairs = num_sources * num_targets
+    if num_pairs.sum() > MAX_PAIRS:
+        raise InputError(
+            f"{rows.path}: it has {int(num_pairs.sum()):,} pairs of terminals, and "
+            f"{MAX_PAIRS:,} are possible; give a part of them"
+        )
+    line = np.repeat(np.arange(len(num_pairs)), num_pairs)
+    pairs_before = np.cumsum(num_pairs) - num_pairs
+    pair_of_line = np.arange(num_pairs.sum()) - pairs_before[line]
+    source_unit = source_units[first_source[line] + pair_of_line // num_targets[line]]
+    target_unit = target_units[first_target[line] + pair_of_line % num_targets[line]]
     # 2. Lines may share pairs.
-    first = np.unique(units[0] * (units[1].max(initial=0) + 1) + units[1], return_index=True)[1]
-    from_end, to_end = (_ends_of_units(unit[first], topology) for unit in units)
-    number = [np.where(t < 0, topology.demand[e], 1) for e, t in (from_end, to_end)]
-    is_local = from_end[0] == to_end[0]
-    are_two = (from_end[1] >= 0) & (to_end[1] >= 0) & (from_end[1] != to_end[1])
-    # a terminal sends nothing to itself
-    same = np.where(is_local & ~are_two, np.minimum(*number), 0)
-    count = number[0] * number[1] - same
+    pair_code = source_unit * (target_unit.max(initial=0) + 1) + target_unit
+    first = np.unique(pair_code, return_index=True)[1]
+    source = _ends_of_units(source_unit[first], topology)
+    target = _ends_of_units(target_unit[first], topology)
+    # 3. Count the pairs of terminals. A terminal sends nothing to itself: from a switch of 3
+    #    terminals to itself there are 9 - 3 pairs, to one of its terminals 3 - 1.
+    num_senders, num_receivers = (
+        np.where(terminal < 0, topology.demand[endpoint], 1)
+        for endpoint, terminal in (source, target)
+    )
+    is_local = source[0] == target[0]
+    are_two_terminals = (source[1] >= 0) & (target[1] >= 0) & (source[1] != target[1])
+    same = np.where(is_local & ~are_two_terminals, np.minimum(num_senders, num_receivers), 0)
+    count = num_senders * num_receivers - same
     if not count.any():
         raise InputError(f"{rows.path}: no line has two different terminals")
-    return Pairs(from_end, to_end, count, is_local)
+    return Pairs(source, target, count, is_local)
 
 
 Units = tuple[Int64Array, Int64Array, Int64Array]
@@ -105,26 +115,31 @@ endpoints plus a terminal."""
 
 
 def _units(end: Ends, topology: Topology, *, alone: bool) -> Units:
-    """Return the units that each row stands for at one end; `alone`: each terminal is one."""
+    """Return the units that each row stands for at one end.
+
+    Without `alone`, a unit is an endpoint with all of its terminals; with it, a single terminal.
+    Endpoint 0 with terminals 0 and 2, endpoint 1 with terminal 1: the units are 0 and 1, or with
+    `alone` 2 + 0, 2 + 2 and 2 + 1, where those of an endpoint lie together.
+    """
     endpoint, terminal = (part.astype(np.int64) for part in end)
-    size = len(topology.endpoints)
+    num_endpoints = len(topology.endpoints)
     if not alone:
-        return endpoint, np.ones_like(endpoint), np.arange(size)
-    at = topology.terminal_endpoint
-    by_endpoint = np.argsort(at, kind="stable")
-    start = np.searchsorted(at[by_endpoint], endpoint)
-    place = np.empty_like(by_endpoint)
-    place[by_endpoint] = np.arange(len(at))
-    is_one = terminal >= 0
+        return endpoint, np.ones_like(endpoint), np.arange(num_endpoints)
+    terminal_endpoint = topology.terminal_endpoint
+    by_endpoint = np.argsort(terminal_endpoint, kind="stable")
+    first_of_endpoint = np.searchsorted(terminal_endpoint[by_endpoint], endpoint)
+    position = np.empty_like(by_endpoint)
+    position[by_endpoint] = np.arange(len(by_endpoint))
+    names_terminal = terminal >= 0
     return (
-        np.where(is_one, place[terminal], start),
-        np.where(is_one, 1, topology.demand[endpoint]),
-        size + by_endpoint,
+        np.where(names_terminal, position[terminal], first_of_endpoint),
+        np.where(names_terminal, 1, topology.demand[endpoint]),
+        num_endpoints + by_endpoint,
     )
 
 
 def _ends_of_units(unit: Int64Array, topology: Topology) -> Ends:
-    """Return endpoint and terminal of each unit."""
+    """Return endpoint and terminal of each unit; the terminal is −1 for all of the endpoint's."""
     terminal: Int32Array = np.maximum(unit - len(topology.endpoints), -1).astype(np.int32)
     endpoint = np.where(terminal < 0, unit, topology.terminal_endpoint[terminal])
     return endpoint.astype(np.int32), terminal

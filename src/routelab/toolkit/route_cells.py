@@ -35,20 +35,20 @@ FORMS: tuple[Form, ...] = ("switches", "ports", "links")
 CONTENTS: dict[str, Literal["routes", "next hops"]] = {"source": "routes", "switch": "next hops"}
 """What a file holds, by the first cell of its heading."""
 FROM_LIST = "routes"
-"""Family of a network that is what a list uses."""
+"""Family of a network that was built from the hops of a list."""
 MARK = "@"
-"""Between a hop and its virtual channel."""
+"""Character between a hop and its virtual channel, as in B@1."""
 PAIR_HEADING = ("source", "target")
 """Columns of a list of pairs."""
 MAX_VC = 32_767
 MAX_PAIRS = 100_000_000
-"""Most pairs of a switch and a target: a table needs up to 30 bytes for each."""
-_HEAD = 1 << 16
-"""Bytes that show whether a file is text."""
+"""Largest number of pairs of a switch and a target: a table needs up to 30 bytes for each."""
+_FIRST_BYTES = 1 << 16
+"""Number of bytes from which a file is recognized as text or not."""
 
 
 Ends = tuple[Int32Array, Int32Array]
-"""Endpoint and terminal of each row; see `ends_of`."""
+"""Endpoint of each row, and its terminal, or −1 for all terminals of the endpoint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +104,18 @@ class Rows:
         return self.cells[self.first - 1]
 
     def walks(self) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """Return first and end of the cells of each walk from a switch, and its row.
+        """Return first and end of the hop cells of each walk from a switch, and its row.
 
-        A route is one walk, and each of several next hops is one.
+        A row of a route is one walk with all of its hops. A row of next hops is a walk of one hop
+        for each of them: next hops in cells 5:7 of row 2 are the walks 5:6 and 6:7, both of row 2.
         """
         if self.content == "routes":
             return self.first, self.end, np.arange(len(self.line))
         count = self.end - self.first
         row = np.repeat(np.arange(len(self.line)), count)
-        first = np.repeat(self.first - np.cumsum(count) + count, count) + np.arange(count.sum())
+        # Walk w is number w minus the walks of the rows before among those of its own row.
+        walks_before = np.cumsum(count) - count
+        first = np.repeat(self.first - walks_before, count) + np.arange(count.sum())
         return first, first + 1, row
 
     def select(self, chosen: BoolArray) -> Rows:
@@ -120,13 +123,16 @@ class Rows:
         return replace(self, line=self.line[chosen], first=self.first[chosen], end=self.end[chosen])
 
     def place(self, cell: int) -> str:
-        """Return the file and the first line with a cell."""
+        """Return the file and the first line with a cell, for messages."""
         index = int(np.flatnonzero(self.cells == cell)[0])
         return f"{self.path}, line {self.line[np.searchsorted(self.end, index, side='right')]}"
 
 
-class _Numbers(dict[str, int]):
-    """Numbers of the texts in cells, in the order of their first use; 0 is the empty text."""
+class _CellNumbers(dict[str, int]):
+    """Numbers of the texts in cells, in the order of their first use; 0 is the empty text.
+
+    The keys are cells as the file has them, `plain` has their texts: " B" and "B" are both B.
+    """
 
     def __init__(self) -> None:
         super().__init__({"": 0})
@@ -171,15 +177,18 @@ def read_pairs(path: str | os.PathLike[str]) -> Rows:
 def _read_cells(
     path: str | os.PathLike[str], read_heading: Callable[[CsvReader], tuple[str, ...]], noun: str
 ) -> Rows:
-    """Read all cells, in blocks: no object of a row is kept; `noun`: what a row is."""
-    numbers = _Numbers()
-    counts, cells = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    """Read all cells in blocks, as numbers, so that texts of rows do not stay in memory.
+
+    `noun` is what rows are, for messages.
+    """
+    cell_numbers = _CellNumbers()
+    count_blocks, cell_blocks = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
     try:
         with open_input(path, MAX_ARRAYS) as stream:
-            description = describe_binary(stream.read(_HEAD))
+            description = describe_binary(stream.read(_FIRST_BYTES))
             if description:
                 raise InputError(f"{path}: the file is {description}")
-            # a file that was cut inside its last line may read as another route
+            # A file that was cut inside its last line may read as another route.
             stream.seek(max(stream.seek(0, os.SEEK_END) - 1, 0))
             if stream.read(1) not in (b"\n", b"\r"):
                 raise InputError(
@@ -188,17 +197,25 @@ def _read_cells(
             stream.seek(0)
             text = io.TextIOWrapper(stream, encoding="utf-8-sig")
             reader = CsvReader(str(path), iter(text))
-            names = read_heading(reader)
+            column_names = read_heading(reader)
             for block in reader.blocks():
-                counts.append(np.fromiter(map(len, block), np.int64, len(block)))
-                flat = map(numbers.__getitem__, chain.from_iterable(block))
-                cells.append(np.fromiter(flat, np.int32, int(counts[-1].sum())))
+                count_blocks.append(np.fromiter(map(len, block), np.int64, len(block)))
+                numbers_of_block = map(cell_numbers.__getitem__, chain.from_iterable(block))
+                num_cells = int(count_blocks[-1].sum())
+                cell_blocks.append(np.fromiter(numbers_of_block, np.int32, num_cells))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text: {error.reason}") from error
-    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.concatenate(counts))))
-    return _split_rows(reader, names, start, np.concatenate(cells), list(numbers.plain), noun)
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.concatenate(count_blocks))))
+    return _split_rows(
+        reader,
+        column_names,
+        start=start,
+        cells=np.concatenate(cell_blocks),
+        texts=list(cell_numbers.plain),
+        noun=noun,
+    )
 
 
 def _column_names(reader: CsvReader) -> tuple[str, ...]:
@@ -242,35 +259,50 @@ def _read_heading(reader: CsvReader) -> tuple[str, ...]:
 
 def _split_rows(
     reader: CsvReader,
-    names: tuple[str, ...],
+    column_names: tuple[str, ...],
+    *,
     start: Int64Array,
     cells: Int32Array,
     texts: list[str],
     noun: str,
 ) -> Rows:
-    """Find the hops of each row, and leave out empty lines."""
+    """Find the hops of each row, and leave out empty lines.
+
+    Parameters
+    ----------
+    reader : CsvReader
+    column_names : tuple of str
+        The last is the form of the hops.
+    start : int64 array
+        Cells ``start[k]:start[k + 1]`` belong to line k below the heading.
+    cells : int32 array
+        Indices of `texts`.
+    texts : list of str
+    noun : str
+        What rows are, for messages.
+    """
     # Rows keep the numbers of their lines, also behind empty lines, because errors name them.
     path, first_line = reader.path, reader.line + 1
-    lead = len(names) - 1
-    end, short, hole = row_ends(start, cells, lead)
-    if short >= 0:
+    num_before_hops = len(column_names) - 1
+    end, short_row, row_with_gap = row_ends(start, cells, num_before_hops)
+    if short_row >= 0:
         raise InputError(
-            f"{path}, line {short + first_line}: expected {', '.join(names[:-1])} and hops, found "
-            f"{end[short] - start[short]} cell"
+            f"{path}, line {short_row + first_line}: expected {', '.join(column_names[:-1])} and "
+            f"hops, found {end[short_row] - start[short_row]} cell"
         )
-    if hole >= 0:
-        raise InputError(f"{path}, line {hole + first_line}: a cell is empty")
+    if row_with_gap >= 0:
+        raise InputError(f"{path}, line {row_with_gap + first_line}: a cell is empty")
     rows = np.flatnonzero(end > start[:-1])
     if not len(rows):
         raise InputError(f"{path} has no {noun}")
-    form = next(form for form in FORMS if form == names[-1])
+    form = next(form for form in FORMS if form == column_names[-1])
     return Rows(
         path=path,
-        content=CONTENTS[names[0]],
+        content=CONTENTS[column_names[0]],
         form=form,
-        weighted="weight" in names,
+        weighted="weight" in column_names,
         line=rows + first_line,
-        first=start[rows] + lead,
+        first=start[rows] + num_before_hops,
         end=end[rows],
         cells=cells,
         texts=texts,
@@ -297,35 +329,38 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     if rows.form != "switches":
         raise InputError(f"{rows.path}: the hops are {rows.form}; name the network before the file")
     # 1. Number the switches in the order of their first use. Those with a terminal come first, so
-    #    that the ends of routes, or the targets of next hops, are the first `terminals` ones.
-    names: dict[str, int] = {}
-    ends = (rows.target, rows.source) if rows.content == "next hops" else (rows.source, rows.target)
-    switch = np.empty(len(rows.texts), np.int32)
-    terminals = 0
-    for column in ends:
+    #    that the ends of routes, or the targets of next hops, are the first `num_terminals` ones.
+    switch_numbers: dict[str, int] = {}
+    end_columns = rows.source, rows.target
+    if rows.content == "next hops":
+        end_columns = rows.target, rows.source
+    end_switch = np.empty(len(rows.texts), np.int32)
+    num_terminals = 0
+    for column in end_columns:
         for cell in np.unique(column).tolist():
-            switch[cell] = names.setdefault(rows.texts[cell], len(names))
-        if not terminals or rows.content == "routes":
-            terminals = len(names)
+            end_switch[cell] = switch_numbers.setdefault(rows.texts[cell], len(switch_numbers))
+        # Both ends of routes have terminals; of next hops, only the targets in the first column.
+        if not num_terminals or rows.content == "routes":
+            num_terminals = len(switch_numbers)
     # 2. The switches that hops lead to. What is an end only must be readable as a hop, too: in B@x,
     #    the number of a virtual channel may be misspelled.
     hop_names = {cell: _split_hop(rows, cell)[0] for cell in _hop_cells(rows).tolist()}
-    hop = np.empty(len(rows.texts), np.int32)
+    hop_switch = np.empty(len(rows.texts), np.int32)
     for cell, name in hop_names.items():
-        hop[cell] = names.setdefault(name, len(names))
+        hop_switch[cell] = switch_numbers.setdefault(name, len(switch_numbers))
     switch_names = set(hop_names.values())
-    for cell in np.unique(np.concatenate(ends)).tolist():
+    for cell in np.unique(np.concatenate(end_columns)).tolist():
         if rows.texts[cell] not in switch_names:
             _split_hop(rows, cell)
     # 3. A link, with a channel in each direction, between two switches that follow each other.
     first, end, row = rows.walks()
-    joined = used_links(first, end, switch[rows.source[row]], hop, rows.cells)
-    links = np.unique(np.sort(joined, axis=1), axis=0)
+    used = used_links(first, end, end_switch[rows.source[row]], hop_switch, rows.cells)
+    links = np.unique(np.sort(used, axis=1), axis=0)
     return Topology.create(
         family=FROM_LIST,
-        num_switches=len(names),
-        switch_names=tuple(names),
-        terminal_switch=np.arange(terminals),
+        num_switches=len(switch_numbers),
+        switch_names=tuple(switch_numbers),
+        terminal_switch=np.arange(num_terminals),
         channel_source=links.reshape(-1),
         channel_target=links[:, ::-1].reshape(-1),
     )
@@ -363,26 +398,26 @@ def _hop_cells(rows: Rows) -> Int64Array:
 def _split_hop(rows: Rows, cell: int) -> tuple[str, int]:
     """Return a hop and its virtual channel."""
     text = rows.texts[cell]
-    name, mark, number = text.rpartition(MARK)
-    if not mark:
+    name, found_mark, number = text.rpartition(MARK)
+    if not found_mark:
         return text, 0
     if not (name and number.isascii() and number.isdecimal()):
         raise InputError(
             f"{rows.place(cell)}: {text!r} has no name before {MARK} or no number behind it; "
             f"write B for a switch B, and B{MARK}1 for its virtual channel 1"
         )
-    # Python reads no more than 4300 digits
+    # Python raises an error for numbers of more than 4300 digits.
     return name, int(number) if len(number) < 10 else MAX_VC + 1
 
 
 UNKNOWN = -2
 """A switch, port or channel that the network does not have."""
-_UNCLEAR = -3
-"""What a text means that describes one channel and names the link of another."""
+_AMBIGUOUS = -3
+"""A text that describes one channel and is also the name of another channel's link."""
 
 
 def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
-    """Return name and virtual channel of each distinct cell that is a hop.
+    """Return name and virtual channel of each distinct cell that is a hop: of B@1, B and 1.
 
     Raises
     ------
@@ -393,17 +428,18 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
     hops = {}
     for cell in _hop_cells(rows).tolist():
         text = rows.texts[cell]
-        name, _, behind = text.rpartition(MARK)
+        name, _, number = text.rpartition(MARK)
+        # A text with @ may itself be a name of the network.
         if text not in lookup:
             hops[cell] = _split_hop(rows, cell)
-        elif behind.isdecimal() and name in lookup:
+        elif number.isdecimal() and name in lookup:
             raise InputError(
                 f"{rows.place(cell)}: {text!r} is a switch and also {name!r} on "
-                f"virtual channel {behind}; write {text}@0, or rename the switch"
+                f"virtual channel {number}; write {text}@0, or rename the switch"
             )
         else:
             hops[cell] = text, 0
-        if lookup.get(hops[cell][0]) == _UNCLEAR:
+        if lookup.get(hops[cell][0]) == _AMBIGUOUS:
             raise InputError(
                 f"{rows.place(cell)}: {hops[cell][0]!r} is the number or the ends of a channel and "
                 "the name of another link; rename the link, or give ports instead"
@@ -416,12 +452,12 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
 
 
 def hop_text(rows: Rows, cell: int) -> str:
-    """Return the text of the hop at a place of `Rows.cells`."""
+    """Return the text of the hop at position `cell` of ``rows.cells``."""
     return rows.texts[int(rows.cells[cell])]
 
 
 def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Array, Int32Array]:
-    """Return the end of routes that each cell names.
+    """Return the endpoint, and perhaps the terminal, that each cell names as an end of routes.
 
     Returns
     -------
@@ -437,38 +473,40 @@ def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Arr
         If it is no switch with terminals and no terminal, or may be either.
     """
     switch_names = topology.switch_names
-    endpoints = {switch_names[switch]: n for n, switch in enumerate(topology.endpoints.tolist())}
-    terminals = {name: t for t, name in enumerate(topology.terminal_names) if name}
+    endpoints = topology.endpoints.tolist()
+    endpoint_numbers = {switch_names[switch]: n for n, switch in enumerate(endpoints)}
+    terminal_numbers = {name: t for t, name in enumerate(topology.terminal_names) if name}
     endpoint = np.full(len(rows.texts), UNKNOWN, np.int32)
     terminal = np.full(len(rows.texts), -1, np.int32)
     for cell in np.unique(cells).tolist():
         text = rows.texts[cell]
-        if text in terminals:
-            number = terminals[text]
+        if text in terminal_numbers:
+            number = terminal_numbers[text]
             endpoint[cell] = topology.terminal_endpoint[number]
             # A name of both is clear if it means the same: a switch and its only terminal. The only
             # terminal of a switch needs no number, because −1 means all terminals of the switch.
             is_only_one = topology.demand[endpoint[cell]] == 1
-            if text in switch_names and not (is_only_one and endpoints.get(text) == endpoint[cell]):
+            same_as_switch = is_only_one and endpoint_numbers.get(text) == endpoint[cell]
+            if text in switch_names and not same_as_switch:
                 raise InputError(
                     f"{rows.place(cell)}: {text!r} is a switch and also a terminal of the network; "
                     "rename one of them"
                 )
             if not is_only_one:
                 terminal[cell] = number
-        elif text in endpoints:
-            endpoint[cell] = endpoints[text]
+        elif text in endpoint_numbers:
+            endpoint[cell] = endpoint_numbers[text]
         elif text in switch_names:
             raise InputError(
                 f"{rows.place(cell)}: {text!r} has no terminals; routes join switches with "
                 "terminals"
             )
         else:
-            raise _not_in_network(rows, cell, topology)
+            raise _unknown_name_error(rows, cell, topology)
     return endpoint[cells], terminal[cells]
 
 
-def _not_in_network(rows: Rows, cell: int, topology: Topology) -> InputError:
+def _unknown_name_error(rows: Rows, cell: int, topology: Topology) -> InputError:
     """Return the error of a name that no switch has."""
     examples = " and ".join(map(repr, topology.switch_names[:2]))
     return InputError(
@@ -489,7 +527,7 @@ def switch_of(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
     switch = np.full(len(rows.texts), UNKNOWN, np.int32)
     for cell in np.unique(cells).tolist():
         if rows.texts[cell] not in known:
-            raise _not_in_network(rows, cell, topology)
+            raise _unknown_name_error(rows, cell, topology)
         switch[cell] = known[rows.texts[cell]]
     return switch[cells]
 
@@ -501,7 +539,7 @@ def walk_hops(
     target: Int32Array,
     vcs: int,
 ) -> tuple[Int8Array, Int64Array, tuple[Int64Array, Int32Array, Int16Array]]:
-    """Find the channels of all walks; see `routelab.kernels.route_list.follow_hops`.
+    """Find the channel of each hop of all walks, from switch to switch, and the first faults.
 
     Parameters
     ----------
@@ -510,13 +548,14 @@ def walk_hops(
     source, target : int32 array
         Switches at both ends of each of `Rows.walks`.
     vcs : int
+        Virtual channels of a channel.
 
     Returns
     -------
     fault : int8 array
-        Of each walk.
-    place : int64 array
-        Place of the faulty hop in `Rows.cells`.
+        First fault of each walk: a constant of `routelab.kernels.route_list`, `WHOLE` for none.
+    fault_cell : int64 array
+        Position of the faulty hop in `Rows.cells`; behind the last hop if only the end is wrong.
     hops : tuple of (int64 array, int32 array, int16 array)
         Start of each walk, channels and virtual channels.
 
@@ -534,45 +573,52 @@ def walk_hops(
         number[cell], vc[cell] = lookup.get(name, UNKNOWN), level
     # 2. What a channel must have to be the hop: its target, label or own number, by the form. Names
     #    of links are labels, as ports are: of the channels that leave a switch, usually one has it.
-    any_number = np.full(len(rows.texts), -1, np.int32)
-    by_form = [number if rows.form == form else any_number for form in FORMS]
+    any_channel = np.full(len(rows.texts), -1, np.int32)
+    hop_switch = number if rows.form == "switches" else any_channel
+    hop_label = number if rows.form == "ports" else any_channel
+    hop_link = number if rows.form == "links" else any_channel
     labels = topology.source_port
     if rows.form == "links" and topology.channel_names:
-        labels = _name_numbers(topology)
+        labels = _link_name_numbers(topology)
+        # `_link_lookup` numbers the names of links behind the channels.
         is_name = number >= topology.num_channels
-        by_form[FORMS.index("links")] = np.where(is_name, any_number, number)
-        by_form[FORMS.index("ports")] = np.where(
-            is_name, number - topology.num_channels, -1
-        ).astype(np.int32)
+        hop_link = np.where(is_name, any_channel, number)
+        hop_label = np.where(is_name, number - topology.num_channels, -1).astype(np.int32)
     # 3. Follow the hops. A channel that is not the only one must be an error, not a choice.
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(end - first)))
     hop_channel, hop_vc = np.empty(start[-1], np.int32), np.empty(start[-1], np.int16)
-    fault, place = follow_hops(
-        first,
-        end,
-        source,
-        target,
-        rows.cells,
-        *by_form,
-        vc,
-        vcs,
-        *topology.outgoing,
-        topology.channel_target,
-        labels,
-        *(start, hop_channel, hop_vc),
+    out_start, out_channel = topology.outgoing
+    fault, fault_hop = follow_hops(
+        first=first,
+        end=end,
+        source=source,
+        target=target,
+        cells=rows.cells,
+        hop_switch=hop_switch,
+        hop_label=hop_label,
+        hop_link=hop_link,
+        hop_vc=vc,
+        vcs=vcs,
+        out_start=out_start,
+        out_channel=out_channel,
+        channel_target=topology.channel_target,
+        channel_label=labels,
+        path_start=start,
+        hop_channel=hop_channel,
+        path_vc=hop_vc,
     )
     several = np.flatnonzero(fault == SEVERAL)
     if several.size:
         walk = int(several[0])
-        cell = int(first[walk] + place[walk])
+        cell = int(first[walk] + fault_hop[walk])
         raise InputError(
             f"{rows.path}, line {rows.line[row[walk]]}: the hop {hop_text(rows, cell)!r} may be "
             "one of several links; give ports or links instead"
         )
-    return fault, first + place, (start, hop_channel, hop_vc)
+    return fault, first + fault_hop, (start, hop_channel, hop_vc)
 
 
-def _name_numbers(topology: Topology) -> Int32Array:
+def _link_name_numbers(topology: Topology) -> Int32Array:
     """Return the number of the name of each channel's link, by first use; int32, shape (C,)."""
     numbers: dict[str, int] = {}
     names = topology.channel_names
@@ -580,7 +626,7 @@ def _name_numbers(topology: Topology) -> Int32Array:
 
 
 def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
-    """Return the numbers of all switches, ports or channels by their texts."""
+    """Return the numbers of all switches, ports or channels by their texts, as `rows.form` says."""
     if rows.form == "switches":
         return {name: switch for switch, name in enumerate(topology.switch_names)}
     if rows.form == "ports":
@@ -595,22 +641,24 @@ def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
 def _link_lookup(topology: Topology) -> dict[str, int]:
     """Return the numbers of all channels by their texts.
 
-    Names of links have the numbers from C on, in the order of `_name_numbers`.
+    A channel is known by its number and, if no other has the same, by its `Topology.channel_name`,
+    such as ``A>B``. Names of links, which several channels may have, get the numbers from C on, in
+    the order of `_link_name_numbers`.
     """
     names = [topology.channel_name(channel) for channel in range(topology.num_channels)]
-    times = Counter(names)
-    unique = {name: channel for channel, name in enumerate(names) if times[name] == 1}
+    occurrences = Counter(names)
+    unique = {name: channel for channel, name in enumerate(names) if occurrences[name] == 1}
     lookup = {**{str(channel): channel for channel in range(len(names))}, **unique}
     if topology.channel_names:
-        of_name: dict[str, set[int]] = {}
+        channels_of_name: dict[str, set[int]] = {}
         for channel, name in enumerate(topology.channel_names):
-            of_name.setdefault(name, set()).add(channel)
-        for number, (name, channels) in enumerate(of_name.items(), len(names)):
+            channels_of_name.setdefault(name, set()).add(channel)
+        for number, (name, channels) in enumerate(channels_of_name.items(), len(names)):
             if name not in lookup:
                 lookup[name] = number
             elif channels != {lookup[name]}:
-                lookup[name] = _UNCLEAR
-        lookup.pop("", None)
+                lookup[name] = _AMBIGUOUS
+        lookup.pop("", None)  # Links without a name.
     return lookup
 
 
@@ -618,7 +666,7 @@ def _link_lookup(topology: Topology) -> dict[str, int]:
 
 
 def hop_cell(name: str, vc: int) -> str:
-    """Return the cell of a hop."""
+    """Return the cell of a hop; virtual channel 0 is left out unless `name` has an @ of its own."""
     return csv_cell(f"{name}{MARK}{vc}" if vc or MARK in name else name)
 
 
@@ -659,12 +707,12 @@ def channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str
     numbers = [str(channel) for channel in range(topology.num_channels)]
     if not topology.channel_names:
         return form, numbers
-    # a number that is also the name of a link has two readings
+    # A number that is also the name of a link has two readings; then the ends are written or, if
+    # they have two readings, too, the name of the link.
     lookup = _link_lookup(topology)
-    return form, [
-        next(
-            (text for text in (number, topology.channel_name(c)) if lookup.get(text) == c),
-            topology.channel_names[c],
-        )
-        for c, number in enumerate(numbers)
-    ]
+    texts = []
+    for channel, number in enumerate(numbers):
+        ends = topology.channel_name(channel)
+        clear_texts = [text for text in (number, ends) if lookup.get(text) == channel]
+        texts.append(clear_texts[0] if clear_texts else topology.channel_names[channel])
+    return form, texts

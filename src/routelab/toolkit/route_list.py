@@ -64,7 +64,7 @@ FAULTS = {
     ENDS_ELSEWHERE: "an end elsewhere",
     LEAVES_HOME: "a loop",
 }
-"""What is wrong with routes."""
+"""Faults of routes in words, as reports count them."""
 
 MAX_ERROR = 1e-6
 """Largest difference from 1 of the sum of the weights of a pair."""
@@ -87,7 +87,7 @@ class RouteList:
     path : int64 array, shape (K,)
         Path of each row in the table; −1 for a row of one switch and no hops.
     served : float64 array, shape (K,)
-        Pairs of terminals whose packets take the route of each row, by its share.
+        Pairs of terminals whose packets take the route of each row, times its share of them.
     faults : int
         Lines whose route has a fault.
     faulty_pairs : dict of str to int
@@ -139,11 +139,12 @@ def read_route_list(
     require_size(rows, len(network.endpoints) ** 2)
     source = ends_of(rows, rows.source, network)
     target = ends_of(rows, rows.target, network)
-    pair, pairs = _count_pairs(rows, network, source, target)
+    pair, pairs_of_terminals = _count_pairs(rows, network, source, target)
     if senders is None:
         demand = network.demand
         all_pairs = network.num_terminals * (network.num_terminals - 1)
-        num_pairs = int(pairs.sum() + (demand * (demand - 1)).sum())
+        # Pairs at one switch need no route, and count as routed.
+        num_pairs = int(pairs_of_terminals.sum() + (demand * (demand - 1)).sum())
     else:
         # 2. Only the pairs that send packets count, and only the rows that they use.
         chosen = select_pairs(
@@ -152,33 +153,48 @@ def read_route_list(
             by_source=bool((source[1] >= 0).any()),
             by_target=bool((target[1] >= 0).any()),
         )
-        is_used, pairs, num_pairs = _rows_of_pairs(network, source, target, pair, chosen)
+        is_used, pairs_of_terminals, num_pairs = _find_used_rows(
+            network, source, target, pair=pair, chosen=chosen
+        )
         all_pairs = chosen.total
         if not is_used.any():
             raise InputError(f"{rows.path} has no route of a pair in {senders.path}")
         rows, pair = rows.select(is_used), pair[is_used]
         source, target = ((e[is_used], t[is_used]) for e, t in (source, target))
     # 3. Follow the hops of each row.
-    served = _shares(rows, _read_weights(rows), pair) * pairs[pair]
+    served = _pair_shares(rows, _read_weights(rows), pair) * pairs_of_terminals[pair]
     vcs = MAX_VC + 1 if vcs is None else vcs
-    switches = network.endpoints[source[0]], network.endpoints[target[0]]
-    fault, place, hops = walk_hops(rows, network, *switches, vcs)
+    fault, fault_cell, hops = walk_hops(
+        rows,
+        network,
+        source=network.endpoints[source[0]],
+        target=network.endpoints[target[0]],
+        vcs=vcs,
+    )
     # 4. With a fault in any row there is no table; count the pairs with each kind of fault.
     faulty = np.flatnonzero(fault != WHOLE)
     if faulty.size:
         row = int(faulty[0])
-        text = _fault_text(rows, row, int(place[row]), int(fault[row]), vcs)
-        text = f"line {rows.line[row]}: {text}"
-        no_path = np.full(len(rows.line), -1, np.int64)
-        by_kind = {
+        text = _describe_fault(rows, row, cell=int(fault_cell[row]), fault=int(fault[row]), vcs=vcs)
+        faulty_pairs = {
             words: len(np.unique(pair[fault == kind]))
             for kind, words in FAULTS.items()
             if (fault == kind).any()
         }
-        faults = len(faulty), by_kind, text
-        return RouteList(rows, network, all_pairs, num_pairs, None, no_path, served, *faults)
-    table, path = _table(network, (source[0], target[0]), hops, served)
-    return RouteList(rows, network, all_pairs, num_pairs, table, path, served)
+        return RouteList(
+            rows,
+            network,
+            all_pairs,
+            num_pairs,
+            table=None,
+            path=np.full(len(rows.line), -1, np.int64),
+            served=served,
+            faults=len(faulty),
+            faulty_pairs=faulty_pairs,
+            first_fault=f"line {rows.line[row]}: {text}",
+        )
+    table, path = _sort_into_table(network, (source[0], target[0]), hops, served)
+    return RouteList(rows, network, all_pairs, num_pairs, table=table, path=path, served=served)
 
 
 def _count_pairs(
@@ -186,7 +202,9 @@ def _count_pairs(
 ) -> tuple[Int64Array, Int64Array]:
     """Count the pairs of terminals that each pair of a source and a target stands for.
 
-    A terminal that is named has routes of its own, and its switch stands for the others.
+    A terminal that is named has routes of its own, and its switch stands for the others. Switch A
+    has terminals a0 and a1, B has b0 and b1: with rows A,B and A,b0 the pair A,B stands for the 2
+    pairs to b1, and the pair A,b0 for the other 2.
 
     Returns
     -------
@@ -195,41 +213,52 @@ def _count_pairs(
     count : int64 array
         Ordered pairs of terminals at different switches, of each pair.
     """
-    demand, size = topology.demand, len(topology.endpoints)
-    ends = size + topology.num_terminals
-    code = [np.where(t < 0, e, size + t).astype(np.int64) for e, t in (source, target)]
-    _, first_row, pair = np.unique(code[0] * ends + code[1], return_index=True, return_inverse=True)
+    # 1. An end is an endpoint with all of its terminals, numbered from 0, or a single terminal,
+    #    numbered behind the endpoints. Rows with equal ends have one pair.
+    demand, num_endpoints = topology.demand, len(topology.endpoints)
+    num_ends = num_endpoints + topology.num_terminals
+    source_code, target_code = (
+        np.where(terminal < 0, endpoint, num_endpoints + terminal).astype(np.int64)
+        for endpoint, terminal in (source, target)
+    )
+    _, first_row, pair = np.unique(
+        source_code * num_ends + target_code, return_index=True, return_inverse=True
+    )
+    # 2. Without rows of single terminals, a switch stands for all of its terminals.
     from_switch, to_switch = (end[0][first_row].astype(np.int64) for end in (source, target))
     from_one, to_one = (end[1][first_row] >= 0 for end in (source, target))
     count = np.where(from_one, 1, demand[from_switch]) * np.where(to_one, 1, demand[to_switch])
-    between = from_switch * size + to_switch
+    switch_pair = from_switch * num_endpoints + to_switch
     if from_one.any() or to_one.any():
-        # 1. Routes from all to one terminal leave out the sources that have routes of their own to
-        #    it; and the other way round.
-        own, from_all, to_all = from_one & to_one, ~from_one & to_one, from_one & ~to_one
-        beside = np.intersect1d(between[from_all], between[to_all])
-        if beside.size:
-            row = int(first_row[from_all][between[from_all] == beside[0]][0])
+        # 3. Routes from all to one terminal leave out the sources that have routes of their own to
+        #    it; and the other way round. If a switch pair had rows of both kinds, two rows would
+        #    stand for the packets of one pair of terminals.
+        one_to_one, all_to_all = from_one & to_one, ~from_one & ~to_one
+        all_to_one, one_to_all = ~from_one & to_one, from_one & ~to_one
+        ambiguous = np.intersect1d(switch_pair[all_to_one], switch_pair[one_to_all])
+        if ambiguous.size:
+            row = int(first_row[all_to_one][switch_pair[all_to_one] == ambiguous[0]][0])
             raise InputError(
                 f"{rows.path}, line {rows.line[row]}: of the switches of "
                 f"{rows.texts[int(rows.source[row])]} and {rows.texts[int(rows.target[row])]}, "
                 "routes of a terminal to the other switch and of a switch to a terminal are "
                 "listed; list the routes of each pair of terminals"
             )
-        to_same = from_switch * ends + code[1][first_row]
-        count[from_all] -= _occurrences(to_same[from_all], to_same[own])
-        from_same = code[0][first_row] * size + to_switch
-        count[to_all] -= _occurrences(from_same[to_all], from_same[own])
-        # 2. Routes of two switches leave out all of these.
-        both_all = ~from_one & ~to_one
-        groups, group = np.unique(between, return_inverse=True)
-        finer = np.bincount(group, np.where(both_all, 0, count), len(groups)).astype(np.int64)
-        count[both_all] -= finer[group[both_all]]
-    count[from_switch == to_switch] = 0
+        to_same = from_switch * num_ends + target_code[first_row]
+        count[all_to_one] -= _count_occurrences(to_same[all_to_one], to_same[one_to_one])
+        from_same = source_code[first_row] * num_endpoints + to_switch
+        count[one_to_all] -= _count_occurrences(from_same[one_to_all], from_same[one_to_one])
+        # 4. Routes of two switches leave out all of these.
+        groups, group = np.unique(switch_pair, return_inverse=True)
+        of_single_terminals = np.bincount(
+            group, np.where(all_to_all, 0, count), len(groups)
+        ).astype(np.int64)
+        count[all_to_all] -= of_single_terminals[group[all_to_all]]
+    count[from_switch == to_switch] = 0  # Their packets need no route.
     return pair, count
 
 
-def _rows_of_pairs(
+def _find_used_rows(
     topology: Topology, source: Ends, target: Ends, pair: Int64Array, chosen: Pairs
 ) -> tuple[BoolArray, Int64Array, int]:
     """Find the rows by which the packets of some pairs of terminals go.
@@ -249,46 +278,53 @@ def _rows_of_pairs(
     num_pairs : int
         Chosen pairs that have a route.
     """
-    size = len(topology.endpoints)
-    ends = size + topology.num_terminals
+    num_endpoints = len(topology.endpoints)
+    num_ends = num_endpoints + topology.num_terminals
 
-    def code(from_end: Int32Array, to_end: Int32Array) -> Int64Array:
-        return from_end.astype(np.int64) * ends + to_end
+    def pair_code(from_end: Int32Array, to_end: Int32Array) -> Int64Array:
+        return from_end.astype(np.int64) * num_ends + to_end
 
-    def unit(end: Ends) -> Int32Array:
-        return np.where(end[1] < 0, end[0], size + end[1]).astype(np.int32)
+    def end_code(end: Ends) -> Int32Array:
+        return np.where(end[1] < 0, end[0], num_endpoints + end[1]).astype(np.int32)
 
-    listed = np.unique(code(unit(source), unit(target)))
-    group = np.full(len(chosen.count), -1)
-    # the most particular row goes first: of both terminals, of one, of both switches
-    for from_end in (unit(chosen.source), chosen.source[0]):
-        for to_end in (unit(chosen.target), chosen.target[0]):
-            wanted = code(from_end, to_end)
-            place = np.minimum(np.searchsorted(listed, wanted), len(listed) - 1)
-            is_found = (group < 0) & (listed[place] == wanted)
-            group[is_found] = place[is_found]
-    has_row = group >= 0
-    is_away = has_row & ~chosen.is_local
-    count = np.zeros(len(listed), np.int64)
-    np.add.at(count, group[is_away], chosen.count[is_away])
+    # 1. All listed pairs, in the order of their numbers in `pair`.
+    listed_pairs = np.unique(pair_code(end_code(source), end_code(target)))
+    listed_pair = np.full(len(chosen.count), -1)
+    # 2. The listed pair whose rows carry the packets of each chosen one. The most particular pair
+    #    takes precedence: of both terminals, of one, of both switches.
+    for from_end in (end_code(chosen.source), chosen.source[0]):
+        for to_end in (end_code(chosen.target), chosen.target[0]):
+            wanted = pair_code(from_end, to_end)
+            # A code above all listed ones has no position among them, and any will differ from it.
+            candidate = np.minimum(np.searchsorted(listed_pairs, wanted), len(listed_pairs) - 1)
+            is_found = (listed_pair < 0) & (listed_pairs[candidate] == wanted)
+            listed_pair[is_found] = candidate[is_found]
+    # 3. Count the chosen pairs. Those at one switch need no route, and count as routed.
+    has_row = listed_pair >= 0
+    needs_route = has_row & ~chosen.is_local
+    count = np.zeros(len(listed_pairs), np.int64)
+    np.add.at(count, listed_pair[needs_route], chosen.count[needs_route])
     num_pairs = int(chosen.count[has_row | chosen.is_local].sum())
-    return np.isin(pair, group[has_row]), count, num_pairs
+    return np.isin(pair, listed_pair[has_row]), count, num_pairs
 
 
-def _occurrences(values: Int64Array, among: Int64Array) -> Int64Array:
-    """Return how often each value occurs in another array."""
+def _count_occurrences(values: Int64Array, among: Int64Array) -> Int64Array:
+    """Return how often each of `values` occurs in `among`: 3 and 5 in (5, 5, 7) 0 and 2 times."""
     ascending = np.sort(among)
-    times: Int64Array = np.searchsorted(ascending, values, "right") - np.searchsorted(
+    counts: Int64Array = np.searchsorted(ascending, values, "right") - np.searchsorted(
         ascending, values, "left"
     )
-    return times
+    return counts
 
 
-def _fault_text(rows: Rows, row: int, place: int, fault: int, vcs: int) -> str:
-    """Describe the first fault of a route."""
+def _describe_fault(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> str:
+    """Describe the first fault of a route; its hop is at position `cell` of ``rows.cells``.
+
+    Raise an InputError if the first hop is the source itself: then the file means hops differently.
+    """
     source, target = rows.texts[int(rows.source[row])], rows.texts[int(rows.target[row])]
     route = f"the route from {source} to {target}"
-    if fault == NO_CHANNEL and place == rows.first[row] and hop_text(rows, place) == source:
+    if fault == NO_CHANNEL and cell == rows.first[row] and hop_text(rows, cell) == source:
         raise InputError(
             f"{rows.path}, line {rows.line[row]}: {route} begins with its source, and hops begin "
             f"after it: leave out the first {source!r} of the hops, in all lines"
@@ -297,31 +333,50 @@ def _fault_text(rows: Rows, row: int, place: int, fault: int, vcs: int) -> str:
         return f"{route} does not end at its target"
     if fault == LEAVES_HOME:
         return f"{route} is a loop"
-    hop = f"hop {place - int(rows.first[row]) + 1}, {hop_text(rows, place)!r}"
+    hop = f"hop {cell - int(rows.first[row]) + 1}, {hop_text(rows, cell)!r}"
     if fault == NO_VC:
         return f"{route} needs a virtual channel above the last, {vcs - 1}, at {hop}"
     return f"{route} has no link for {hop}"
 
 
-def _table(
+def _sort_into_table(
     topology: Topology,
-    ends: tuple[Int32Array, Int32Array],
+    endpoints: tuple[Int32Array, Int32Array],
     hops: tuple[Int64Array, Int32Array, Int16Array],
     served: Float64Array,
 ) -> tuple[RouteTable, Int64Array]:
-    """Sort whole routes by the switches of their pairs; also return the path of each row."""
-    count = len(topology.endpoints)
-    pair = ends[0].astype(np.int64) * count + ends[1]
-    listed = np.flatnonzero(ends[0] != ends[1])
-    # an endpoint has one route of no hops to itself
-    home = np.arange(count, dtype=np.int64) * (count + 1)
-    pairs = np.concatenate((pair[listed], home))
-    order = np.argsort(pairs, kind="stable")
-    routes = np.bincount(pairs, minlength=count * count)
-    share = np.concatenate((_switch_shares(served, pair)[listed], np.ones(count)))
+    """Sort whole routes by the switches of their pairs; also return the path of each row.
+
+    Parameters
+    ----------
+    topology : Topology
+    endpoints : tuple of (int32 array, int32 array), shape (K,) each
+        Source and target of each row.
+    hops : tuple of (int64 array, int32 array, int16 array)
+        Start of each row's hops, shape (K + 1,), and their channels and virtual channels.
+    served : float64 array, shape (K,)
+        As in `RouteList`.
+    """
+    num_endpoints = len(topology.endpoints)
+    # 1. Pairs of different endpoints, and one route of no hops from each endpoint to itself, whose
+    #    pair is ``i * P + i``.
+    pair = endpoints[0].astype(np.int64) * num_endpoints + endpoints[1]
+    with_hops = np.flatnonzero(endpoints[0] != endpoints[1])
+    local_pairs = np.arange(num_endpoints, dtype=np.int64) * (num_endpoints + 1)
+    all_pairs = np.concatenate((pair[with_hops], local_pairs))
+    order = np.argsort(all_pairs, kind="stable")
+    routes_of_pair = np.bincount(all_pairs, minlength=num_endpoints * num_endpoints)
+    # 2. The weight of each route is its share of the packets of its pair of switches. If all their
+    #    terminals have routes of their own, the routes between switches serve none: alone, they get
+    #    equal shares, and beside others that do serve some, a weight just above 0, as tables need.
+    served_of_pair, routes_of_row = np.bincount(pair, served)[pair], np.bincount(pair)[pair]
+    share = np.where(served_of_pair > 0, served / np.maximum(served_of_pair, 1), 1 / routes_of_row)
+    share = np.maximum(share, np.finfo(np.float64).tiny)
+    weight = np.concatenate((share[with_hops], np.ones(num_endpoints)))
+    # 3. Hops, channels and virtual channels in the order of the pairs.
     start, hop_channel, hop_vc = hops
-    length = np.concatenate((np.diff(start)[listed], np.zeros(count, np.int64)))[order]
-    first = np.concatenate((start[listed], np.zeros(count, np.int64)))[order]
+    length = np.concatenate((np.diff(start)[with_hops], np.zeros(num_endpoints, np.int64)))[order]
+    first = np.concatenate((start[with_hops], np.zeros(num_endpoints, np.int64)))[order]
     path_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
     sorted_channel = np.empty(path_start[-1], np.int32)
     sorted_vc = np.empty(path_start[-1], np.int16)
@@ -329,28 +384,18 @@ def _table(
     gather_hops(first, path_start, hop_vc, sorted_vc)
     table = RouteTable.create(
         topology,
-        pair_start=np.concatenate((np.zeros(1, np.int64), np.cumsum(routes))),
+        pair_start=np.concatenate((np.zeros(1, np.int64), np.cumsum(routes_of_pair))),
         path_start=path_start,
-        path_weight=share[order],
+        path_weight=weight[order],
         hop_channel=sorted_channel,
         hop_vc=sorted_vc,
     )
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
+    # 4. Where sorting has put each row.
+    sorted_position = np.empty(len(order), np.int64)
+    sorted_position[order] = np.arange(len(order))
     path = np.full(len(pair), -1, np.int64)
-    path[listed] = place[: len(listed)]
+    path[with_hops] = sorted_position[: len(with_hops)]
     return table, path
-
-
-def _switch_shares(served: Float64Array, pair: Int64Array) -> Float64Array:
-    """Return the share of each route in its pair of switches.
-
-    Routes of a pair whose terminals all have routes of their own serve none, and have equal shares.
-    """
-    total, routes = np.bincount(pair, served)[pair], np.bincount(pair)[pair]
-    share: Float64Array = np.where(total > 0, served / np.maximum(total, 1), 1 / routes)
-    # a path that serves none beside others that do needs a weight above 0
-    return np.maximum(share, np.finfo(np.float64).tiny)
 
 
 def _read_weights(rows: Rows) -> Float64Array | None:
@@ -367,19 +412,22 @@ def _read_weights(rows: Rows) -> Float64Array | None:
     return weight
 
 
-def _shares(rows: Rows, weight: Float64Array | None, pair: Int64Array) -> Float64Array:
-    """Return the share of each route in its pair."""
+def _pair_shares(rows: Rows, weight: Float64Array | None, pair: Int64Array) -> Float64Array:
+    """Return the share of each route in its pair of ends: its weight, or equal shares without one.
+
+    Raise an InputError if weights are not above 0 or do not add up to 1.
+    """
     if weight is None:
         equal: Float64Array = 1 / np.bincount(pair)[pair]
         return equal
-    total = np.bincount(pair, weight)[pair]
-    wrong = np.flatnonzero(~((weight > 0) & (np.abs(total - 1) <= MAX_ERROR)))
-    if wrong.size:
-        row = int(wrong[0])
+    weight_sum = np.bincount(pair, weight)[pair]
+    invalid = np.flatnonzero(~((weight > 0) & (np.abs(weight_sum - 1) <= MAX_ERROR)))
+    if invalid.size:
+        row = int(invalid[0])
         raise InputError(
             f"{rows.path}, line {rows.line[row]}: the weights of the routes from "
             f"{rows.texts[int(rows.source[row])]} to {rows.texts[int(rows.target[row])]} must be "
-            f"above 0 and add up to 1; their sum is {total[row]:g}"
+            f"above 0 and add up to 1; their sum is {weight_sum[row]:g}"
         )
     return weight
 
@@ -388,7 +436,7 @@ def _shares(rows: Rows, weight: Float64Array | None, pair: Int64Array) -> Float6
 
 
 def listed_lines(listed: RouteList, hop_vc: Int16Array) -> Iterator[str]:
-    """Yield the lines of a list with its routes on other virtual channels.
+    """Yield the lines of the same list with other virtual channels.
 
     Parameters
     ----------
@@ -400,7 +448,7 @@ def listed_lines(listed: RouteList, hop_vc: Int16Array) -> Iterator[str]:
     rows = listed.rows
     assert listed.table is not None
     names = {cell: name for cell, (name, _) in parse_hops(rows, listed.network).items()}
-    yield f"source,target,{'weight,' * rows.weighted}{rows.form}\n"
+    yield f"source,target,{'weight,' if rows.weighted else ''}{rows.form}\n"
     path_start = listed.table.path_start
     for first, end, path in zip(rows.first, rows.end, listed.path, strict=True):
         cells = [csv_cell(rows.texts[cell]) for cell in rows.cells[first - rows.lead : first]]
@@ -412,7 +460,7 @@ def listed_lines(listed: RouteList, hop_vc: Int16Array) -> Iterator[str]:
 
 
 def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[str]:
-    """Yield the lines of a table's list.
+    """Yield the lines of a table as a route list.
 
     A table per terminal has a line for each terminal, by its name. If a terminal has none, or
     that of a switch, the table becomes one per switch: each of the routes to the terminals of a
@@ -434,23 +482,29 @@ def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[st
     """
     topology = table.topology
     form, names = channel_texts(topology, form)
-    near = table.destination_endpoint
+    endpoint_of = table.destination_endpoint
     source, destination = np.divmod(table.path_pair, table.num_destinations)
-    at_switch = [csv_cell(topology.switch_names[switch]) for switch in topology.endpoints.tolist()]
+    endpoints = topology.endpoints.tolist()
+    switch_cells = [csv_cell(topology.switch_names[switch]) for switch in endpoints]
     terminal_names = set(topology.terminal_names) - {""} - set(topology.switch_names)
+    # Names are missing from the set if they are empty, repeated or those of switches.
     if table.per_terminal and len(terminal_names) == topology.num_terminals:
         target, pair, share = destination, table.path_pair, table.path_weight
-        targets = [csv_cell(name) for name in topology.terminal_names]
+        target_cells = [csv_cell(name) for name in topology.terminal_names]
     else:
-        target = near[destination]
-        pair = source * len(at_switch) + target
-        share = table.path_weight / np.bincount(near, minlength=len(at_switch))[target]
-        targets = at_switch
+        target = endpoint_of[destination]
+        pair = source * len(switch_cells) + target
+        # Packets to a switch are spread evenly over its destinations: in a table per terminal its
+        # terminals, else the switch itself.
+        destinations_at = np.bincount(endpoint_of, minlength=len(switch_cells))
+        share = table.path_weight / destinations_at[target]
+        target_cells = switch_cells
+    # Equal shares need no weights. Shares are quotients, and so not exact.
     weighted = bool((np.abs(share * np.bincount(pair)[pair] - 1) > 1e-9).any())
-    yield f"source,target,{'weight,' * weighted}{form}\n"
-    for path in np.flatnonzero(source != near[destination]).tolist():
+    yield f"source,target,{'weight,' if weighted else ''}{form}\n"
+    for path in np.flatnonzero(source != endpoint_of[destination]).tolist():
         hops = slice(table.path_start[path], table.path_start[path + 1])
-        cells = [at_switch[source[path]], targets[target[path]]]
+        cells = [switch_cells[source[path]], target_cells[target[path]]]
         if weighted:
             cells.append(repr(float(share[path])))
         cells += hop_cells(names, table.hop_channel[hops], table.hop_vc[hops])
