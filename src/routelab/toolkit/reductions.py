@@ -12,9 +12,9 @@ from routelab.api.topology import Int64Array
 
 
 def determinized(graph: RoutingGraph) -> RoutingGraph:
-    """Return an equivalent deterministic graph (subset construction).
+    """Return an equivalent deterministic graph (subset construction of automata theory).
 
-    A vertex of the result represents all vertices in which a packet with the same history of
+    A vertex of the result is the set of all vertices in which a packet with the same history of
     channels may be. A deterministic graph is returned unchanged.
 
     Examples
@@ -29,32 +29,33 @@ def determinized(graph: RoutingGraph) -> RoutingGraph:
     if graph.deterministic:
         return graph
     start, target, channel = graph.edge_start, graph.edge_target, graph.edge_channel
-    numbers: dict[frozenset[int], int] = {}
+    set_number: dict[frozenset[int], int] = {}
     for vertex in graph.begin.tolist():
-        numbers[frozenset((vertex,))] = len(numbers)
-    sets = list(numbers)
+        set_number[frozenset((vertex,))] = len(set_number)
+    sets = list(set_number)
     edges: list[tuple[int, int, int]] = []
-    # `sets` grows while it is read: it is also the work list
+    # `sets` grows while it is read, because it is also the work list.
     for number, members in enumerate(sets):
-        targets: dict[int, set[int]] = {}
+        targets_by_channel: dict[int, set[int]] = {}
         for vertex in members:
-            for e in range(start[vertex], start[vertex + 1]):
-                targets.setdefault(int(channel[e]), set()).add(int(target[e]))
-        for hop, reached in targets.items():
-            key = frozenset(reached)
-            if key not in numbers:
-                numbers[key] = len(sets)
-                sets.append(key)
-            edges.append((number, numbers[key], hop))
-    table = np.array(edges, dtype=np.int64).reshape(-1, 3)
+            for edge in range(start[vertex], start[vertex + 1]):
+                targets_by_channel.setdefault(int(channel[edge]), set()).add(int(target[edge]))
+        for next_channel, next_vertices in targets_by_channel.items():
+            next_set = frozenset(next_vertices)
+            if next_set not in set_number:
+                set_number[next_set] = len(sets)
+                sets.append(next_set)
+            edges.append((number, set_number[next_set], next_channel))
+    edge_table = np.array(edges, dtype=np.int64).reshape(-1, 3)
     return RoutingGraph.create(
         graph.topology,
+        # All vertices of a set are at one switch, the target of their last channel.
         vertex_switch=[graph.vertex_switch[next(iter(members))] for members in sets],
         accepting=[bool(graph.accepting[list(members)].any()) for members in sets],
         begin=np.arange(graph.topology.num_switches),
-        edge_source=table[:, 0],
-        edge_target=table[:, 1],
-        edge_channel=table[:, 2],
+        edge_source=edge_table[:, 0],
+        edge_target=edge_table[:, 1],
+        edge_channel=edge_table[:, 2],
         turn_set=graph.turn_set,
         minimal_only=graph.minimal_only,
         facts=graph.facts,
@@ -85,32 +86,36 @@ def merged(graph: RoutingGraph) -> RoutingGraph:
     """
     if not graph.deterministic:
         raise ValueError("only deterministic graphs can be merged; determinize it first")
-    # one row per vertex: its class, then (channel, next class) in order of channel, padded
-    width = int(np.diff(graph.edge_start).max(initial=0))
-    rows = np.full((graph.num_vertices, 1 + 2 * width), -1, dtype=np.int64)
-    place = np.arange(graph.num_edges) - graph.edge_start[graph.edge_source]
-    rows[graph.edge_source, 1 + 2 * place] = graph.edge_channel
+    # 1. A row for each vertex: its class, then channel and next class of each edge, in the order of
+    #    the edges, -1 behind the last one. Vertices with equal rows are in one class.
+    max_degree = int(np.diff(graph.edge_start).max(initial=0))
+    rows = np.full((graph.num_vertices, 1 + 2 * max_degree), -1, dtype=np.int64)
+    edge_of_vertex = np.arange(graph.num_edges) - graph.edge_start[graph.edge_source]
+    rows[graph.edge_source, 1 + 2 * edge_of_vertex] = graph.edge_channel
+    # 2. First classes: switch and acceptance as one number.
     classes: Int64Array = graph.vertex_switch.astype(np.int64) * 2 + graph.accepting
-    count = len(np.unique(classes))
+    num_classes = len(np.unique(classes))
+    # 3. Refine. A class is never joined to another, so an equal number of classes is a fixed point.
     while True:
         rows[:, 0] = classes
-        rows[graph.edge_source, 2 + 2 * place] = classes[graph.edge_target]
-        _, first, classes = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        rows[graph.edge_source, 2 + 2 * edge_of_vertex] = classes[graph.edge_target]
+        _, representative, classes = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         classes = classes.reshape(-1)
-        if len(first) == count:
+        if len(representative) == num_classes:
             break
-        count = len(first)
-    is_kept = np.zeros(graph.num_vertices, dtype=np.bool_)
-    is_kept[first] = True
-    edge = is_kept[graph.edge_source]
+        num_classes = len(representative)
+    # 4. One vertex of each class, with its edges, remains.
+    is_representative = np.zeros(graph.num_vertices, dtype=np.bool_)
+    is_representative[representative] = True
+    is_kept_edge = is_representative[graph.edge_source]
     return RoutingGraph.create(
         graph.topology,
-        vertex_switch=graph.vertex_switch[first],
-        accepting=graph.accepting[first],
+        vertex_switch=graph.vertex_switch[representative],
+        accepting=graph.accepting[representative],
         begin=classes[graph.begin],
-        edge_source=classes[graph.edge_source[edge]],
-        edge_target=classes[graph.edge_target[edge]],
-        edge_channel=graph.edge_channel[edge],
+        edge_source=classes[graph.edge_source[is_kept_edge]],
+        edge_target=classes[graph.edge_target[is_kept_edge]],
+        edge_channel=graph.edge_channel[is_kept_edge],
         turn_set=graph.turn_set,
         minimal_only=graph.minimal_only,
         facts=graph.facts,

@@ -59,17 +59,17 @@ class SourceSymmetry:
         Every class has `order` channels.
         """
         arrays = self.arrays
-        key = np.arange(self.topology.num_channels, dtype=np.int64)
+        orbit_code = np.arange(self.topology.num_channels, dtype=np.int64)
         if self.order > 1:
-            # a channel moves with its source and keeps its direction
+            # A channel moves with its source and keeps its direction.
             directions = arrays.channel_at.shape[1]
-            key = arrays.orbit[arrays.channel_source].astype(np.int64) * directions
-            key += arrays.channel_direction
-        _, number = np.unique(key, return_inverse=True)
-        return frozen_array(number.reshape(-1), np.int32)
+            orbit_code = arrays.orbit[arrays.channel_source].astype(np.int64) * directions
+            orbit_code += arrays.channel_direction
+        _, class_number = np.unique(orbit_code, return_inverse=True)
+        return frozen_array(class_number.reshape(-1), np.int32)
 
     def by_class(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the value of the channels of each class.
+        """Return the value that the channels of each class have in common; shape (classes,).
 
         Parameters
         ----------
@@ -92,12 +92,16 @@ class SourceSymmetry:
         """
         arrays = self.arrays
         steps = np.array(step, dtype=np.int32)
-        # A ring that closes with a shift leads to a switch which the group must reach, too.
+        # Translations along d go around its rings, which close with a shift of twist[d, e] along e:
+        # so multiples of that are translations of the group, too. A smaller step of e may act on
+        # further dimensions in the same way, through at most n of them.
         for _ in steps:
             for d, e in np.argwhere(arrays.twist):
-                if steps[d] < arrays.period[d]:
+                moves_along_d = steps[d] < arrays.period[d]
+                if moves_along_d:
                     steps[e] = gcd(steps[e], arrays.twist[d, e])
-        return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, steps, arrays))
+        group = _make_group(self.topology, period=arrays.period, step=steps, arrays=arrays)
+        return SourceSymmetry(self.topology, group)
 
     def images(self, source: int) -> tuple[Int32Array, Int32Array]:
         """Return the images of switches and channels if the representative moves to `source`.
@@ -141,13 +145,14 @@ def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> S
     labels = torus_directions(topology)
     if grid is None or labels.reason is not None or not any(grid.wrap):
         return SourceSymmetry(topology, _no_symmetry(topology))
-    whole = _grid_arrays(topology, grid, labels.out_channel)
-    period = _find_periods(arrays or graph.arrays, whole, topology)
-    return SourceSymmetry(topology, _classes(topology, period, np.ones_like(period), whole))
+    grid_arrays = _grid_arrays(topology, grid, labels.out_channel)
+    period = _find_periods(arrays or graph.arrays, grid_arrays, topology)
+    group = _make_group(topology, period=period, step=np.ones_like(period), arrays=grid_arrays)
+    return SourceSymmetry(topology, group)
 
 
 def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> Int32Array:
-    """Find the periods of dimensions in which a step preserves routes, terminals, capacities."""
+    """Find the period of each dimension; 1 where a step changes routes, terminals or capacities."""
     period = symmetry.period.copy()
     switches = np.empty(topology.num_switches, dtype=np.int32)
     channels = np.empty(topology.num_channels, dtype=np.int32)
@@ -155,16 +160,15 @@ def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topolo
         step = np.zeros(len(period), dtype=np.int32)
         step[d] = 1
         fill_images(symmetry, step, switches, channels)
-        is_same = all(
-            np.array_equal(values[images], values)
-            for values, images in (
-                (topology.terminals_per_switch, switches),
-                (topology.channel_capacity, channels),
-            )
+        terminals, capacity = topology.terminals_per_switch, topology.channel_capacity
+        is_same = np.array_equal(terminals[switches], terminals) and np.array_equal(
+            capacity[channels], capacity
         )
         if not (is_same and keeps_routes(graph, switches, channels)):
             period[d] = 1
-    # A ring that closes with a shift needs the translations along that dimension, too.
+    # Translations along d around a ring that closes with a shift along e end in a translation along
+    # e. If those along e change the network, those along d do, too; this carries over to further
+    # dimensions, through at most n of them.
     for _ in period:
         for d, e in np.argwhere(symmetry.twist):
             if period[e] == 1:
@@ -173,7 +177,11 @@ def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topolo
 
 
 def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> SymmetryArrays:
-    """Return the arrays of a whole grid, with one class per switch."""
+    """Return the arrays of a whole grid, with one class per switch.
+
+    `stride` numbers switches by their coordinates: in a grid of 4x2, switch (3, 1) is 3 * 2 + 1 = 7
+    of `switch_at`.
+    """
     assert topology.coordinates is not None
     stride = np.array([prod(grid.dims[d + 1 :]) for d in range(len(grid.dims))], dtype=np.int32)
     switch_at = np.empty(topology.num_switches, dtype=np.int32)
@@ -189,16 +197,20 @@ def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> Sym
     )
 
 
-def _classes(
-    topology: Topology, period: Int32Array, step: Int32Array, arrays: SymmetryArrays
+def _make_group(
+    topology: Topology, *, period: Int32Array, step: Int32Array, arrays: SymmetryArrays
 ) -> SymmetryArrays:
-    """Return the group with those periods and steps, and its classes."""
-    coordinates, ends = arrays.coordinates, topology.endpoints
-    least = np.where(period > 1, coordinates % step, coordinates) @ arrays.stride
-    orbit = arrays.switch_at[least]
-    representative, number = np.unique(orbit[ends], return_inverse=True)
+    """Return the group with those periods and steps, and its classes.
+
+    A switch's orbit is known by its least coordinates: with step 2, 3 % 2 = 1 along this dimension.
+    """
+    coordinates, endpoints = arrays.coordinates, topology.endpoints
+    # Along dimensions of period 1 nothing moves, so each coordinate is a class of its own.
+    least_coordinates = np.where(period > 1, coordinates % step, coordinates)
+    orbit = arrays.switch_at[least_coordinates @ arrays.stride]
+    representative, number = np.unique(orbit[endpoints], return_inverse=True)
     source_class = np.full(topology.num_switches, -1, dtype=np.int32)
-    source_class[ends] = number.reshape(-1)
+    source_class[endpoints] = number.reshape(-1)
     return arrays._replace(
         source_class=frozen_array(source_class, np.int32),
         representative=frozen_array(representative, np.int32),
@@ -209,10 +221,13 @@ def _classes(
 
 
 def _no_symmetry(topology: Topology) -> SymmetryArrays:
-    """Return the arrays of a group with one class per switch with terminals."""
+    """Return the group without translations: each switch with terminals is a class.
+
+    It has one dimension, of period 1, whose coordinate is the number of the switch.
+    """
     count = topology.num_switches
     switches = frozen_array(np.arange(count), np.int32)
-    unit = frozen_array([1], np.int32)
+    one = frozen_array([1], np.int32)
     source_class = np.full(count, -1, dtype=np.int32)
     source_class[topology.endpoints] = np.arange(len(topology.endpoints))
     return SymmetryArrays(
@@ -220,9 +235,9 @@ def _no_symmetry(topology: Topology) -> SymmetryArrays:
         representative=topology.endpoints,
         orbit=switches,
         coordinates=frozen_array(switches.reshape(-1, 1), np.int32),
-        period=unit,
-        step=unit,
-        stride=unit,
+        period=one,
+        step=one,
+        stride=one,
         twist=frozen_array(np.empty((0, 0)), np.int32),
         switch_at=switches,
         channel_source=topology.channel_source,

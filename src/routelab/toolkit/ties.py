@@ -39,11 +39,13 @@ def tie_order(graph: RoutingGraph, tie_seed: int) -> GraphArrays:
     topology = graph.topology
     if tie_seed == 0:
         return graph.arrays
-    rng = np.random.default_rng(tie_seed)
+    random = np.random.default_rng(tie_seed)
     if topology.num_channels and topology.channel_direction.min() >= 0:
-        rank = rng.permutation(len(topology.directions))[topology.channel_direction]
-        return graph.ordered(rank.astype(np.int64) * topology.num_channels + np.arange(len(rank)))
-    return graph.ordered(rng.permutation(topology.num_channels))
+        direction_rank = random.permutation(len(topology.directions))[topology.channel_direction]
+        # Channels of one direction keep the order of their numbers.
+        channels = np.arange(topology.num_channels)
+        return graph.ordered(direction_rank.astype(np.int64) * topology.num_channels + channels)
+    return graph.ordered(random.permutation(topology.num_channels))
 
 
 def endpoint_order(graph: RoutingGraph, tie_seed: int) -> Int64Array:
@@ -52,17 +54,21 @@ def endpoint_order(graph: RoutingGraph, tie_seed: int) -> Int64Array:
 
 
 def visit_order(tie_seed: int, count: int) -> Int64Array:
-    """Return the order of visits to `count` ends: ascending for seed 0, else random."""
+    """Return the order in which `count` items are visited: ascending for seed 0, else random."""
     if tie_seed == 0:
         return frozen_array(np.arange(count), np.int64)
+    # The second word of the seed makes the stream differ from that of `tie_order`.
     return frozen_array(np.random.default_rng((tie_seed, 1)).permutation(count), np.int64)
 
 
 def backwards_at(graph: RoutingGraph, ties: str) -> BoolArray:
-    """Return the endpoints whose searches use the reverse tie order; bool, shape (P,)."""
+    """Return whether the search of each endpoint uses the reverse tie order; bool, shape (P,).
+
+    With "balanced" ties these are the endpoints of odd `Topology.parity`, else none.
+    """
     topology = graph.topology
-    odd = topology.parity[topology.endpoints] == 1
-    return frozen_array(odd & (ties == "balanced"), np.bool_)
+    is_odd = topology.parity[topology.endpoints] == 1
+    return frozen_array(is_odd & (ties == "balanced"), np.bool_)
 
 
 def search_arrays(graph: RoutingGraph, options: TieParameters) -> SearchArrays:

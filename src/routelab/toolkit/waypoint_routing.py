@@ -21,7 +21,7 @@ from routelab.api.plugin import HopRoutingPlugin, RoutingPart
 from routelab.api.topology import Topology
 from routelab.kernels.distances import hop_distances
 
-MOST_CHANNELS = 64
+MAX_VIRTUAL_CHANNELS = 64
 """Largest number of virtual channels of a router."""
 
 
@@ -48,24 +48,30 @@ class WaypointRouting(HopRoutingPlugin):
         self.proof = self._half.proof
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Require that the base supports the network with half of the virtual channels."""
+        """Require that the base supports the network with half of the virtual channels.
+
+        Also require a path between any two switches, since any may be the waypoint, and a base that
+        neither sets waypoints nor chooses at injection, since the waypoint is chosen there.
+        """
         if not _is_connected(topology):
             return (
                 "some pairs of switches with terminals have no path, and a random switch may be in "
                 "such a pair"
             )
         base = self._half
-        to_terminals = f"base {base.name} has routes to terminals, and a waypoint is a switch"
+        routes_to_terminals = (
+            f"base {base.name} has routes to terminals, and a waypoint is a switch"
+        )
         if not base.hop_by_hop:
             try:
                 table = base.table(topology)
             except UnsupportedError as error:
                 return f"base {base.name}: {error}"
             if table.per_terminal:
-                return to_terminals
+                return routes_to_terminals
             if (np.diff(table.pair_start) == 0).any():
                 return f"base {base.name}: some pairs have no route"
-        if reason := self._too_few(topology, virtual_channels):
+        if reason := self._missing_channels(topology, virtual_channels):
             return reason
         program = base.prepare(topology, virtual_channels // 2)
         if program.inject is not None:
@@ -73,22 +79,27 @@ class WaypointRouting(HopRoutingPlugin):
         if program.phases != 1:
             return f"base {base.name} sets waypoints, but only one routing can"
         if program.by_terminal:
-            return to_terminals
+            return routes_to_terminals
         return None
 
-    def _too_few(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Return why the base does not work with half of the channels, and how many it needs."""
-        few, enough = virtual_channels // 2, MOST_CHANNELS // 2
-        if few and self._half.supports(topology, few) is None:
+    def _missing_channels(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Return why the base does not work with half of the channels, and how many it needs.
+
+        Return None if it works.
+        """
+        # Each half of the route has half of the virtual channels.
+        too_few, enough = virtual_channels // 2, MAX_VIRTUAL_CHANNELS // 2
+        if too_few and self._half.supports(topology, too_few) is None:
             return None
         if reason := self._half.supports(topology, enough):
             return f"base {self._half.name}: {reason}"
-        while enough > few + 1:
-            middle = (few + enough) // 2
+        # Bisect between a number that is too small and one that is enough.
+        while enough > too_few + 1:
+            middle = (too_few + enough) // 2
             if self._half.supports(topology, middle) is None:
                 enough = middle
             else:
-                few = middle
+                too_few = middle
         return (
             f"needs {2 * enough} virtual channels, {enough} for base {self._half.name} on each "
             f"half of the route; the routers have {virtual_channels}: raise vcs to {2 * enough}"
@@ -126,6 +137,7 @@ class WaypointRouting(HopRoutingPlugin):
             inject=inject,
             tables=append_tables(base.tables, *arrays),
             phases=2,
+            # The second half uses the same classes of virtual channels again, numbered behind them.
             bubble=(*base.bubble, *(vc + base.vc_classes for vc in base.bubble)),
             max_hops=None if base.max_hops is None else 2 * base.max_hops,
             **changes,
@@ -134,11 +146,11 @@ class WaypointRouting(HopRoutingPlugin):
 
 def _is_connected(topology: Topology) -> bool:
     """Return whether the network has a path between any two switches with terminals."""
-    ends = topology.endpoints
+    endpoints = topology.endpoints
     distance, queue = (np.empty(topology.num_switches, np.int32) for _ in range(2))
-    # the first endpoint reaches all others, and all others reach it
-    hop_distances(*topology.outgoing, topology.channel_target, ends[0], distance, queue)
-    if distance[ends].min() < 0:
+    # It has if the first endpoint reaches all others, and all others reach it.
+    hop_distances(*topology.outgoing, topology.channel_target, endpoints[0], distance, queue)
+    if distance[endpoints].min() < 0:
         return False
-    hop_distances(*topology.incoming, topology.channel_source, ends[0], distance, queue)
-    return bool(distance[ends].min() >= 0)
+    hop_distances(*topology.incoming, topology.channel_source, endpoints[0], distance, queue)
+    return bool(distance[endpoints].min() >= 0)
