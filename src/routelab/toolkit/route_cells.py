@@ -84,19 +84,19 @@ class Rows:
     comments: dict[int, str]
 
     @property
-    def lead(self) -> int:
+    def num_leading_cells(self) -> int:
         """Number of cells before the hops."""
         return 3 if self.weighted else 2
 
     @property
     def source(self) -> Int32Array:
         """First cell of each row."""
-        return self.cells[self.first - self.lead]
+        return self.cells[self.first - self.num_leading_cells]
 
     @property
     def target(self) -> Int32Array:
         """Second cell of each row."""
-        return self.cells[self.first - self.lead + 1]
+        return self.cells[self.first - self.num_leading_cells + 1]
 
     @property
     def weight(self) -> Int32Array:
@@ -122,7 +122,7 @@ class Rows:
         """Return some of the rows, in their order."""
         return replace(self, line=self.line[chosen], first=self.first[chosen], end=self.end[chosen])
 
-    def place(self, cell: int) -> str:
+    def location(self, cell: int) -> str:
         """Return the file and the first line with a cell, for messages."""
         index = int(np.flatnonzero(self.cells == cell)[0])
         return f"{self.path}, line {self.line[np.searchsorted(self.end, index, side='right')]}"
@@ -403,7 +403,7 @@ def _split_hop(rows: Rows, cell: int) -> tuple[str, int]:
         return text, 0
     if not (name and number.isascii() and number.isdecimal()):
         raise InputError(
-            f"{rows.place(cell)}: {text!r} has no name before {MARK} or no number behind it; "
+            f"{rows.location(cell)}: {text!r} has no name before {MARK} or no number behind it; "
             f"write B for a switch B, and B{MARK}1 for its virtual channel 1"
         )
     # Python raises an error for numbers of more than 4300 digits.
@@ -434,19 +434,19 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
             hops[cell] = _split_hop(rows, cell)
         elif number.isdecimal() and name in lookup:
             raise InputError(
-                f"{rows.place(cell)}: {text!r} is a switch and also {name!r} on "
+                f"{rows.location(cell)}: {text!r} is a switch and also {name!r} on "
                 f"virtual channel {number}; write {text}@0, or rename the switch"
             )
         else:
             hops[cell] = text, 0
         if lookup.get(hops[cell][0]) == _AMBIGUOUS:
             raise InputError(
-                f"{rows.place(cell)}: {hops[cell][0]!r} is the number or the ends of a channel and "
+                f"{rows.location(cell)}: {hops[cell][0]!r} is the number or the ends of a channel and "
                 "the name of another link; rename the link, or give ports instead"
             )
         if hops[cell][1] > MAX_VC:
             raise InputError(
-                f"{rows.place(cell)}: the virtual channel of {text!r} is above {MAX_VC}"
+                f"{rows.location(cell)}: the virtual channel of {text!r} is above {MAX_VC}"
             )
     return hops
 
@@ -489,7 +489,7 @@ def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Arr
             same_as_switch = is_only_one and endpoint_numbers.get(text) == endpoint[cell]
             if text in switch_names and not same_as_switch:
                 raise InputError(
-                    f"{rows.place(cell)}: {text!r} is a switch and also a terminal of the network; "
+                    f"{rows.location(cell)}: {text!r} is a switch and also a terminal of the network; "
                     "rename one of them"
                 )
             if not is_only_one:
@@ -498,7 +498,7 @@ def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Arr
             endpoint[cell] = endpoint_numbers[text]
         elif text in switch_names:
             raise InputError(
-                f"{rows.place(cell)}: {text!r} has no terminals; routes join switches with "
+                f"{rows.location(cell)}: {text!r} has no terminals; routes join switches with "
                 "terminals"
             )
         else:
@@ -510,7 +510,7 @@ def _unknown_name_error(rows: Rows, cell: int, topology: Topology) -> InputError
     """Return the error of a name that no switch has."""
     examples = " and ".join(map(repr, topology.switch_names[:2]))
     return InputError(
-        f"{rows.place(cell)}: {rows.texts[cell]!r} is not in the network, whose switches have "
+        f"{rows.location(cell)}: {rows.texts[cell]!r} is not in the network, whose switches have "
         f"names such as {examples}"
     )
 

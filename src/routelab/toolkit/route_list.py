@@ -407,7 +407,7 @@ def _read_weights(rows: Rows) -> Float64Array | None:
         try:
             value[cell] = read_number(rows.texts[cell])
         except ValueError as error:
-            raise InputError(f"{rows.place(cell)}: weight {error}") from None
+            raise InputError(f"{rows.location(cell)}: weight {error}") from None
     weight: Float64Array = value[rows.weight]
     return weight
 
@@ -451,7 +451,7 @@ def listed_lines(listed: RouteList, hop_vc: Int16Array) -> Iterator[str]:
     yield f"source,target,{'weight,' if rows.weighted else ''}{rows.form}\n"
     path_start = listed.table.path_start
     for first, end, path in zip(rows.first, rows.end, listed.path, strict=True):
-        cells = [csv_cell(rows.texts[cell]) for cell in rows.cells[first - rows.lead : first]]
+        cells = [csv_cell(rows.texts[cell]) for cell in rows.cells[first - rows.num_leading_cells : first]]
         if path >= 0:
             vc = hop_vc[path_start[path] : path_start[path + 1]].tolist()
             hops = rows.cells[first:end].tolist()

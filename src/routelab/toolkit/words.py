@@ -2,6 +2,15 @@
 
 A word is a sequence of channels with virtual channels, and a route that is a subsequence of it is
 legal. The routing ``words`` explains the search; ``ib-balanced`` grows trees inside its words.
+
+    element   a channel with a virtual channel, numbered ``vc * C + channel``
+    place     position of an element in its word, perhaps between whole numbers; words are kept as
+              the places of all elements
+    row       a pair of different endpoints, with its route as a list of elements
+    turn      two elements that follow each other on a route
+    break     a turn whose place does not rise, so that the route does not follow the word
+
+If packets keep their virtual channel, there are `vcs` words of C elements, else one of ``vcs * C``.
 """
 
 from __future__ import annotations
@@ -28,16 +37,19 @@ from routelab.toolkit.irregular.roots import root_of
 from routelab.toolkit.irregular.trees import levels_from
 
 TOLLS = (1.5, 6.0)
-"""Toll of a break in the first and in the last round, in hops."""
+"""Toll of a break in the first and in the last round in which words change, in hops."""
 
 PASSES = 3
-"""How often a route may follow the word while words change."""
+"""How often a route may pass through the word while words change; each time after the first is a
+break."""
 
 SHARPNESS = (2.0, 40.0)
-"""β times the mean load, in the first and in the last round."""
+"""β of the prices exp(β · load), times the mean load, in the first and in the last round in which
+words change."""
 
 HEAT, HEAT_ENDS = 1.5, 0.8
-"""Deviation of the logarithm of a turn's weight at first, and when none is left, in `rounds`."""
+"""Standard deviation of the random change of a turn's weight (of its logarithm) in the first round,
+and the share of `rounds` after which it has fallen to 0."""
 
 NOISE = 0.2
 """Largest random surcharge of a price, relative to it."""
@@ -49,7 +61,7 @@ REQUIRED_WEIGHT = 1e3
 """Weight of turns that words must contain, relative to the greatest of the others."""
 
 LARGE = 200_000
-"""Number of pairs above which a round exchanges the routes of a part of them."""
+"""Number of pairs above which a round exchanges the routes of only some of them."""
 
 
 class WordSearch:
@@ -89,57 +101,63 @@ class WordSearch:
         self._rounds, self._legal_rounds = rounds, legal_rounds
         self._random = np.random.default_rng(seed)
         switches, channels = topology.num_switches, topology.num_channels
-        self._layers = vcs if per == "pair" else 1
-        self._places = vcs * channels // self._layers
+        self._num_words = vcs if per == "pair" else 1
+        self._word_length = vcs * channels // self._num_words
 
-        # 1. Rows: pairs of different endpoints. Their demand is the weight of a route.
+        # 1. Rows: pairs of different endpoints. Their pairs of terminals are the weight of a route.
         ends = topology.endpoints
         source, target = np.repeat(ends, len(ends)), np.tile(ends, len(ends))
         demand = topology.demand[:, None] * topology.demand
-        self._differ = source != target
-        self._ends = source[self._differ], target[self._differ]
-        self._weight = demand.reshape(-1)[self._differ]
+        self._is_row = source != target  # of all P * P pairs
+        self._ends = source[self._is_row], target[self._is_row]
+        self._demand = demand.reshape(-1)[self._is_row]
 
         # 2. Words: random orders, or up*/down* K times.
         if per == "pair":
             orders = [self._random.permutation(channels) for _ in range(vcs)]
         else:
-            orders = [_up_down_order(topology)] * vcs
+            orders = [_order_channels_up_down(topology)] * vcs
         self._place: Float64Array = np.empty(vcs * channels)
         for vc, order in enumerate(orders):
             self._place[vc * channels + order] = vc * channels + np.arange(channels)
         self._required_turns: Int64Array | None = None
 
-        # 3. Memory of the sweeps.
-        square = self._layers, switches, switches
-        self._cheapest = np.empty(square, dtype=np.float32)
-        self._end = np.empty(square, dtype=np.int32)
+        # 3. Memory of the sweeps, by word; see `routelab.kernels.words.sweep`.
+        table_shape = self._num_words, switches, switches
+        self._cheapest = np.empty(table_shape, dtype=np.float32)
+        self._end = np.empty(table_shape, dtype=np.int32)
         passes = PASSES if rounds > 1 else 1
-        self._previous = np.empty((self._layers, passes * self._places, switches), dtype=np.int32)
-        self._scan = np.empty(square[1:], dtype=np.float32), np.empty(square[1:], dtype=np.int32)
+        positions = passes * self._word_length
+        self._previous = np.empty((self._num_words, positions, switches), dtype=np.int32)
+        self._sweep_distance = np.empty(table_shape[1:], dtype=np.float32)
+        self._sweep_last = np.empty(table_shape[1:], dtype=np.int32)
 
-        # 4. Routes.
+        # 4. Routes, one per row in an array of fixed width, and their loads.
         lengths = route_lengths(RoutingGraph.of_walks(topology).arrays, ends)
-        lengths = lengths.reshape(-1)[self._differ]
-        reached = lengths >= 0
-        hops = int(lengths.max(initial=0))
-        self.lower_bound = ceil(int((self._weight * lengths)[reached].sum()) / max(channels, 1))
-        self._routes: Int32Array = np.zeros((len(lengths), 2 * hops + 8), dtype=np.int32)
+        lengths = lengths.reshape(-1)[self._is_row]
+        has_path = lengths >= 0
+        longest = int(lengths.max(initial=0))
+        self.lower_bound = ceil(int((self._demand * lengths)[has_path].sum()) / max(channels, 1))
+        max_hops = 2 * longest + 8
+        self._routes: Int32Array = np.zeros((len(lengths), max_hops), dtype=np.int32)
         self._length: Int32Array = np.zeros(len(lengths), dtype=np.int32)
-        self._reached = reached
+        self._has_path = has_path
         self._load: Int64Array = np.zeros(channels, dtype=np.int64)
         self._emphasis: Float64Array = np.ones(channels)
-        self._turn_weight: Float64Array = self._weight.astype(np.float64)
-        self._mean_load = max(2.5 * self._weight.sum() / max(channels, 1), 1.0)
-        self.best_load = int(self._weight.sum()) * (2 * hops + 8) + 1
+        self._turn_weight: Float64Array = self._demand.astype(np.float64)
+        # An estimate for the first rounds; `_round` replaces it by the mean of real loads.
+        self._mean_load = max(2.5 * self._demand.sum() / max(channels, 1), 1.0)
+        self.best_load = int(self._demand.sum()) * max_hops + 1  # more than any routes cause
         self._best: tuple[Int32Array, Int32Array, Float64Array] | None = None
-        self._number = 0
+        self._rounds_done = 0
 
-        # 5. Channels that leave a switch, numbered, to count turns.
-        start, out = topology.outgoing
-        self._degree = int(np.diff(start).max(initial=1))
+        # 5. To count turns, number the channels that leave a switch: channel c is ``_slot[c]`` of
+        #    them, and ``_out[switch, slot]`` is the channel.
+        out_start, out_channel = topology.outgoing
+        degrees = np.diff(out_start)
+        self._degree = int(degrees.max(initial=1))
         self._slot: Int64Array = np.empty(channels, dtype=np.int64)
-        self._slot[out] = np.arange(channels) - np.repeat(start[:-1], np.diff(start))
+        self._slot[out_channel] = np.arange(channels) - np.repeat(out_start[:-1], degrees)
         self._out: Int64Array = np.full((switches, self._degree), -1, dtype=np.int64)
         self._out[topology.channel_source, self._slot] = np.arange(channels)
 
@@ -153,120 +171,157 @@ class WordSearch:
                 break
 
     def _round(self, number: int) -> None:
-        """Sweep, exchange and reorder once."""
+        """Sweep, exchange and reorder once; keep the routes if they are the best legal ones yet."""
+        # From progress 1 on, rounds are legal: only routes without a break are offered.
         progress = min(number / self._rounds, 1.0)
         legal = progress == 1
         broken = self._sweep_and_exchange(number, progress, legal=legal)
-        self._number = number + 1
+        self._rounds_done = number + 1
         if number == 2:
-            self._mean_load = max(_mean(self._load), 1.0)
+            self._mean_load = max(_mean_or_one(self._load), 1.0)
         if broken.any() and self._required_turns is None and (legal or self._per == "pair"):
             self._required_turns = self._tree_turns()
         if progress > 0.6:
-            # Routes that stay broken count more and more in the words.
+            # Routes that stay broken count more and more when words change; others fade back.
             self._turn_weight *= 0.98
             self._turn_weight[broken] *= 1.3
-            np.clip(self._turn_weight, self._weight, 1e3 * self._weight, out=self._turn_weight)
+            np.clip(self._turn_weight, self._demand, 1e3 * self._demand, out=self._turn_weight)
+        # The most loaded channels get dearer, and the mean emphasis stays 1.
         if legal and not broken.any():
-            top = int(self._load.max(initial=0))
-            self._emphasis[self._load >= min(self.best_load, top)] *= EMPHASIS
-            self._emphasis /= _mean(self._emphasis)
-            if top < self.best_load:
-                self.best_load = top
+            max_load = int(self._load.max(initial=0))
+            self._emphasis[self._load >= min(self.best_load, max_load)] *= EMPHASIS
+            self._emphasis /= _mean_or_one(self._emphasis)
+            if max_load < self.best_load:
+                self.best_load = max_load
                 self._best = self._routes.copy(), self._length.copy(), self._place.copy()
-            if top <= self.lower_bound:
+            if max_load <= self.lower_bound:
                 return
         self._reorder(HEAT * max(0.0, 1 - progress / HEAT_ENDS))
 
-    def _sweep_and_exchange(self, number: int, progress: float, *, legal: bool) -> BoolArray:
-        """Offer routes to pairs; return which pairs break their word."""
+    def _sweep_and_exchange(self, round_number: int, progress: float, *, legal: bool) -> BoolArray:
+        """Offer routes to pairs; return whether each row is broken, as `_broken` does."""
         topology = self._topology
-        first, last = SHARPNESS
-        sharpness = first * (last / first) ** progress / self._mean_load
-        large = len(self._length) > LARGE
-        cheap, dear = (2.0, 5.0) if large else TOLLS
-        toll = cheap * (dear / cheap) ** progress
+        first_sharpness, last_sharpness = SHARPNESS
+        # Sharpness and toll grow by the same factor in each round.
+        growth = (last_sharpness / first_sharpness) ** progress
+        sharpness = first_sharpness * growth / self._mean_load
+        is_large = len(self._length) > LARGE
+        first_toll, last_toll = (2.0, 5.0) if is_large else TOLLS
+        toll = first_toll * (last_toll / first_toll) ** progress
         passes = 1 if legal or self._rounds == 1 else PASSES
 
-        # 1. Prices: a hop, and the load. While words change, loads count more than hops.
-        top = int(self._load.max(initial=0))
-        loads = np.arange(2 * top + int(16 * self._mean_load) + 1)
-        cost = np.exp(np.minimum(sharpness * (loads - top), 60.0))
-        cost /= _mean(self._emphasis * cost[self._load])
-        cost += 1.0 if legal else 0.2
+        # 1. Prices by load. Their mean is 1, plus a price of the hop itself: while words change,
+        #    loads count more than hops. Loads may grow during an exchange, so the table ends above
+        #    the largest. The limit of the exponent prevents an overflow.
+        max_load = int(self._load.max(initial=0))
+        loads = np.arange(2 * max_load + int(16 * self._mean_load) + 1)
+        cost = np.exp(np.minimum(sharpness * (loads - max_load), 60.0))
+        cost /= _mean_or_one(self._emphasis * cost[self._load])
+        hop_price = 1.0 if legal else 0.2
+        cost += hop_price
         price = self._emphasis * cost[self._load]
 
         # 2. Sweeps.
         words = self._words()
-        for layer, word in enumerate(words):
+        for word_number, word in enumerate(words):
             channel = word % topology.num_channels
-            noisy = price[channel] * (1 + NOISE * self._random.random(len(word)))
+            noisy_price = price[channel] * (1 + NOISE * self._random.random(len(word)))
             sweep(
-                *(topology.channel_source[channel], topology.channel_target[channel]),
-                *(noisy.astype(np.float32), passes, np.float32(toll)),
-                *(self._cheapest[layer], self._end[layer], self._previous[layer], *self._scan),
+                source=topology.channel_source[channel],
+                target=topology.channel_target[channel],
+                price=noisy_price.astype(np.float32),
+                passes=passes,
+                toll=np.float32(toll),
+                cheapest=self._cheapest[word_number],
+                end=self._end[word_number],
+                previous=self._previous[word_number],
+                distance=self._sweep_distance,
+                last=self._sweep_last,
             )
 
         # 3. Exchange. On a large network the words must not change too much in a round.
-        share = 0.3 if large and number > 1 else 1.0
-        rows = self._rows(share)
+        share = 0.3 if is_large and round_number > 1 else 1.0
+        rows = self._draw_rows(share)
         if share < 1:
             rows = np.concatenate((rows, np.flatnonzero(self._broken())))
         exchange(
-            *(rows, self._ends, self._weight, words),
-            *((self._cheapest, self._end, self._previous), self._place, cost, self._emphasis),
-            *(toll, legal, self._routes, self._length, self._load),
+            rows=rows,
+            ends=self._ends,
+            weight=self._demand,
+            words=words,
+            swept=(self._cheapest, self._end, self._previous),
+            place=self._place,
+            cost=cost,
+            emphasis=self._emphasis,
+            toll=toll,
+            only_legal=legal,
+            routes=self._routes,
+            length=self._length,
+            load=self._load,
         )
         return self._broken()
 
     def _words(self) -> Int32Array:
         """Return the elements of each word in order; int32, shape (K, C) or (1, K C)."""
-        place = self._place.reshape(self._layers, self._places)
+        place = self._place.reshape(self._num_words, self._word_length)
         order = np.argsort(place, axis=1, kind="stable")
-        words: Int32Array = (order + self._places * np.arange(self._layers)[:, None]).astype(
-            np.int32
-        )
+        first_elements = self._word_length * np.arange(self._num_words)
+        words: Int32Array = (order + first_elements[:, None]).astype(np.int32)
         return words
 
     def _broken(self) -> BoolArray:
-        """Return which pairs that a path joins have no route, or one that breaks its word."""
-        broken: BoolArray = broken_rows(self._routes, self._length, self._place) & self._reached
+        """Mark the rows that have a path, but no route or one with a break; bool, shape (R,)."""
+        broken: BoolArray = broken_rows(self._routes, self._length, self._place) & self._has_path
         return broken
 
-    def _rows(self, share: float) -> Int64Array:
-        """Return a random share of the rows; rows of near sources together, for the cache."""
-        count = len(self._length)
-        size = max(1, 16 * count // max(1, len(self._topology.endpoints)))
-        starts = self._random.permutation(np.arange(0, count, size))
-        blocks = (np.arange(start, min(start + size, count)) for start in starts)
-        chosen = [self._random.permutation(b)[: ceil(share * len(b))] for b in blocks]
+    def _draw_rows(self, share: float) -> Int64Array:
+        """Return a random share of the rows in random order, those of near sources together.
+
+        A block has the rows of 16 sources, so that their parts of the tables stay in the cache.
+        """
+        num_rows = len(self._length)
+        block_size = max(1, 16 * num_rows // max(1, len(self._topology.endpoints)))
+        starts = self._random.permutation(np.arange(0, num_rows, block_size))
+        blocks = (np.arange(start, min(start + block_size, num_rows)) for start in starts)
+        chosen = [self._random.permutation(block)[: ceil(share * len(block))] for block in blocks]
         return np.concatenate([*chosen, np.empty(0, dtype=np.int64)])
 
     def _reorder(self, heat: float) -> None:
-        """Suit the words to the routes: few descending turns, weighted by their routes."""
+        """Change the words so that only turns of few routes, by weight, break them.
+
+        `heat` is the standard deviation of a random change of the logarithms of the weights.
+        """
         # 1. The turns that routes use, by weight. Those that a word must contain count more than
         #    the others. Where virtual channels share a word, a turn has that of its second channel,
         #    too.
         channels, vcs = self._topology.num_channels, self._vcs
-        layers = vcs if self._layers == 1 and vcs > 1 else 1
-        width = self._degree * layers
-        turns = np.zeros(len(self._place) * width)
+        next_vcs = vcs if self._num_words == 1 and vcs > 1 else 1
+        turns_per_element = self._degree * next_vcs
+        turns = np.zeros(len(self._place) * turns_per_element)
         count_turns(
-            *(self._routes, self._length, self._turn_weight, self._slot),
-            *(channels, self._degree, layers, turns),
+            routes=self._routes,
+            length=self._length,
+            weight=self._turn_weight,
+            slot=self._slot,
+            channels=channels,
+            degree=self._degree,
+            layers=next_vcs,
+            turns=turns,
         )
         if self._required_turns is not None:
             first, second = self._required_turns
-            vc = second // channels if layers > 1 else 0
-            turns[(first * self._degree + self._slot[second % channels]) * layers + vc] += (
+            vc = second // channels if next_vcs > 1 else 0
+            turns[(first * self._degree + self._slot[second % channels]) * next_vcs + vc] += (
                 REQUIRED_WEIGHT * (1 + turns.max(initial=0))
             )
-        # 2. Both elements of each turn, and its weight, changed at random while the words are hot.
+        # 2. Both elements of each turn, from its index in `turns`, which is
+        #    ``(element * degree + slot) * next_vcs + vc``; and its weight, changed at random.
         index = np.flatnonzero(turns)
         weight = turns[index] * np.exp(heat * self._random.standard_normal(len(index)))
-        first, slot, vc = index // width, index % width // layers, index % layers
+        first, vc = index // turns_per_element, index % next_vcs
+        slot = index % turns_per_element // next_vcs
         following = self._out[self._topology.channel_target[first % channels], slot]
-        second = following + channels * (vc if layers > 1 else first // channels)
+        second = following + channels * (vc if next_vcs > 1 else first // channels)
         by_element = _turns_by_element(len(self._place), first, second, weight)
 
         # 3. Move each element to its best gap. Moves divide gaps, so a pass ends with whole
@@ -288,8 +343,12 @@ class WordSearch:
             if self._required_turns is None:
                 descending = descending[:3000]
             lift_blocks(
-                *(self._place, first[descending], second[descending], weight[descending]),
-                *(by_element, share),
+                place=self._place,
+                earlier=first[descending],
+                later=second[descending],
+                weight=weight[descending],
+                turns=by_element,
+                share=share,
             )
 
     def _number_places(self) -> None:
@@ -323,12 +382,14 @@ class WordSearch:
         return np.unique(self._required_turns) % max(self._topology.num_channels, 1)
 
     def ranks(self) -> Int32Array:
-        """Return the place of each channel in the word of each virtual channel; (vcs, C).
+        """Return the rank of each channel in the word of each virtual channel; int32, (vcs, C).
 
-        For words of pairs.
+        Only for ``per="pair"``, where each virtual channel has its own word.
         """
         assert self._best is not None
-        place = self._best[2].reshape(self._vcs, -1)
+        _, _, best_place = self._best
+        place = best_place.reshape(self._vcs, -1)
+        # Sorting twice: the first order lists channels by place, its inverse has their ranks.
         ranks: Int32Array = np.argsort(np.argsort(place, axis=1), axis=1).astype(np.int32)
         return ranks
 
@@ -338,45 +399,56 @@ class WordSearch:
         # The first or second legal round routes all pairs, inside the spanning tree if need be.
         assert self._best is not None
         routes, length, _ = self._best
-        lengths = np.zeros(len(self._differ), dtype=np.int64)
-        lengths[self._differ] = np.where(self._reached, length, -1)
+        lengths = np.zeros(len(self._is_row), dtype=np.int64)
+        lengths[self._is_row] = np.where(self._has_path, length, -1)
         hops = routes[np.arange(routes.shape[1]) < length[:, None]]
         return RouteTable.from_lengths(
             topology,
             lengths,
             hops % max(topology.num_channels, 1),
             hop_vc=(hops // max(topology.num_channels, 1)).astype(np.int16),
-            counters={"word_rounds": self._number},
+            counters={"word_rounds": self._rounds_done},
         )
 
 
 def _turns_by_element(
     count: int, first: Int64Array, second: Int64Array, weight: Float64Array
 ) -> tuple[Int64Array, Int64Array, Float64Array, NDArray[np.int8]]:
-    """Return each turn at both of its elements; see `kernels.move_elements`."""
+    """Return the turns of each element, with each turn at both of its elements.
+
+    Returns
+    -------
+    start : int64 array, shape (count + 1,)
+        Turns of element e are ``start[e]:start[e + 1]`` of the other arrays.
+    other : int64 array, shape (2 T,)
+        The other element.
+    weight : float64 array, shape (2 T,)
+    sense : int8 array, shape (2 T,)
+        1 if the other element should follow, −1 if it should precede.
+    """
     owner = np.concatenate((first, second))
     other = np.concatenate((second, first))
     sense = np.repeat(np.array((1, -1), dtype=np.int8), len(first))
     by_owner = np.argsort(owner, kind="stable")
     start = np.searchsorted(owner[by_owner], np.arange(count + 1))
-    both = np.concatenate((weight, weight))
-    return start, other[by_owner], both[by_owner], sense[by_owner]
+    weight_of_both = np.concatenate((weight, weight))
+    return start, other[by_owner], weight_of_both[by_owner], sense[by_owner]
 
 
-def _mean(values: Float64Array | Int64Array) -> float:
-    """Return the mean of positive numbers; 1 without any, so that it can be divided by."""
+def _mean_or_one(values: Float64Array | Int64Array) -> float:
+    """Return the mean of positive numbers; 1 if there are none, so that it can be a divisor."""
     return float(values.mean()) if len(values) else 1.0
 
 
-def _up_down_order(topology: Topology) -> Int64Array:
+def _order_channels_up_down(topology: Topology) -> Int64Array:
     """Return the channels in the order of up*/down* routes: up, farthest first, then down."""
     level = levels_from(topology, root_of(topology, "center", "words"))
-    number = np.empty(topology.num_switches, dtype=np.int64)
-    number[np.argsort(level, kind="stable")] = np.arange(topology.num_switches)
+    rank = np.empty(topology.num_switches, dtype=np.int64)
+    rank[np.argsort(level, kind="stable")] = np.arange(topology.num_switches)
     source, target = topology.channel_source, topology.channel_target
-    up = number[target] < number[source]
+    up = rank[target] < rank[source]
     order: Int64Array = np.argsort(
-        np.where(up, -number[source], topology.num_switches + number[source]), kind="stable"
+        np.where(up, -rank[source], topology.num_switches + rank[source]), kind="stable"
     )
     return order
 
@@ -384,25 +456,30 @@ def _up_down_order(topology: Topology) -> Int64Array:
 def _turns_of_tree(topology: Topology, root: int) -> Int64Array:
     """Return the turns inside a breadth-first forest, the first tree from a root; shape (2, T)."""
     target = topology.channel_target.tolist()
-    start, out = (array.tolist() for array in topology.outgoing)
+    out_start, out_channel = (array.tolist() for array in topology.outgoing)
     opposite = dict(topology.links.tolist()) | {b: a for a, b in topology.links.tolist()}
     reached: set[int] = set()
-    arriving: list[list[int]] = [[] for _ in range(topology.num_switches)]
-    for first in [root, *range(topology.num_switches)]:
-        if first in reached:
+    tree_channels_to: list[list[int]] = [[] for _ in range(topology.num_switches)]
+    for tree_root in [root, *range(topology.num_switches)]:
+        if tree_root in reached:
             continue
-        reached.add(first)
-        queue = deque((first,))
+        reached.add(tree_root)
+        queue = deque((tree_root,))
         while queue:
             switch = queue.popleft()
-            for channel in out[start[switch] : start[switch + 1]]:
+            for channel in out_channel[out_start[switch] : out_start[switch + 1]]:
                 if target[channel] not in reached:
                     reached.add(target[channel])
                     queue.append(target[channel])
-                    arriving[target[channel]].append(channel)
-                    arriving[switch].append(opposite[channel])
-    # The channels of the tree that leave a switch are opposite to those that arrive there.
+                    tree_channels_to[target[channel]].append(channel)
+                    tree_channels_to[switch].append(opposite[channel])
+    # The channels of the tree that leave a switch are opposite to those that arrive there. A turn
+    # back to the same neighbour is none.
     turns = [
-        (a, opposite[b]) for channels in arriving for a in channels for b in channels if a != b
+        (first, opposite[second])
+        for channels in tree_channels_to
+        for first in channels
+        for second in channels
+        if first != second
     ]
     return np.array(turns, dtype=np.int64).reshape(-1, 2).T
