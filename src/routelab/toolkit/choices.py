@@ -164,7 +164,7 @@ class RouteChoices:
 
 
 def route_choices(
-    graph: RoutingGraph, most: int = 64, arrays: GraphArrays | None = None
+    graph: RoutingGraph, max_routes: int = 64, arrays: GraphArrays | None = None
 ) -> RouteChoices:
     """List the distinct shortest legal routes of `graph`, once per class of sources.
 
@@ -174,8 +174,8 @@ def route_choices(
     ----------
     graph : RoutingGraph
         Deterministic.
-    most : int
-        Largest number of listed routes of a pair; of more, `most` evenly spaced ones are listed.
+    max_routes : int
+        Largest number of listed routes of a pair; of more, `max_routes` evenly spaced ones are listed.
     arrays : GraphArrays, optional
         The graph in another tie order, which is the order of a pair's routes.
 
@@ -197,7 +197,7 @@ def route_choices(
     endpoints, roots = graph.topology.endpoints, symmetry.arrays.representative
 
     def list_range(first: int, last: int) -> ChoiceArrays:
-        routes: ChoiceArrays = list_routes(ordered, roots[first:last], endpoints, most)
+        routes: ChoiceArrays = list_routes(ordered, roots[first:last], endpoints, max_routes)
         return routes
 
     return RouteChoices(symmetry, _concatenate(over_ranges(list_range, len(roots))))

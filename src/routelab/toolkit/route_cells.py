@@ -55,13 +55,18 @@ Ends = tuple[Int32Array, Int32Array]
 class Rows:
     """Cells of a file as numbers, without empty lines.
 
+    If line 2 is the first below ``source,target,switches``, and is ``A,C,B,C``, then `texts` are "",
+    "A", "C" and "B", and `cells` 1, 2, 3, 2; `line` is 2, `first` 2 and `end` 4.
+
     Attributes
     ----------
     path : str
     content : {"routes", "next hops"}
     form : Form
+        What the hops are.
     weighted : bool
     line : int64 array, shape (K,)
+        Number of each row's line in the file.
     first, end : int64 array, shape (K,)
         The hops of row k are ``cells[first[k]:end[k]]``; before them are the source (of next hops:
         the switch), the target and, if `weighted`, the weight.
@@ -90,17 +95,17 @@ class Rows:
 
     @property
     def source(self) -> Int32Array:
-        """First cell of each row."""
+        """Source of each row (of next hops: the switch), as an index of `texts`."""
         return self.cells[self.first - self.num_leading_cells]
 
     @property
     def target(self) -> Int32Array:
-        """Second cell of each row."""
+        """Target of each row, as an index of `texts`."""
         return self.cells[self.first - self.num_leading_cells + 1]
 
     @property
     def weight(self) -> Int32Array:
-        """Cell of the weight of each row, if the file is `weighted`."""
+        """Weight of each row, as an index of `texts`; only if the file is `weighted`."""
         return self.cells[self.first - 1]
 
     def walks(self) -> tuple[Int64Array, Int64Array, Int64Array]:
@@ -113,7 +118,7 @@ class Rows:
             return self.first, self.end, np.arange(len(self.line))
         count = self.end - self.first
         row = np.repeat(np.arange(len(self.line)), count)
-        # Walk w is number w minus the walks of the rows before among those of its own row.
+        # Walk w is hop ``w - walks_before[row]`` of its row.
         walks_before = np.cumsum(count) - count
         first = np.repeat(self.first - walks_before, count) + np.arange(count.sum())
         return first, first + 1, row
@@ -124,8 +129,9 @@ class Rows:
 
     def location(self, cell: int) -> str:
         """Return the file and the first line with a cell, for messages."""
-        index = int(np.flatnonzero(self.cells == cell)[0])
-        return f"{self.path}, line {self.line[np.searchsorted(self.end, index, side='right')]}"
+        first_use = int(np.flatnonzero(self.cells == cell)[0])
+        row = np.searchsorted(self.end, first_use, side="right")  # the first that ends behind it
+        return f"{self.path}, line {self.line[row]}"
 
 
 class _CellNumbers(dict[str, int]):
@@ -441,8 +447,8 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
             hops[cell] = text, 0
         if lookup.get(hops[cell][0]) == _AMBIGUOUS:
             raise InputError(
-                f"{rows.location(cell)}: {hops[cell][0]!r} is the number or the ends of a channel and "
-                "the name of another link; rename the link, or give ports instead"
+                f"{rows.location(cell)}: {hops[cell][0]!r} is the number or the ends of a channel "
+                "and the name of another link; rename the link, or give ports instead"
             )
         if hops[cell][1] > MAX_VC:
             raise InputError(
@@ -489,8 +495,8 @@ def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Arr
             same_as_switch = is_only_one and endpoint_numbers.get(text) == endpoint[cell]
             if text in switch_names and not same_as_switch:
                 raise InputError(
-                    f"{rows.location(cell)}: {text!r} is a switch and also a terminal of the network; "
-                    "rename one of them"
+                    f"{rows.location(cell)}: {text!r} is a switch and also a terminal of the "
+                    "network; rename one of them"
                 )
             if not is_only_one:
                 terminal[cell] = number

@@ -451,7 +451,8 @@ def listed_lines(listed: RouteList, hop_vc: Int16Array) -> Iterator[str]:
     yield f"source,target,{'weight,' if rows.weighted else ''}{rows.form}\n"
     path_start = listed.table.path_start
     for first, end, path in zip(rows.first, rows.end, listed.path, strict=True):
-        cells = [csv_cell(rows.texts[cell]) for cell in rows.cells[first - rows.num_leading_cells : first]]
+        leading_cells = rows.cells[first - rows.num_leading_cells : first]
+        cells = [csv_cell(rows.texts[cell]) for cell in leading_cells]
         if path >= 0:
             vc = hop_vc[path_start[path] : path_start[path + 1]].tolist()
             hops = rows.cells[first:end].tolist()
