@@ -175,7 +175,7 @@ def route_choices(
     graph : RoutingGraph
         Deterministic.
     max_routes : int
-        Largest number of listed routes of a pair; of more, `max_routes` evenly spaced ones are listed.
+        Largest number of listed routes of a pair; of more, as many evenly spaced ones are listed.
     arrays : GraphArrays, optional
         The graph in another tie order, which is the order of a pair's routes.
 

@@ -33,12 +33,12 @@ from routelab.toolkit.route_cells import (
     Rows,
     channel_texts,
     csv_cell,
-    ends_of,
     hop_cells,
     hop_text,
+    look_up_ends,
+    look_up_switches,
     network_of,
     require_size,
-    switch_of,
     walk_hops,
 )
 
@@ -189,8 +189,8 @@ def read_next_hops(
         network = _add_senders(network, senders)
     targets, destination = np.unique(rows.target, return_inverse=True)
     require_size(rows, network.num_switches * len(targets))
-    destination_switch = network.endpoints[ends_of(rows, targets, network)[0]]
-    switch = switch_of(rows, rows.source, network)
+    destination_switch = network.endpoints[look_up_ends(rows, targets, network)[0]]
+    switch = look_up_switches(rows, rows.source, network)
     entry = switch.astype(np.int64) * len(targets) + destination
     # 2. Each entry has one row, and its next hops.
     order = np.argsort(entry, kind="stable")

@@ -19,7 +19,7 @@ import numpy as np
 
 from routelab.api import InputError, Topology
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
-from routelab.toolkit.route_cells import MAX_PAIRS, Ends, Rows, ends_of, require_comments
+from routelab.toolkit.route_cells import MAX_PAIRS, Ends, Rows, look_up_ends, require_clear_comments
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +67,9 @@ def select_pairs(
         If an end is not in the network, no line has two different terminals, or there are too many
         pairs.
     """
-    require_comments(rows, {*rows.texts, *topology.switch_names})
-    source = ends_of(rows, rows.source, topology)
-    target = ends_of(rows, rows.target, topology)
+    require_clear_comments(rows, {*rows.texts, *topology.switch_names})
+    source = look_up_ends(rows, rows.source, topology)
+    target = look_up_ends(rows, rows.target, topology)
     first_source, num_sources, source_units = _units(
         source, topology, alone=by_source or bool((source[1] >= 0).any())
     )

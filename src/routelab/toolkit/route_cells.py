@@ -55,7 +55,7 @@ Ends = tuple[Int32Array, Int32Array]
 class Rows:
     """Cells of a file as numbers, without empty lines.
 
-    If line 2 is the first below ``source,target,switches``, and is ``A,C,B,C``, then `texts` are "",
+    If the heading is ``source,target,switches`` and line 2 is ``A,C,B,C``, then `texts` are "",
     "A", "C" and "B", and `cells` 1, 2, 3, 2; `line` is 2, `first` 2 and `end` 4.
 
     Attributes
@@ -145,6 +145,7 @@ class _CellNumbers(dict[str, int]):
         self.plain = {"": 0}
 
     def __missing__(self, text: str) -> int:
+        # Called once for each different cell of the file, so that equal cells cost one look-up.
         plain = unescape_cell(text.strip())
         number = self[text] = self.plain.setdefault(plain, len(self.plain))
         return number
@@ -329,9 +330,9 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
         left out as a comment may name a switch.
     """
     if topology is not None:
-        require_comments(rows, {*rows.texts, *topology.switch_names})
+        require_clear_comments(rows, {*rows.texts, *topology.switch_names})
         return topology
-    require_comments(rows, rows.texts)
+    require_clear_comments(rows, rows.texts)
     if rows.form != "switches":
         raise InputError(f"{rows.path}: the hops are {rows.form}; name the network before the file")
     # 1. Number the switches in the order of their first use. Those with a terminal come first, so
@@ -345,12 +346,12 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     for column in end_columns:
         for cell in np.unique(column).tolist():
             end_switch[cell] = switch_numbers.setdefault(rows.texts[cell], len(switch_numbers))
-        # Both ends of routes have terminals; of next hops, only the targets in the first column.
+        # Both ends of routes have terminals; of next hops, only the targets, which come first here.
         if not num_terminals or rows.content == "routes":
             num_terminals = len(switch_numbers)
     # 2. The switches that hops lead to. What is an end only must be readable as a hop, too: in B@x,
     #    the number of a virtual channel may be misspelled.
-    hop_names = {cell: _split_hop(rows, cell)[0] for cell in _hop_cells(rows).tolist()}
+    hop_names = {cell: _split_hop(rows, cell)[0] for cell in _distinct_hops(rows).tolist()}
     hop_switch = np.empty(len(rows.texts), np.int32)
     for cell, name in hop_names.items():
         hop_switch[cell] = switch_numbers.setdefault(name, len(switch_numbers))
@@ -372,8 +373,8 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     )
 
 
-def require_comments(rows: Rows, names: Iterable[str]) -> None:
-    """Refuse a comment whose first cell is also a name: it may be a route."""
+def require_clear_comments(rows: Rows, names: Iterable[str]) -> None:
+    """Raise an InputError if the first cell of a comment is also a name: it may be a route."""
     if not rows.comments:
         return
     known = set(names)
@@ -386,7 +387,7 @@ def require_comments(rows: Rows, names: Iterable[str]) -> None:
 
 
 def require_size(rows: Rows, pairs: int) -> None:
-    """Refuse a file with more than `MAX_PAIRS` pairs of a switch and a target."""
+    """Raise an InputError if a file has more than `MAX_PAIRS` pairs of a switch and a target."""
     if pairs > MAX_PAIRS:
         raise InputError(
             f"{rows.path}: it has {pairs:,} pairs of a switch and a target, and {MAX_PAIRS:,} are "
@@ -394,7 +395,7 @@ def require_size(rows: Rows, pairs: int) -> None:
         )
 
 
-def _hop_cells(rows: Rows) -> Int64Array:
+def _distinct_hops(rows: Rows) -> Int64Array:
     """Return the distinct cells that are hops."""
     used = np.zeros(len(rows.texts), np.bool_)
     mark_cells(rows.first, rows.end, rows.cells, used)
@@ -402,7 +403,7 @@ def _hop_cells(rows: Rows) -> Int64Array:
 
 
 def _split_hop(rows: Rows, cell: int) -> tuple[str, int]:
-    """Return a hop and its virtual channel."""
+    """Return the name and the virtual channel of a hop: of B@1, B and 1."""
     text = rows.texts[cell]
     name, found_mark, number = text.rpartition(MARK)
     if not found_mark:
@@ -430,9 +431,9 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
     InputError
         If a cell has two readings, or a virtual channel that no router has.
     """
-    lookup = _lookup(rows, topology)
+    lookup = _text_numbers(rows, topology)
     hops = {}
-    for cell in _hop_cells(rows).tolist():
+    for cell in _distinct_hops(rows).tolist():
         text = rows.texts[cell]
         name, _, number = text.rpartition(MARK)
         # A text with @ may itself be a name of the network.
@@ -462,7 +463,7 @@ def hop_text(rows: Rows, cell: int) -> str:
     return rows.texts[int(rows.cells[cell])]
 
 
-def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Array, Int32Array]:
+def look_up_ends(rows: Rows, cells: Int32Array, topology: Topology) -> Ends:
     """Return the endpoint, and perhaps the terminal, that each cell names as an end of routes.
 
     Returns
@@ -513,7 +514,7 @@ def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Arr
 
 
 def _unknown_name_error(rows: Rows, cell: int, topology: Topology) -> InputError:
-    """Return the error of a name that no switch has."""
+    """Return the error that no switch has the name in a cell."""
     examples = " and ".join(map(repr, topology.switch_names[:2]))
     return InputError(
         f"{rows.location(cell)}: {rows.texts[cell]!r} is not in the network, whose switches have "
@@ -521,7 +522,7 @@ def _unknown_name_error(rows: Rows, cell: int, topology: Topology) -> InputError
     )
 
 
-def switch_of(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
+def look_up_switches(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
     """Return the switch that each cell names.
 
     Raises
@@ -572,7 +573,7 @@ def walk_hops(
     """
     # 1. The number that each cell means, and its virtual channel.
     first, end, row = rows.walks()
-    lookup = _lookup(rows, topology)
+    lookup = _text_numbers(rows, topology)
     number = np.full(len(rows.texts), UNKNOWN, np.int32)
     vc = np.zeros(len(rows.texts), np.int32)
     for cell, (name, level) in parse_hops(rows, topology).items():
@@ -586,7 +587,7 @@ def walk_hops(
     labels = topology.source_port
     if rows.form == "links" and topology.channel_names:
         labels = _link_name_numbers(topology)
-        # `_link_lookup` numbers the names of links behind the channels.
+        # `_channel_text_numbers` numbers the names of links behind the channels.
         is_name = number >= topology.num_channels
         hop_link = np.where(is_name, any_channel, number)
         hop_label = np.where(is_name, number - topology.num_channels, -1).astype(np.int32)
@@ -631,7 +632,7 @@ def _link_name_numbers(topology: Topology) -> Int32Array:
     return frozen_array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
 
 
-def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
+def _text_numbers(rows: Rows, topology: Topology) -> dict[str, int]:
     """Return the numbers of all switches, ports or channels by their texts, as `rows.form` says."""
     if rows.form == "switches":
         return {name: switch for switch, name in enumerate(topology.switch_names)}
@@ -641,10 +642,10 @@ def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
                 f"{rows.path}: the hops are ports, and the network does not number its ports"
             )
         return {str(port): port for port in np.unique(topology.source_port).tolist()}
-    return _link_lookup(topology)
+    return _channel_text_numbers(topology)
 
 
-def _link_lookup(topology: Topology) -> dict[str, int]:
+def _channel_text_numbers(topology: Topology) -> dict[str, int]:
     """Return the numbers of all channels by their texts.
 
     A channel is known by its number and, if no other has the same, by its `Topology.channel_name`,
@@ -715,7 +716,7 @@ def channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str
         return form, numbers
     # A number that is also the name of a link has two readings; then the ends are written or, if
     # they have two readings, too, the name of the link.
-    lookup = _link_lookup(topology)
+    lookup = _channel_text_numbers(topology)
     texts = []
     for channel, number in enumerate(numbers):
         ends = topology.channel_name(channel)

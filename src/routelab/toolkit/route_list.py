@@ -48,10 +48,10 @@ from routelab.toolkit.route_cells import (
     Rows,
     channel_texts,
     csv_cell,
-    ends_of,
     hop_cell,
     hop_cells,
     hop_text,
+    look_up_ends,
     network_of,
     parse_hops,
     require_size,
@@ -137,8 +137,8 @@ def read_route_list(
     #    for: a switch stands for those of its terminals that have no rows of their own.
     network = network_of(rows, topology)
     require_size(rows, len(network.endpoints) ** 2)
-    source = ends_of(rows, rows.source, network)
-    target = ends_of(rows, rows.target, network)
+    source = look_up_ends(rows, rows.source, network)
+    target = look_up_ends(rows, rows.target, network)
     pair, pairs_of_terminals = _count_pairs(rows, network, source, target)
     if senders is None:
         demand = network.demand
