@@ -142,7 +142,7 @@ class NextHopList:
         Lines with next hops for another switch. If the pairs are known, only those lines to which
         their packets come.
     senders : Pairs or None
-        Pairs that send packets, with each target apart; None: all.
+        Pairs that send packets, in groups of one target terminal; None: all.
     faults : int
         Next hops that do not exist.
     first_fault : str

@@ -104,7 +104,7 @@ class SourceSymmetry:
         return SourceSymmetry(self.topology, group)
 
     def images(self, source: int) -> tuple[Int32Array, Int32Array]:
-        """Return the images of switches and channels if the representative moves to `source`.
+        """Return the images under the translation from the class's representative to `source`.
 
         Returns
         -------

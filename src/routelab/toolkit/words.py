@@ -199,7 +199,7 @@ class WordSearch:
         self._reorder(HEAT * max(0.0, 1 - progress / HEAT_ENDS))
 
     def _sweep_and_exchange(self, round_number: int, progress: float, *, legal: bool) -> BoolArray:
-        """Offer routes to pairs; return whether each row is broken, as `_broken` does."""
+        """Offer routes to pairs; return whether each row is broken, as `_mark_broken_rows`."""
         topology = self._topology
         first_sharpness, last_sharpness = SHARPNESS
         # Sharpness and toll grow by the same factor in each round.
@@ -222,7 +222,7 @@ class WordSearch:
         price = self._emphasis * cost[self._load]
 
         # 2. Sweeps.
-        words = self._words()
+        words = self._sort_words()
         for word_number, word in enumerate(words):
             channel = word % topology.num_channels
             noisy_price = price[channel] * (1 + NOISE * self._random.random(len(word)))
@@ -243,7 +243,7 @@ class WordSearch:
         share = 0.3 if is_large and round_number > 1 else 1.0
         rows = self._draw_rows(share)
         if share < 1:
-            rows = np.concatenate((rows, np.flatnonzero(self._broken())))
+            rows = np.concatenate((rows, np.flatnonzero(self._mark_broken_rows())))
         exchange(
             rows=rows,
             ends=self._ends,
@@ -259,9 +259,9 @@ class WordSearch:
             length=self._length,
             load=self._load,
         )
-        return self._broken()
+        return self._mark_broken_rows()
 
-    def _words(self) -> Int32Array:
+    def _sort_words(self) -> Int32Array:
         """Return the elements of each word in order; int32, shape (K, C) or (1, K C)."""
         place = self._place.reshape(self._num_words, self._word_length)
         order = np.argsort(place, axis=1, kind="stable")
@@ -269,7 +269,7 @@ class WordSearch:
         words: Int32Array = (order + first_elements[:, None]).astype(np.int32)
         return words
 
-    def _broken(self) -> BoolArray:
+    def _mark_broken_rows(self) -> BoolArray:
         """Mark the rows that have a path, but no route or one with a break; bool, shape (R,)."""
         broken: BoolArray = broken_rows(self._routes, self._length, self._place) & self._has_path
         return broken
@@ -352,7 +352,7 @@ class WordSearch:
             )
 
     def _number_places(self) -> None:
-        """Replace the places by whole numbers in the same order, word by word."""
+        """Replace the places by whole numbers in the same order, word behind word."""
         self._place[np.argsort(self._place, kind="stable")] = np.arange(len(self._place))
 
     def _tree_turns(self) -> Int64Array:
