@@ -24,9 +24,9 @@ from routelab.api.topology import (
 )
 from routelab.kernels.routes import (
     TableEnds,
+    are_valid_offsets,
     first_broken_path,
     next_hops,
-    rises,
     single_path_offsets,
     table_from_next_hops,
 )
@@ -224,7 +224,7 @@ class RouteTable(Contents):
             ("pair_start", self.pair_start, paths),
             ("path_start", self.path_start, hops),
         ):
-            if not rises(start, total):
+            if not are_valid_offsets(start, total):
                 raise PluginError(f"route table: {name} must rise from 0 to {total}")
         if self.path_weight.shape != (paths,) or self.hop_vc.shape != (hops,):
             raise PluginError("route table: path_weight or hop_vc has the wrong length")

@@ -28,6 +28,7 @@ class TableEnds(NamedTuple):
 @helper()
 def count_terminal_pairs(ends, i, j):
     """Return the ordered pairs of different terminals from source i to destination j."""
+    # a switch with n terminals has (n - 1) * n pairs with itself
     same_switch = ends.source_switch[i] == ends.destination_switch[j]
     return (ends.source_demand[i] - same_switch) * ends.destination_demand[j]
 
@@ -40,31 +41,31 @@ def first_broken_path(
 
     `sources` and `destinations` are switches; int32, shape (P,) and (D,).
     """
-    count = len(destinations)
+    num_destinations = len(destinations)
     for i in range(len(sources)):
-        for j in range(count):
-            p = i * count + j
-            for k in range(pair_start[p], pair_start[p + 1]):
+        for j in range(num_destinations):
+            pair = i * num_destinations + j
+            for k in range(pair_start[pair], pair_start[pair + 1]):
                 switch = sources[i]
                 for h in range(path_start[k], path_start[k + 1]):
-                    c = hop_channel[h]
-                    if channel_source[c] != switch:
+                    channel = hop_channel[h]
+                    if channel_source[channel] != switch:
                         return k
-                    switch = channel_target[c]
+                    switch = channel_target[channel]
                 if switch != destinations[j]:
                     return k
     return -1
 
 
 @jit
-def rises(start, total):
+def are_valid_offsets(start, total):
     """Return whether offsets begin at 0, never fall, and end at `total`."""
     if len(start) == 0 or start[0] != 0 or start[-1] != total:
         return False
-    falls = 0
+    num_falls = 0
     for k in range(len(start) - 1):
-        falls += start[k + 1] < start[k]
-    return falls == 0
+        num_falls += start[k + 1] < start[k]
+    return num_falls == 0
 
 
 @jit
@@ -102,10 +103,10 @@ def weighted_loads(pair_start, path_start, path_weight, hop_channel, pair_weight
     loads : float64 array, shape (C,)
     """
     loads = np.zeros(num_channels, np.float64)
-    sources, count = pair_weight.shape
-    for i in range(sources):
-        for j in range(count):
-            p = i * count + j
+    num_sources, num_destinations = pair_weight.shape
+    for i in range(num_sources):
+        for j in range(num_destinations):
+            p = i * num_destinations + j
             for k in range(pair_start[p], pair_start[p + 1]):
                 share = pair_weight[i, j] * path_weight[k]
                 for h in range(path_start[k], path_start[k + 1]):
@@ -128,15 +129,15 @@ def demand_loads(pair_start, path_start, path_weight, hop_channel, ends, num_cha
     loads : float64 array, shape (C,)
     """
     loads = np.zeros(num_channels, np.float64)
-    count = len(ends.destination_switch)
+    num_destinations = len(ends.destination_switch)
     for i in range(len(ends.source_switch)):
-        for j in range(count):
+        for j in range(num_destinations):
             if ends.source_switch[i] == ends.destination_switch[j]:
                 continue
-            p = i * count + j
-            pairs = ends.source_demand[i] * ends.destination_demand[j]
+            p = i * num_destinations + j
+            terminal_pairs = ends.source_demand[i] * ends.destination_demand[j]
             for k in range(pair_start[p], pair_start[p + 1]):
-                share = pairs * path_weight[k]
+                share = terminal_pairs * path_weight[k]
                 for h in range(path_start[k], path_start[k + 1]):
                     loads[hop_channel[h]] += share
     return loads
@@ -156,19 +157,19 @@ def demand_mean(pair_start, path_weight, values, ends):
     mean : float
         0 if no pair has a path.
     joined : int
-        Pairs of terminals with a path.
+        Ordered pairs of different terminals with a path.
     """
-    count = len(ends.destination_switch)
+    num_destinations = len(ends.destination_switch)
     total, weight, joined = 0.0, 0.0, np.int64(0)
     for i in range(len(ends.source_switch)):
-        for j in range(count):
-            p = i * count + j
-            pairs = count_terminal_pairs(ends, i, j)
+        for j in range(num_destinations):
+            p = i * num_destinations + j
+            terminal_pairs = count_terminal_pairs(ends, i, j)
             if pair_start[p + 1] > pair_start[p]:
-                joined += pairs
+                joined += terminal_pairs
             for k in range(pair_start[p], pair_start[p + 1]):
-                total += pairs * path_weight[k] * values[k]
-                weight += pairs * path_weight[k]
+                total += terminal_pairs * path_weight[k] * values[k]
+                weight += terminal_pairs * path_weight[k]
     return (total / weight if weight > 0 else 0.0), joined
 
 
@@ -185,35 +186,37 @@ def path_turns(path_start, hop_channel, channel_direction):
 
 @jit
 def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches, num_destinations):
-    """Return the next hops of a table, if each switch has one next hop per target.
+    """Return the next hop at each switch towards each destination, if it is the same on all paths.
 
     Returns
     -------
-    ok : bool
-        False if packets for one target leave one switch over different channels.
-    steps : int32 array, shape (S, D)
-        −1 where no path to the target passes.
+    is_unique : bool
+        False if packets for one destination leave one switch over different channels. Then the
+        array is incomplete.
+    next_channel : int32 array, shape (S, D)
+        Channel by switch and destination; −1 where no path to the destination passes.
     """
-    steps = np.full((num_switches, num_destinations), -1, np.int32)
+    next_channel = np.full((num_switches, num_destinations), -1, np.int32)
     for p in range(len(pair_start) - 1):
-        j = p % num_destinations
+        destination = p % num_destinations
         for k in range(pair_start[p], pair_start[p + 1]):
             for h in range(path_start[k], path_start[k + 1]):
                 c = hop_channel[h]
-                known_channel = steps[channel_source[c], j]
+                known_channel = next_channel[channel_source[c], destination]
                 if known_channel >= 0 and known_channel != c:
-                    return False, steps
-                steps[channel_source[c], j] = c
-    return True, steps
+                    return False, next_channel
+                next_channel[channel_source[c], destination] = c
+    return True, next_channel
 
 
 @jit
-def table_from_next_hops(steps, sources, destinations, channel_source, channel_target):
+def table_from_next_hops(next_channel, sources, destinations, channel_source, channel_target):
     """Follow next hops from every source to every destination.
 
     Parameters
     ----------
-    steps : int32 array, shape (S, D)
+    next_channel : int32 array, shape (S, D)
+        Channel by switch and destination, −1 for none.
     sources, destinations : int32 array, shape (P,) and (D,)
         Switches.
 
@@ -225,32 +228,32 @@ def table_from_next_hops(steps, sources, destinations, channel_source, channel_t
         Channels of all complete paths, pair after pair.
     """
     # 1. Lengths. A walk with more hops than switches passes one of them twice, and so for ever.
-    count = len(destinations)
-    lengths = np.zeros((len(sources), count), np.int64)
-    total = 0
+    num_destinations = len(destinations)
+    lengths = np.zeros((len(sources), num_destinations), np.int64)
+    num_hops = 0
     for i in range(len(sources)):
-        for j in range(count):
+        for j in range(num_destinations):
             switch = sources[i]
             while switch != destinations[j]:
-                c = steps[switch, j]
+                c = next_channel[switch, j]
                 if c < 0 or channel_source[c] != switch:
                     lengths[i, j] = -1
                     break
                 switch = channel_target[c]
                 lengths[i, j] += 1
-                if lengths[i, j] > len(steps):
+                if lengths[i, j] > len(next_channel):
                     lengths[i, j] = -2
                     break
-            total += max(lengths[i, j], 0)
+            num_hops += max(lengths[i, j], 0)
     # 2. Hops, by a second walk: so they need no more memory than the complete paths have hops.
-    hops = np.empty(total, np.int32)
-    at = 0
+    hops = np.empty(num_hops, np.int32)
+    next_position = 0
     for i in range(len(sources)):
-        for j in range(count):
+        for j in range(num_destinations):
             switch = sources[i]
             for _ in range(lengths[i, j]):
-                c = steps[switch, j]
-                hops[at] = c
-                at += 1
+                c = next_channel[switch, j]
+                hops[next_position] = c
+                next_position += 1
                 switch = channel_target[c]
     return lengths, hops
