@@ -12,9 +12,9 @@ class ChoiceArrays(NamedTuple):
     """Routes of the classes' representatives (Q classes, P endpoints); all read-only.
 
     Row ``q * P + j`` of `length`, `routes` and `first_hop` describes the routes from the
-    representative of class q to endpoint j: their hops (−1: no route), their number, and the index
-    of the first one's hops; the others follow, in the order of the graph's edges. ``sampled`` marks
-    rows with more routes than are listed.
+    representative of class q to endpoint j: the hops of each (−1: no route), their number, and
+    where the first one begins in `hops`. The others follow it: 3 routes of 2 hops are 6 channels,
+    in the order of the graph's edges. ``sampled`` marks rows with more routes than are listed.
     """
 
     length: NDArray[np.int32]
@@ -26,9 +26,10 @@ class ChoiceArrays(NamedTuple):
 
 @helper()
 def _grow(array, needed):
-    """Return the array with room for at least `needed` entries."""
+    """Return the array, or a longer copy if it has fewer than `needed` entries."""
     if needed <= len(array):
         return array
+    # at least twice as long, so that growing entry by entry copies each only a few times
     larger = np.empty(max(needed, 2 * len(array)), array.dtype)
     # a copy by slices would compile a message about shapes that differ, and all that it prints
     for k in range(len(array)):
@@ -37,115 +38,130 @@ def _grow(array, needed):
 
 
 @helper()
-def _levels_from(graph, root, level, queue, ways, parent):
+def _levels_from(graph, root, level, queue, num_paths, parent):
     """Count the shortest paths from a vertex to every other by breadth-first search.
 
-    Returns the number of reached vertices, which `queue` lists in ascending order of level. A
-    vertex's `parent` is a vertex one level before, an edge from there, and the edge's channel.
+    Overwrites the arrays by vertex: `level` (hops from the root, −1: unreachable), `num_paths`
+    (shortest paths) and `parent`, three arrays about the last hop of the first of these paths: the
+    vertex before it, its edge, and its channel. Returns the number of reached vertices; the first
+    entries of `queue` are these, ascending by level.
     """
     parent_vertex, parent_edge, parent_channel = parent
     level[:] = -1
     level[root] = 0
-    ways[root] = 1.0
+    num_paths[root] = 1.0
     queue[0] = root
-    head, tail = 0, 1
-    while head < tail:
-        u = queue[head]
-        head += 1
+    next_in_queue, reached = 0, 1
+    while next_in_queue < reached:
+        u = queue[next_in_queue]
+        next_in_queue += 1
         for e in range(graph.edge_start[u], graph.edge_start[u + 1]):
             v = graph.edge_target[e]
             if level[v] < 0:
                 level[v] = level[u] + 1
-                ways[v] = 0.0
+                num_paths[v] = 0.0
                 parent_vertex[v] = u
                 parent_edge[v] = e
                 parent_channel[v] = graph.edge_channel[e]
-                queue[tail] = v
-                tail += 1
+                queue[reached] = v
+                reached += 1
             if level[v] == level[u] + 1:
-                ways[v] += ways[u]
-    return tail
+                num_paths[v] += num_paths[u]
+    return reached
 
 
 @helper()
-def _sort_rows(rows, count, width, spare):
-    """Sort the first `count` rows lexicographically by insertion."""
+def _sort_rows(rows, count, width, inserted):
+    """Sort the first `count` rows by their first `width` columns, by insertion.
+
+    `inserted` is memory for a row.
+    """
     for i in range(1, count):
-        for d in range(width):
-            spare[d] = rows[i, d]
-        k = i
-        while k > 0:
-            differs = 0
-            for d in range(width):
-                differs = rows[k - 1, d] - spare[d]
-                if differs != 0:
+        for column in range(width):
+            inserted[column] = rows[i, column]
+        position = i
+        while position > 0:
+            difference = 0
+            for column in range(width):
+                difference = rows[position - 1, column] - inserted[column]
+                if difference != 0:
                     break
-            if differs <= 0:
+            if difference <= 0:
                 break
-            for d in range(width):
-                rows[k, d] = rows[k - 1, d]
-            k -= 1
-        for d in range(width):
-            rows[k, d] = spare[d]
+            for column in range(width):
+                rows[position, column] = rows[position - 1, column]
+            position -= 1
+        for column in range(width):
+            rows[position, column] = inserted[column]
 
 
 @helper()
 def _walk_back_all(
-    in_start, in_edge, edge_source, level, ways, parent, vertex, rows, num_routes, scratch
+    in_start, in_edge, edge_source, level, num_paths, parent, last_vertex, rows, num_routes, scratch
 ):
-    """Append all shortest paths from the root to `vertex` as rows of edges; return their number."""
-    length = level[vertex]
-    place, at = scratch
+    """Append all shortest paths from the root to a vertex as rows of edges to `num_routes` rows.
+
+    Return the new number of rows. `rows` must have one row more than that.
+    """
+    length = level[last_vertex]
+    next_edge, vertex_at = scratch
     parent_vertex, parent_edge, _ = parent
+    # A depth-first search from the vertex back to the root. `depth` is the level of the vertex
+    # whose entering edges are tried: edge `depth - 1` of a row enters it.
     depth = length
-    at[depth] = vertex
-    place[depth] = in_start[vertex]
+    vertex_at[depth] = last_vertex
+    next_edge[depth] = in_start[last_vertex]
     while depth <= length:
-        v = at[depth]
-        if place[depth] == in_start[v + 1]:
+        v = vertex_at[depth]
+        if next_edge[depth] == in_start[v + 1]:
             depth += 1
             continue
-        e = in_edge[place[depth]]
-        place[depth] += 1
+        e = in_edge[next_edge[depth]]
+        next_edge[depth] += 1
         u = edge_source[e]
         if level[u] != depth - 1:
             continue
         rows[num_routes, depth - 1] = e
-        if ways[u] == 1:
-            # the rest of the path is unique
-            for d in range(depth - 2, -1, -1):
-                rows[num_routes, d] = parent_edge[u]
+        if num_paths[u] == 1:
+            # only one path leads to u: follow the parents
+            for hop in range(depth - 2, -1, -1):
+                rows[num_routes, hop] = parent_edge[u]
                 u = parent_vertex[u]
-            # the next row shares the unchanged edges
-            for d in range(1, length):
-                rows[num_routes + 1, d] = rows[num_routes, d]
+            # The next path ends with some of the same edges. Edge 0 is always written anew.
+            for hop in range(1, length):
+                rows[num_routes + 1, hop] = rows[num_routes, hop]
             num_routes += 1
             continue
         depth -= 1
-        at[depth] = u
-        place[depth] = in_start[u]
+        vertex_at[depth] = u
+        next_edge[depth] = in_start[u]
     return num_routes
 
 
 @helper()
-def _walk_back_one(graph, level, ways, vertex, pick, row):
-    """Write path number `pick` (0 … ways − 1) from the root to `vertex` as a row of edges."""
-    v = vertex
+def _walk_back_one(graph, level, num_paths, last_vertex, path_number, row):
+    """Write one shortest path from the root to a vertex as a row of edges.
+
+    Paths are numbered from 0 in the order of `_walk_back_all`: by their last edge, then by the one
+    before, and so on.
+    """
+    v = last_vertex
     while level[v] > 0:
         for i in range(graph.in_start[v], graph.in_start[v + 1]):
             e = graph.in_edge[i]
             u = graph.edge_source[e]
             if level[u] != level[v] - 1:
                 continue
-            if pick < ways[u]:
+            # The paths over e have the next `num_paths[u]` numbers.
+            if path_number < num_paths[u]:
                 row[level[u]] = e
                 v = u
                 break
-            pick -= ways[u]
+            path_number -= num_paths[u]
 
 
 @jit
-def list_routes(graph, roots, endpoints, most):
+def list_routes(graph, roots, endpoints, max_routes):
     """List the distinct shortest legal routes from some switches to all endpoints.
 
     Parameters
@@ -155,125 +171,135 @@ def list_routes(graph, roots, endpoints, most):
     roots : int32 array, shape (Q,)
         Switches.
     endpoints : int32 array, shape (P,)
-    most : int
-        Largest number of listed routes of a pair; of more, `most` evenly spaced ones are listed,
-        in the order of the walk back from the target.
+    max_routes : int
+        Largest number of listed routes of a pair. Of more, `max_routes` evenly spaced ones are
+        listed, in the order of the walk back from the target.
 
     Returns
     -------
     ChoiceArrays
-        ``hops`` is longer than its used part.
+        ``hops`` is a view of a longer array.
     """
-    size, ends = len(graph.vertex_switch), len(endpoints)
-    switches = len(graph.begin)
+    num_vertices, num_endpoints = len(graph.vertex_switch), len(endpoints)
+    num_switches = len(graph.begin)
     edge_source, edge_channel = graph.edge_source, graph.edge_channel
     in_start, in_edge = graph.in_start, graph.in_edge
-    length = np.full(len(roots) * ends, -1, np.int32)
-    count = np.zeros(len(roots) * ends, np.int32)
-    first_hop = np.zeros(len(roots) * ends, np.int64)
-    sampled = np.zeros(len(roots) * ends, np.bool_)
-    hops = np.empty(ends * 4 + 64, np.int32)
-    used = 0
-    level, queue = np.empty(size, np.int32), np.empty(size, np.int32)
-    ways = np.empty(size, np.float64)
-    parent_vertex, parent_edge = np.empty(size, np.int32), np.empty(size, np.int32)
-    parent_channel = np.empty(size, np.int32)
+    length = np.full(len(roots) * num_endpoints, -1, np.int32)
+    num_routes = np.zeros(len(roots) * num_endpoints, np.int32)
+    first_hop = np.zeros(len(roots) * num_endpoints, np.int64)
+    sampled = np.zeros(len(roots) * num_endpoints, np.bool_)
+    hops = np.empty(num_endpoints * 4 + 64, np.int32)
+    num_hops = 0
+    level, queue = np.empty(num_vertices, np.int32), np.empty(num_vertices, np.int32)
+    num_paths = np.empty(num_vertices, np.float64)
+    parent_vertex, parent_edge = np.empty(num_vertices, np.int32), np.empty(num_vertices, np.int32)
+    parent_channel = np.empty(num_vertices, np.int32)
     parent = parent_vertex, parent_edge, parent_channel
-    # accepting vertices at their switch's shortest distance, as linked lists
-    nearest = np.empty(switches, np.int32)
-    head, next_vertex = np.empty(switches, np.int32), np.empty(size, np.int32)
-    rows = np.empty((most + 1, 64), np.int32)
+    # For each switch, a linked list of the accepting vertices where its shortest routes end:
+    # `first_vertex` of the switch (−1: none), then `next_vertex` of each vertex. All of them are at
+    # the level `switch_level`.
+    switch_level = np.empty(num_switches, np.int32)
+    first_vertex, next_vertex = np.empty(num_switches, np.int32), np.empty(num_vertices, np.int32)
+    # Rows of 64 hops are enough for most networks. Longer ones are made when a route needs them.
+    rows = np.empty((max_routes + 1, 64), np.int32)
     scratch = np.empty(65, np.int32), np.empty(65, np.int32)
     for q in range(len(roots)):
         # 1. The shortest paths to all vertices, and where those to each switch end.
-        reached = _levels_from(graph, graph.begin[roots[q]], level, queue, ways, parent)
-        head[:] = -1
+        reached = _levels_from(graph, graph.begin[roots[q]], level, queue, num_paths, parent)
+        first_vertex[:] = -1
         for k in range(reached):
-            v = queue[k]
-            if not graph.accepting[v]:
+            vertex = queue[k]
+            if not graph.accepting[vertex]:
                 continue
-            s = graph.vertex_switch[v]
-            if head[s] < 0:
-                nearest[s] = level[v]
-            if level[v] == nearest[s]:
-                next_vertex[v] = head[s]
-                head[s] = v
+            s = graph.vertex_switch[vertex]
+            if first_vertex[s] < 0:
+                switch_level[s] = level[vertex]
+            if level[vertex] == switch_level[s]:
+                next_vertex[vertex] = first_vertex[s]
+                first_vertex[s] = vertex
         if level[queue[reached - 1]] > rows.shape[1]:
             deepest = level[queue[reached - 1]]
-            rows = np.empty((most + 1, deepest), np.int32)
+            rows = np.empty((max_routes + 1, deepest), np.int32)
             scratch = np.empty(deepest + 1, np.int32), np.empty(deepest + 1, np.int32)
         if q == 1:
-            # the routes of the other roots need about as much room as those of the first
-            hops = _grow(hops, used * len(roots) + used * len(roots) // 16)
-        for j in range(ends):
+            # The routes of each other root need about as much room as those of the first; 1/16 more
+            # often saves a copy.
+            hops = _grow(hops, num_hops * len(roots) + num_hops * len(roots) // 16)
+        for j in range(num_endpoints):
             # 2. The number of routes to an endpoint.
             s = endpoints[j]
-            if head[s] < 0:
+            if first_vertex[s] < 0:
                 continue
-            p = q * ends + j
-            hop_count = nearest[s]
-            length[p] = hop_count
-            first_hop[p] = used
-            total = 0.0
-            v = head[s]
-            while v >= 0:
-                total += ways[v]
-                v = next_vertex[v]
+            row = q * num_endpoints + j
+            hop_count = switch_level[s]
+            length[row] = hop_count
+            first_hop[row] = num_hops
+            total_routes = 0.0
+            vertex = first_vertex[s]
+            while vertex >= 0:
+                total_routes += num_paths[vertex]
+                vertex = next_vertex[vertex]
             if hop_count == 0:
-                count[p] = 1
+                num_routes[row] = 1
                 continue
             # 3. A single route can be read off the parents.
-            if total == 1:
-                if used + hop_count > len(hops):
-                    hops = _grow(hops, used + hop_count)
-                used += hop_count
-                v = head[s]
+            if total_routes == 1:
+                if num_hops + hop_count > len(hops):
+                    hops = _grow(hops, num_hops + hop_count)
+                num_hops += hop_count
+                vertex = first_vertex[s]
                 for d in range(1, hop_count + 1):
-                    hops[used - d] = parent_channel[v]
-                    v = parent_vertex[v]
-                count[p] = 1
+                    hops[num_hops - d] = parent_channel[vertex]
+                    vertex = parent_vertex[vertex]
+                num_routes[row] = 1
                 continue
             # 4. All routes as rows of edges, or evenly spaced ones of too many.
-            sampled[p] = total > most
-            routes = 0
-            v = head[s]
-            if total <= most:
-                while v >= 0:
-                    routes = _walk_back_all(
+            sampled[row] = total_routes > max_routes
+            num_listed = 0
+            vertex = first_vertex[s]
+            if total_routes <= max_routes:
+                while vertex >= 0:
+                    num_listed = _walk_back_all(
                         in_start,
                         in_edge,
                         edge_source,
                         level,
-                        ways,
+                        num_paths,
                         parent,
-                        v,
+                        vertex,
                         rows,
-                        routes,
+                        num_listed,
                         scratch,
                     )
-                    v = next_vertex[v]
+                    vertex = next_vertex[vertex]
             else:
-                before = 0.0
-                while v >= 0:
-                    while routes < most:
-                        pick = np.floor((routes + 0.5) * total / most) - before
-                        if pick >= ways[v]:
+                # Of 1000 routes and at most 4, those with the numbers 125, 375, 625, 875. The first
+                # `num_before` routes end at vertices that are done.
+                num_before = 0.0
+                while vertex >= 0:
+                    while num_listed < max_routes:
+                        path_number = (
+                            np.floor((num_listed + 0.5) * total_routes / max_routes) - num_before
+                        )
+                        if path_number >= num_paths[vertex]:
                             break
-                        _walk_back_one(graph, level, ways, v, pick, rows[routes])
-                        routes += 1
-                    before += ways[v]
-                    v = next_vertex[v]
+                        _walk_back_one(
+                            graph, level, num_paths, vertex, path_number, rows[num_listed]
+                        )
+                        num_listed += 1
+                    num_before += num_paths[vertex]
+                    vertex = next_vertex[vertex]
             # 5. Their channels, in the order of the graph's edges from the root.
-            if routes > 1:
-                _sort_rows(rows, routes, hop_count, scratch[0])
-            if used + routes * hop_count > len(hops):
-                hops = _grow(hops, used + routes * hop_count)
-            for r in range(routes):
+            if num_listed > 1:
+                _sort_rows(rows, num_listed, hop_count, scratch[0])
+            if num_hops + num_listed * hop_count > len(hops):
+                hops = _grow(hops, num_hops + num_listed * hop_count)
+            for r in range(num_listed):
                 for d in range(hop_count):
-                    hops[used] = edge_channel[rows[r, d]]
-                    used += 1
-            count[p] = routes
-    return ChoiceArrays(length, count, first_hop, hops[:used], sampled)
+                    hops[num_hops] = edge_channel[rows[r, d]]
+                    num_hops += 1
+            num_routes[row] = num_listed
+    return ChoiceArrays(length, num_routes, first_hop, hops[:num_hops], sampled)
 
 
 @jit
@@ -295,17 +321,21 @@ def count_routes_from(graph, roots, endpoints):
     lengths : int32 array, shape (Q, P)
         Hops; −1 for no route.
     """
-    size, ends = len(graph.vertex_switch), len(endpoints)
-    counts = np.zeros((len(roots), ends), np.float64)
-    lengths = np.full((len(roots), ends), -1, np.int32)
-    level, queue = np.empty(size, np.int32), np.empty(size, np.int32)
-    ways = np.empty(size, np.float64)
-    parent = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    num_vertices, num_endpoints = len(graph.vertex_switch), len(endpoints)
+    counts = np.zeros((len(roots), num_endpoints), np.float64)
+    lengths = np.full((len(roots), num_endpoints), -1, np.int32)
+    level, queue = np.empty(num_vertices, np.int32), np.empty(num_vertices, np.int32)
+    num_paths = np.empty(num_vertices, np.float64)
+    parent = (
+        np.empty(num_vertices, np.int32),
+        np.empty(num_vertices, np.int32),
+        np.empty(num_vertices, np.int32),
+    )
     endpoint_of = np.full(len(graph.begin), -1, np.int32)
-    for j in range(ends):
+    for j in range(num_endpoints):
         endpoint_of[endpoints[j]] = j
     for q in range(len(roots)):
-        reached = _levels_from(graph, graph.begin[roots[q]], level, queue, ways, parent)
+        reached = _levels_from(graph, graph.begin[roots[q]], level, queue, num_paths, parent)
         for k in range(reached):
             v = queue[k]
             j = endpoint_of[graph.vertex_switch[v]]
@@ -314,5 +344,5 @@ def count_routes_from(graph, roots, endpoints):
             if lengths[q, j] < 0:
                 lengths[q, j] = level[v]
             if lengths[q, j] == level[v]:
-                counts[q, j] += ways[v]
+                counts[q, j] += num_paths[v]
     return counts, lengths

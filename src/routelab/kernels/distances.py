@@ -19,26 +19,27 @@ def hop_distances(out_start, out_channel, channel_target, source, distance, queu
     distance : int32 array, shape (S,)
         Overwritten: the hops, −1 if unreachable.
     queue : int32 array, shape (S,)
-        Scratch; the first n entries are the reached switches in ascending order of distance.
+        Overwritten: its first `reached` entries are the reached switches, ascending by distance.
 
     Returns
     -------
-    n : int
+    reached : int
+        Number of switches that the source reaches, itself included.
     """
     distance[:] = -1
     distance[source] = 0
     queue[0] = source
-    head, tail = 0, 1
-    while head < tail:
-        s = queue[head]
-        head += 1
+    next_in_queue, reached = 0, 1
+    while next_in_queue < reached:
+        s = queue[next_in_queue]
+        next_in_queue += 1
         for i in range(out_start[s], out_start[s + 1]):
             t = channel_target[out_channel[i]]
             if distance[t] < 0:
                 distance[t] = distance[s] + 1
-                queue[tail] = t
-                tail += 1
-    return tail
+                queue[reached] = t
+                reached += 1
+    return reached
 
 
 @jit
@@ -57,11 +58,11 @@ def demand_distance(out_start, out_channel, channel_target, demand):
     total : int
         Unreachable ordered pairs do not count.
     """
-    size = len(demand)
-    distance = np.empty(size, np.int32)
-    queue = np.empty(size, np.int32)
+    num_switches = len(demand)
+    distance = np.empty(num_switches, np.int32)
+    queue = np.empty(num_switches, np.int32)
     total = 0
-    for s in range(size):
+    for s in range(num_switches):
         if demand[s] == 0:
             continue
         reached = hop_distances(out_start, out_channel, channel_target, s, distance, queue)
@@ -75,21 +76,21 @@ def demand_distance(out_start, out_channel, channel_target, demand):
 def eccentricities(out_start, out_channel, channel_target):
     """Return the hops from every switch to the farthest one; int32, shape (S,).
 
-    A switch that does not reach all others gets a value larger than any distance.
+    A switch that does not reach all others gets S, which is larger than any distance.
     """
-    count = len(out_start) - 1
-    result = np.empty(count, np.int32)
-    distance = np.empty(count, np.int32)
-    queue = np.empty(count, np.int32)
-    for source in range(count):
+    num_switches = len(out_start) - 1
+    eccentricity = np.empty(num_switches, np.int32)
+    distance = np.empty(num_switches, np.int32)
+    queue = np.empty(num_switches, np.int32)
+    for source in range(num_switches):
         hop_distances(out_start, out_channel, channel_target, source, distance, queue)
-        result[source] = count if distance.min() < 0 else distance.max()
-    return result
+        eccentricity[source] = num_switches if distance.min() < 0 else distance.max()
+    return eccentricity
 
 
 @jit
 def connected_demand(out_start, out_channel, channel_target, ends, routes):
-    """Count terminal pairs that the network joins, and those with shortest routes only.
+    """Count the terminal pairs that the network joins, and those whose routes are all shortest.
 
     Parameters
     ----------
@@ -102,28 +103,28 @@ def connected_demand(out_start, out_channel, channel_target, ends, routes):
     Returns
     -------
     joined : int
-        Ordered pairs of different terminals with a path between them.
+        Ordered pairs of different terminals with a path in the network.
     shortest : int
-        Those that have routes, all as short as the network allows.
+        Those that have routes in the table, all with as few hops as that path can have.
     """
     pair_start, path_start = routes
-    size, count = len(out_start) - 1, len(ends.destination_switch)
-    distance = np.empty(size, np.int32)
-    queue = np.empty(size, np.int32)
+    num_switches, num_destinations = len(out_start) - 1, len(ends.destination_switch)
+    distance = np.empty(num_switches, np.int32)
+    queue = np.empty(num_switches, np.int32)
     joined, shortest = np.int64(0), np.int64(0)
     for i in range(len(ends.source_switch)):
         source = ends.source_switch[i]
         hop_distances(out_start, out_channel, channel_target, source, distance, queue)
-        for j in range(count):
-            hops = distance[ends.destination_switch[j]]
-            if hops < 0:
+        for j in range(num_destinations):
+            shortest_hops = distance[ends.destination_switch[j]]
+            if shortest_hops < 0:
                 continue
-            pairs = count_terminal_pairs(ends, i, j)
-            joined += pairs
-            p = i * count + j
-            short = pair_start[p + 1] > pair_start[p]
-            for k in range(pair_start[p], pair_start[p + 1]):
-                short &= path_start[k + 1] - path_start[k] == hops
-            if short:
-                shortest += pairs
+            terminal_pairs = count_terminal_pairs(ends, i, j)
+            joined += terminal_pairs
+            pair = i * num_destinations + j
+            all_shortest = pair_start[pair + 1] > pair_start[pair]
+            for k in range(pair_start[pair], pair_start[pair + 1]):
+                all_shortest &= path_start[k + 1] - path_start[k] == shortest_hops
+            if all_shortest:
+                shortest += terminal_pairs
     return joined, shortest

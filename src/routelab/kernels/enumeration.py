@@ -27,7 +27,8 @@ def enumerate_routes(graph, endpoints, counts, lengths):
     Returns
     -------
     pair_start : int64 array, shape (P * P + 1,)
-        Routes ``pair_start[p]:pair_start[p + 1]`` belong to pair p, in the graph's edge order.
+        Routes ``pair_start[pair]:pair_start[pair + 1]`` belong to a pair, in the graph's
+        edge order.
     hop_start : int64 array, shape (P * P + 1,)
         Where the first route of a pair begins in `hops`; its other routes follow.
     hops : int32 array
@@ -39,10 +40,10 @@ def enumerate_routes(graph, endpoints, counts, lengths):
     longest = 0
     for i in range(num_endpoints):
         for j in range(num_endpoints):
-            p = i * num_endpoints + j
-            routes = np.int64(counts[i, j])
-            pair_start[p + 1] = pair_start[p] + routes
-            hop_start[p + 1] = hop_start[p] + routes * max(lengths[i, j], 0)
+            pair = i * num_endpoints + j
+            num_routes = np.int64(counts[i, j])
+            pair_start[pair + 1] = pair_start[pair] + num_routes
+            hop_start[pair + 1] = hop_start[pair] + num_routes * max(lengths[i, j], 0)
             longest = max(longest, lengths[i, j])
     hops = np.empty(hop_start[-1], np.int32)
     level = np.empty(len(graph.vertex_switch), np.int32)

@@ -9,7 +9,7 @@ from routelab.kernels.jit import jit
 def even_loads(graph, blocked, endpoints, demand):
     """Return the load of each channel, in terminal pairs, and the pairs without a route.
 
-    Paths are counted forwards from each source and dependencies summed backwards, as Brandes (*A
+    Routes are counted forwards from each source and their loads summed backwards, as Brandes (*A
     Faster Algorithm for Betweenness Centrality*, 2001, doi 10.1080/0022250X.2001.9990249) does
     for the switches of a network; O(P E) for P endpoints.
 
@@ -28,61 +28,65 @@ def even_loads(graph, blocked, endpoints, demand):
     -------
     loads : float64 array, shape (C,)
     unreachable : int
+        Ordered pairs of terminals.
     """
-    count, switches = len(graph.vertex_switch), len(graph.begin)
+    num_vertices, num_switches = len(graph.vertex_switch), len(graph.begin)
     loads = np.zeros(graph.num_channels, np.float64)
-    weight = np.zeros(switches, np.float64)
+    switch_demand = np.zeros(num_switches, np.float64)
     for j in range(len(endpoints)):
-        weight[endpoints[j]] = demand[j]
-    level = np.empty(count, np.int32)
-    queue = np.empty(count, np.int32)
-    ways = np.empty(count, np.float64)
-    share = np.empty(count, np.float64)
-    distance = np.empty(switches, np.int32)
-    routes = np.empty(switches, np.float64)
+        switch_demand[endpoints[j]] = demand[j]
+    level = np.empty(num_vertices, np.int32)
+    queue = np.empty(num_vertices, np.int32)
+    num_routes = np.empty(num_vertices, np.float64)
+    share = np.empty(num_vertices, np.float64)
+    distance = np.empty(num_switches, np.int32)
+    routes_to_switch = np.empty(num_switches, np.float64)
     unreachable = 0
     for source in endpoints:
+        # 1. Forwards, breadth first: the shortest routes to each vertex, and to each switch.
         level[:] = -1
         distance[:] = -1
         root = graph.begin[source]
         level[root] = 0
-        ways[root] = 1.0
+        num_routes[root] = 1.0
         queue[0] = root
-        head, tail = 0, 1
-        while head < tail:
-            u = queue[head]
-            head += 1
+        next_in_queue, num_reached = 0, 1
+        while next_in_queue < num_reached:
+            u = queue[next_in_queue]
+            next_in_queue += 1
             share[u] = 0.0
             s = graph.vertex_switch[u]
             if graph.accepting[u]:
                 if distance[s] < 0:
                     distance[s] = level[u]
-                    routes[s] = 0.0
+                    routes_to_switch[s] = 0.0
                 if distance[s] == level[u]:
-                    routes[s] += ways[u]
+                    routes_to_switch[s] += num_routes[u]
             for e in range(graph.edge_start[u], graph.edge_start[u + 1]):
                 if blocked[e]:
                     continue
                 v = graph.edge_target[e]
                 if level[v] < 0:
                     level[v] = level[u] + 1
-                    ways[v] = 0.0
-                    queue[tail] = v
-                    tail += 1
+                    num_routes[v] = 0.0
+                    queue[num_reached] = v
+                    num_reached += 1
                 if level[v] == level[u] + 1:
-                    ways[v] += ways[u]
+                    num_routes[v] += num_routes[u]
+        # 2. Targets without a route.
         for target in endpoints:
             if distance[target] < 0:
-                unreachable += np.int64(weight[source] * weight[target])
-        # share[u]: traffic that ends at or passes vertex u, per route that leads there
-        for i in range(tail - 1, -1, -1):
+                unreachable += np.int64(switch_demand[source] * switch_demand[target])
+        # 3. Backwards: share[u] is the traffic that ends at or passes vertex u, per route that
+        #    leads there. The routes to u all go on over an edge to v with the share of v.
+        for i in range(num_reached - 1, -1, -1):
             u = queue[i]
             for e in range(graph.edge_start[u], graph.edge_start[u + 1]):
                 v = graph.edge_target[e]
                 if not blocked[e] and level[v] == level[u] + 1:
                     share[u] += share[v]
-                    loads[graph.edge_channel[e]] += ways[u] * share[v]
+                    loads[graph.edge_channel[e]] += num_routes[u] * share[v]
             s = graph.vertex_switch[u]
             if graph.accepting[u] and distance[s] == level[u] and s != source:
-                share[u] += weight[source] * weight[s] / routes[s]
+                share[u] += switch_demand[source] * switch_demand[s] / routes_to_switch[s]
     return loads, unreachable

@@ -18,8 +18,15 @@ from routelab.kernels.jit import jit
 class GraphArrays(NamedTuple):
     """A routing graph as plain arrays (V vertices, E edges, S switches); all read-only.
 
-    `edge_*` are in CSR order by the vertex they leave, `in_edge` lists the edges that enter each
-    vertex. Built by `routelab.api.RoutingGraph.ordered`.
+    A vertex is a switch with what the rules remember of a route, an edge a hop that they allow::
+
+        vertex_switch[v]                           switch of vertex v
+        accepting[v]                               whether a route may end at v
+        begin[s]                                   vertex where the routes from switch s begin
+        edge_*[edge_start[v] : edge_start[v + 1]]  edges that leave v: their vertices, channel
+        in_edge[in_start[v] : in_start[v + 1]]     numbers of the edges that enter v
+
+    Built by `routelab.api.RoutingGraph.ordered`.
     """
 
     num_channels: int
@@ -37,10 +44,11 @@ class GraphArrays(NamedTuple):
 class SearchArrays(NamedTuple):
     """Input of selections that grow trees (P endpoints); all arrays are read-only.
 
-    ``lengths``: hops of the shortest legal route of every ordered pair, −1 for none; ``demand``:
-    terminals at each endpoint (a route counts as the product of both ends'); ``order``: endpoints
-    in tie order; ``backwards``: endpoints whose searches use the reverse tie order. Built by
-    `routelab.toolkit.search_arrays`.
+    ``endpoints``: switches with terminals; ``lengths``: hops of the shortest legal route of every
+    ordered pair, −1 for none; ``demand``: terminals at each endpoint (a route from i to j adds
+    ``demand[i] * demand[j]`` to the loads of its channels); ``order``: endpoints in the order in
+    which trees are grown; ``backwards``: whether searches for the endpoint break ties by the
+    reversed edge order. Built by `routelab.toolkit.search_arrays`.
     """
 
     graph: GraphArrays
@@ -70,12 +78,12 @@ def reverse_adjacency(edge_target, num_vertices):
         in_start[v + 1] += 1
     for v in range(num_vertices):
         in_start[v + 1] += in_start[v]
-    fill = in_start[:-1].copy()
+    next_position = in_start[:-1].copy()
     in_edge = np.empty(len(edge_target), np.int32)
     for e in range(len(edge_target)):
         v = edge_target[e]
-        in_edge[fill[v]] = e
-        fill[v] += 1
+        in_edge[next_position[v]] = e
+        next_position[v] += 1
     return in_start, in_edge
 
 
@@ -90,30 +98,31 @@ def levels_to(graph, switch, level, queue):
     level : int32 array, shape (V,)
         Overwritten: the hops, −1 if the switch is unreachable.
     queue : int32 array, shape (V,)
-        Scratch; the first n entries are the reached vertices in ascending order of level.
+        Overwritten: its first `reached` entries are the reached vertices, ascending by level.
 
     Returns
     -------
-    n : int
+    reached : int
+        Number of vertices from which the switch can be reached.
     """
     level[:] = -1
-    tail = 0
+    reached = 0
     for v in range(len(level)):
         if graph.vertex_switch[v] == switch and graph.accepting[v]:
             level[v] = 0
-            queue[tail] = v
-            tail += 1
-    head = 0
-    while head < tail:
-        v = queue[head]
-        head += 1
+            queue[reached] = v
+            reached += 1
+    next_in_queue = 0
+    while next_in_queue < reached:
+        v = queue[next_in_queue]
+        next_in_queue += 1
         for i in range(graph.in_start[v], graph.in_start[v + 1]):
             u = graph.edge_source[graph.in_edge[i]]
             if level[u] < 0:
                 level[u] = level[v] + 1
-                queue[tail] = u
-                tail += 1
-    return tail
+                queue[reached] = u
+                reached += 1
+    return reached
 
 
 @jit
@@ -125,13 +134,13 @@ def route_lengths(graph, endpoints):
     lengths : int32 array, shape (P, P)
         Row: source, column: target; −1 for no legal route.
     """
-    count = len(endpoints)
-    lengths = np.empty((count, count), np.int32)
+    num_endpoints = len(endpoints)
+    lengths = np.empty((num_endpoints, num_endpoints), np.int32)
     level = np.empty(len(graph.vertex_switch), np.int32)
     queue = np.empty(len(graph.vertex_switch), np.int32)
-    for j in range(count):
+    for j in range(num_endpoints):
         levels_to(graph, endpoints[j], level, queue)
-        for i in range(count):
+        for i in range(num_endpoints):
             lengths[i, j] = level[graph.begin[endpoints[i]]]
     return lengths
 
@@ -147,27 +156,27 @@ def count_routes(graph, endpoints):
     counts : float64 array, shape (P, P)
         Exact up to 2^53; 1 for a pair of an endpoint with itself, 0 if unreachable.
     """
-    count = len(endpoints)
-    counts = np.zeros((count, count), np.float64)
+    num_endpoints = len(endpoints)
+    counts = np.zeros((num_endpoints, num_endpoints), np.float64)
     level = np.empty(len(graph.vertex_switch), np.int32)
     queue = np.empty(len(graph.vertex_switch), np.int32)
-    ways = np.zeros(len(graph.vertex_switch), np.float64)
-    for j in range(count):
+    num_routes = np.zeros(len(graph.vertex_switch), np.float64)
+    for j in range(num_endpoints):
         reached = levels_to(graph, endpoints[j], level, queue)
         for k in range(reached):
             v = queue[k]
             if level[v] == 0:
-                ways[v] = 1.0
+                num_routes[v] = 1.0
                 continue
             total = 0.0
             for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
                 if level[graph.edge_target[e]] == level[v] - 1:
-                    total += ways[graph.edge_target[e]]
-            ways[v] = total
-        for i in range(count):
+                    total += num_routes[graph.edge_target[e]]
+            num_routes[v] = total
+        for i in range(num_endpoints):
             v = graph.begin[endpoints[i]]
             if level[v] >= 0:
-                counts[i, j] = ways[v]
+                counts[i, j] = num_routes[v]
     return counts
 
 
@@ -186,35 +195,39 @@ def fewest_turns(graph, endpoints, channel_direction, num_directions):
     turns : int32 array, shape (P, P)
         0 for a pair of an endpoint with itself, −1 if unreachable.
     """
-    count = len(endpoints)
-    size = len(graph.vertex_switch)
-    far = 1 << 30
-    turns = np.full((count, count), -1, np.int32)
-    level = np.empty(size, np.int32)
-    queue = np.empty(size, np.int32)
+    num_endpoints = len(endpoints)
+    num_vertices = len(graph.vertex_switch)
+    # More turns than any route has. One turn more than these still fits into int32.
+    no_route = 1 << 30
+    turns = np.full((num_endpoints, num_endpoints), -1, np.int32)
+    level = np.empty(num_vertices, np.int32)
+    queue = np.empty(num_vertices, np.int32)
     # fewest_by_direction[v, d]: fewest turns from v on, if the first hop goes in direction d
-    fewest_by_direction = np.empty((size, num_directions + 1), np.int32)
-    fewest = np.empty(size, np.int32)
-    for j in range(count):
+    fewest_by_direction = np.empty((num_vertices, num_directions + 1), np.int32)
+    fewest = np.empty(num_vertices, np.int32)
+    for j in range(num_endpoints):
         reached = levels_to(graph, endpoints[j], level, queue)
         for k in range(reached):
             v = queue[k]
-            fewest_by_direction[v, :] = far
-            fewest[v] = 0 if level[v] == 0 else far
+            fewest_by_direction[v, :] = no_route
+            fewest[v] = 0 if level[v] == 0 else no_route
             if level[v] == 0:
                 continue
             for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
                 w = graph.edge_target[e]
                 if level[w] != level[v] - 1:
                     continue
+                # no label, −1, is column 0
                 d = channel_direction[graph.edge_channel[e]] + 1
+                # The last hop has no turn behind it. Before others, either the route goes straight
+                # on in direction d, or it turns into the best direction.
                 least_turns = 0
                 if level[w] > 0:
                     least_turns = min(fewest_by_direction[w, d], fewest[w] + 1)
                 if least_turns < fewest_by_direction[v, d]:
                     fewest_by_direction[v, d] = least_turns
                     fewest[v] = min(fewest[v], least_turns)
-        for i in range(count):
+        for i in range(num_endpoints):
             v = graph.begin[endpoints[i]]
             if level[v] >= 0:
                 turns[i, j] = fewest[v]
@@ -224,8 +237,10 @@ def fewest_turns(graph, endpoints, channel_direction, num_directions):
 class TreeScratch(NamedTuple):
     """Work arrays of `grow_tree`; `tree_scratch` allocates them.
 
-    After a call, ``queue[:n]`` holds the visited vertices level by level, sorted by their best
-    routes; ``level``, ``cost`` and ``parent_edge`` describe those routes.
+    After a call that visited n vertices, ``queue[:n]`` holds these level by level. Within a level
+    they are in the order of their best routes, which the other arrays describe: ``level`` has the
+    hops from the root (−1: not visited), ``cost`` the weight of all channels, ``parent_edge`` the
+    last edge (−1 at the root).
     """
 
     level: NDArray[np.int32]
@@ -262,7 +277,7 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
     backwards : bool
         Break ties by the reversed edge order.
     last_level : int
-        Largest number of hops to search.
+        Hops from the root to the last level to search.
     tree : TreeScratch
         Overwritten.
 
@@ -277,39 +292,41 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
     cost[root] = 0
     parent_edge[root] = -1
     queue[0] = root
-    head, tail, depth = 0, 1, 0
-    while head < tail and depth < last_level:
-        end = tail
-        depth += 1
-        for k in range(head, end):
+    level_begin, visited, next_level = 0, 1, 0
+    while level_begin < visited and next_level < last_level:
+        level_end = visited
+        next_level += 1
+        # 1. The cheapest edge into each vertex of the next level; of equal ones the first.
+        for k in range(level_begin, level_end):
             u = queue[k]
-            first_edge, stop = graph.edge_start[u], graph.edge_start[u + 1]
-            for i in range(first_edge, stop):
-                e = first_edge + stop - 1 - i if backwards else i
+            first_edge, edge_end = graph.edge_start[u], graph.edge_start[u + 1]
+            for i in range(first_edge, edge_end):
+                e = first_edge + edge_end - 1 - i if backwards else i
                 v = graph.edge_target[e]
-                price = cost[u] + weight[graph.edge_channel[e]]
-                if level[v] < 0 or (level[v] == depth and price < cost[v]):
-                    level[v] = depth
-                    cost[v] = price
+                new_cost = cost[u] + weight[graph.edge_channel[e]]
+                if level[v] < 0 or (level[v] == next_level and new_cost < cost[v]):
+                    level[v] = next_level
+                    cost[v] = new_cost
                     parent_edge[v] = e
-        # a second pass sorts the level by its routes: this makes ties independent of the
-        # number of states of a physical route
-        for k in range(head, end):
+        # 2. Queue these vertices in the order of their best edges, not of their first ones. So
+        #    the queue is in the order of the routes, and ties do not depend on how many vertices
+        #    the graph has for one physical route.
+        for k in range(level_begin, level_end):
             u = queue[k]
-            first_edge, stop = graph.edge_start[u], graph.edge_start[u + 1]
-            for i in range(first_edge, stop):
-                e = first_edge + stop - 1 - i if backwards else i
+            first_edge, edge_end = graph.edge_start[u], graph.edge_start[u + 1]
+            for i in range(first_edge, edge_end):
+                e = first_edge + edge_end - 1 - i if backwards else i
                 v = graph.edge_target[e]
-                if level[v] == depth and parent_edge[v] == e:
-                    queue[tail] = v
-                    tail += 1
-        head = end
-    return tail
+                if level[v] == next_level and parent_edge[v] == e:
+                    queue[visited] = v
+                    visited += 1
+        level_begin = level_end
+    return visited
 
 
 @jit
 def settle_switches(graph, tree, visited, best_vertex):
-    """Find each switch's best accepting vertex in a tree.
+    """Find where the best route of a tree to each switch ends.
 
     Parameters
     ----------
@@ -320,14 +337,16 @@ def settle_switches(graph, tree, visited, best_vertex):
     best_vertex : int32 array, shape (S,)
         Overwritten: the last vertex of the best route to each switch, −1 for none.
     """
+    # The vertices are visited by ascending level, and those of a level in the order of their
+    # routes. So the first accepting one of a switch has the fewest hops, and ties are its own.
     best_vertex[:] = -1
     for k in range(visited):
         v = tree.queue[k]
         if not graph.accepting[v]:
             continue
         s = graph.vertex_switch[v]
-        b = best_vertex[s]
-        if b < 0 or (tree.level[v] == tree.level[b] and tree.cost[v] < tree.cost[b]):
+        best = best_vertex[s]
+        if best < 0 or (tree.level[v] == tree.level[best] and tree.cost[v] < tree.cost[best]):
             best_vertex[s] = v
 
 

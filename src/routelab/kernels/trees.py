@@ -13,37 +13,40 @@ from routelab.kernels.jit import jit
 def grow_tree_to(graph, switch, weight, backwards, tree):
     """Find the lightest shortest routes from every vertex to one switch.
 
-    As in `routelab.kernels.graph.grow_tree`, hops count first and weight second. Of equal routes,
-    the one whose edge out of the vertex comes first is chosen.
+    The lightest of the routes with the fewest hops; of equal ones, that whose edge out of the
+    vertex comes first.
 
     Parameters
     ----------
     graph : GraphArrays
     switch : int
     weight : int64 array, shape (C,)
+        Load of each channel.
     backwards : bool
+        Choose the last of equal routes instead.
     tree : TreeScratch
-        Overwritten: ``level`` hops to the switch (−1: unreachable), ``cost``, and in
-        ``parent_edge`` the edge to take (−1 at the switch's accepting vertices).
+        Overwritten, by vertex: ``level`` is the hops to the switch (−1: unreachable), ``cost`` the
+        weight of all channels on the route, ``parent_edge`` the edge to take (−1 at the accepting
+        vertices of the switch).
     """
-    level, cost, edge = tree.level, tree.cost, tree.parent_edge
+    level, cost, next_edge = tree.level, tree.cost, tree.parent_edge
     reached = levels_to(graph, switch, level, tree.queue)
     for k in range(reached):
         v = tree.queue[k]
-        edge[v] = -1
+        next_edge[v] = -1
         cost[v] = 0
         if level[v] == 0:
             continue
-        first_edge, end = graph.edge_start[v], graph.edge_start[v + 1]
-        for i in range(first_edge, end):
-            e = first_edge + end - 1 - i if backwards else i
+        first_edge, edge_end = graph.edge_start[v], graph.edge_start[v + 1]
+        for i in range(first_edge, edge_end):
+            e = first_edge + edge_end - 1 - i if backwards else i
             w = graph.edge_target[e]
             if level[w] != level[v] - 1:
                 continue
-            price = cost[w] + weight[graph.edge_channel[e]]
-            if edge[v] < 0 or price < cost[v]:
-                edge[v] = e
-                cost[v] = price
+            new_cost = cost[w] + weight[graph.edge_channel[e]]
+            if next_edge[v] < 0 or new_cost < cost[v]:
+                next_edge[v] = e
+                cost[v] = new_cost
 
 
 @jit
