@@ -31,58 +31,58 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
     target : int32 array, shape (D,)
         Dependencies of resource r are ``target[start[r]:start[r + 1]]``, ascending.
     """
-    size = num_channels * vcs
+    num_resources = num_channels * vcs
     # 1. Rows of distinct dependencies, as wide as the longest row.
     width = 8
-    successors = np.empty((size, width), np.int32)
-    out_degree = np.zeros(size, np.int32)
+    successors = np.empty((num_resources, width), np.int32)
+    num_successors = np.zeros(num_resources, np.int32)
     for k in range(len(path_start) - 1):
         for h in range(path_start[k], path_start[k + 1] - 1):
-            a = hop_channel[h] * vcs + hop_vc[h]
-            b = hop_channel[h + 1] * vcs + hop_vc[h + 1]
+            held = hop_channel[h] * vcs + hop_vc[h]
+            requested = hop_channel[h + 1] * vcs + hop_vc[h + 1]
             is_known = False
-            for i in range(out_degree[a]):
-                if successors[a, i] == b:
+            for i in range(num_successors[held]):
+                if successors[held, i] == requested:
                     is_known = True
                     break
             if is_known:
                 continue
-            if out_degree[a] == width:
-                wider_rows = np.empty((size, 2 * width), np.int32)
-                for row in range(size):
+            if num_successors[held] == width:
+                wider_rows = np.empty((num_resources, 2 * width), np.int32)
+                for row in range(num_resources):
                     for i in range(width):
                         wider_rows[row, i] = successors[row, i]
                 successors = wider_rows
                 width *= 2
-            successors[a, out_degree[a]] = b
-            out_degree[a] += 1
-    start = np.zeros(size + 1, np.int64)
-    for a in range(size):
-        start[a + 1] = start[a] + out_degree[a]
-    # 2. The rows one after the other, each ascending. That needs no sort: list for each b the
-    #    resources before it, then go through the lists.
-    predecessor_start = np.zeros(size + 1, np.int64)
-    for a in range(size):
-        for i in range(out_degree[a]):
-            predecessor_start[successors[a, i] + 1] += 1
-    for b in range(size):
-        predecessor_start[b + 1] += predecessor_start[b]
+            successors[held, num_successors[held]] = requested
+            num_successors[held] += 1
+    start = np.zeros(num_resources + 1, np.int64)
+    for held in range(num_resources):
+        start[held + 1] = start[held] + num_successors[held]
+    # 2. The rows one after the other, each ascending. That needs no sort: list for each resource
+    #    those before it, then go through these lists in the order of the resources.
+    predecessor_start = np.zeros(num_resources + 1, np.int64)
+    for held in range(num_resources):
+        for i in range(num_successors[held]):
+            predecessor_start[successors[held, i] + 1] += 1
+    for requested in range(num_resources):
+        predecessor_start[requested + 1] += predecessor_start[requested]
     predecessors = np.empty(start[-1], np.int32)
-    for a in range(size):
-        for i in range(out_degree[a]):
-            b = successors[a, i]
-            predecessors[predecessor_start[b]] = a
-            predecessor_start[b] += 1
+    for held in range(num_resources):
+        for i in range(num_successors[held]):
+            requested = successors[held, i]
+            predecessors[predecessor_start[requested]] = held
+            predecessor_start[requested] += 1
     target = np.empty(start[-1], np.int32)
-    fill = start.copy()
+    next_position = start.copy()
     list_start = np.int64(0)
-    for b in range(size):
-        # filling a list moved its start to its end
-        for i in range(list_start, predecessor_start[b]):
-            a = predecessors[i]
-            target[fill[a]] = b
-            fill[a] += 1
-        list_start = predecessor_start[b]
+    for requested in range(num_resources):
+        # filling a list has moved its start to its end, the start of the next one
+        for i in range(list_start, predecessor_start[requested]):
+            held = predecessors[i]
+            target[next_position[held]] = requested
+            next_position[held] += 1
+        list_start = predecessor_start[requested]
     return start, target
 
 
@@ -111,17 +111,17 @@ def strong_components(start, target):
     component : int32 array, shape (R,)
         Numbered in reverse: an edge between two components leads to the lower number.
     """
-    size = len(start) - 1
-    component = np.full(size, -1, np.int32)
-    index = np.full(size, -1, np.int32)
-    low_link = np.empty(size, np.int32)
+    num_resources = len(start) - 1
+    component = np.full(num_resources, -1, np.int32)
+    index = np.full(num_resources, -1, np.int32)
+    low_link = np.empty(num_resources, np.int32)
     next_edge = start[:-1].copy()
     # The path from the root replaces the recursion. The stack is Tarjan's: what was reached, and
     # has no component yet.
-    path = np.empty(size, np.int32)
-    stack = np.empty(size, np.int32)
-    next_index, stack_size, count = 0, 0, 0
-    for root in range(size):
+    path = np.empty(num_resources, np.int32)
+    stack = np.empty(num_resources, np.int32)
+    next_index, stack_size, num_components = 0, 0, 0
+    for root in range(num_resources):
         if index[root] >= 0:
             continue
         depth = 1
@@ -153,14 +153,14 @@ def strong_components(start, target):
             if low_link[v] == index[v]:
                 while component[v] < 0:
                     stack_size -= 1
-                    component[stack[stack_size]] = count
-                count += 1
+                    component[stack[stack_size]] = num_components
+                num_components += 1
     return component
 
 
 @jit
 def component_ranks(start, target, component):
-    """Compute each resource's rank: the longest chain of components that leads to its own.
+    """Compute each resource's rank: the steps of the longest chain of components to its own.
 
     Parameters
     ----------
@@ -178,12 +178,14 @@ def component_ranks(start, target, component):
         component_start[source_component + 1] += 1
     for source_component in range(len(component)):
         component_start[source_component + 1] += component_start[source_component]
-    order = np.empty(len(component), np.int32)
+    # the resources, sorted by component
+    by_component = np.empty(len(component), np.int32)
     for v in range(len(component)):
-        order[component_start[component[v]]] = v
+        by_component[component_start[component[v]]] = v
         component_start[component[v]] += 1
-    # predecessors have higher numbers, so a component's level is final when its turn comes
-    for v in order[::-1]:
+    # Backwards through them: the components before one have higher numbers, so its level is final
+    # when its own resources come.
+    for v in by_component[::-1]:
         source_component = component[v]
         for e in range(start[v], start[v + 1]):
             target_component = component[target[e]]
@@ -196,12 +198,16 @@ def component_ranks(start, target, component):
 
 
 @jit
-def short_cycle(start, target, component, closing, budget):
+def short_cycle(start, target, component, is_wanted, budget):
     """Find a short simple cycle that contains at least one of some wanted edges.
 
     Parameters
     ----------
-    closing : bool array, shape (D,)
+    start, target
+        A graph, as `dependency_graph` returns it.
+    component : int32 array, shape (R,)
+        From `strong_components`.
+    is_wanted : bool array, shape (D,)
         The wanted edges; both ends of each lie in one component.
     budget : int
         Largest number of edges to visit while looking for a shorter cycle. Without a limit the
@@ -212,37 +218,37 @@ def short_cycle(start, target, component, closing, budget):
     cycle : int32 array, shape (n,)
         Resources in cyclic order; empty if no edge is wanted.
     """
-    size = len(start) - 1
+    num_resources = len(start) - 1
     # 1. A cycle with a wanted edge begins where that edge ends.
-    is_root = np.zeros(size, np.bool_)
+    is_root = np.zeros(num_resources, np.bool_)
     for e in range(len(target)):
-        if closing[e]:
+        if is_wanted[e]:
             is_root[target[e]] = True
     # 2. A breadth-first search from each such root, until a wanted edge leads back to it.
     cycle = np.empty(0, np.int32)
     # the last root that a resource was reached from, so that nothing is cleared for the next one
-    reached_from = np.full(size, -1, np.int32)
-    parent = np.empty(size, np.int32)
-    depth = np.empty(size, np.int32)
-    queue = np.empty(size, np.int32)
+    reached_from = np.full(num_resources, -1, np.int32)
+    parent = np.empty(num_resources, np.int32)
+    depth = np.empty(num_resources, np.int32)
+    queue = np.empty(num_resources, np.int32)
     visited_edges = 0
-    for root in range(size):
+    for root in range(num_resources):
         if not is_root[root] or (len(cycle) > 0 and visited_edges > budget):
             continue
         reached_from[root] = root
         depth[root] = 1
         queue[0] = root
-        head, tail, cycle_end = 0, 1, -1
-        while head < tail and cycle_end < 0:
-            v = queue[head]
-            head += 1
+        next_in_queue, num_reached, cycle_end = 0, 1, -1
+        while next_in_queue < num_reached and cycle_end < 0:
+            v = queue[next_in_queue]
+            next_in_queue += 1
             # a cycle that closes at v or later has at least depth[v] resources
             if len(cycle) > 0 and depth[v] >= len(cycle):
                 break
             for e in range(start[v], start[v + 1]):
                 w = target[e]
                 visited_edges += 1
-                if w == root and closing[e]:
+                if w == root and is_wanted[e]:
                     cycle_end = v
                     break
                 # outside the root's component no path leads back
@@ -250,8 +256,8 @@ def short_cycle(start, target, component, closing, budget):
                     reached_from[w] = root
                     parent[w] = v
                     depth[w] = depth[v] + 1
-                    queue[tail] = w
-                    tail += 1
+                    queue[num_reached] = w
+                    num_reached += 1
         # 3. The cycle, from its last resource to the root. It is shorter than the one before.
         if cycle_end >= 0:
             cycle = np.empty(depth[cycle_end], np.int32)
@@ -267,19 +273,21 @@ def example_paths(path_start, hop_channel, hop_vc, successor, vcs):
 
     Parameters
     ----------
+    path_start, hop_channel, hop_vc, vcs
+        As for `dependency_graph`.
     successor : int32 array, shape (R,)
-        Wanted dependency of each resource, −1 for none.
+        The second resource of a wanted dependency of each resource, −1 for none.
 
     Returns
     -------
     example : int64 array, shape (R,)
-        Path, −1 if none is wanted.
+        The first path with the dependency, −1 for none.
     """
     example = np.full(len(successor), -1, np.int64)
     for k in range(len(path_start) - 1):
         for h in range(path_start[k] + 1, path_start[k + 1]):
-            a = hop_channel[h - 1] * vcs + hop_vc[h - 1]
-            b = hop_channel[h] * vcs + hop_vc[h]
-            if example[a] < 0 and successor[a] == b:
-                example[a] = k
+            held = hop_channel[h - 1] * vcs + hop_vc[h - 1]
+            requested = hop_channel[h] * vcs + hop_vc[h]
+            if example[held] < 0 and successor[held] == requested:
+                example[held] = k
     return example

@@ -1,7 +1,7 @@
 """Tables of next hops: the states that packets reach, and the removal of buffers.
 
-A table has an entry for each switch and destination: the resources (virtual channels of channels)
-that a packet there may take next. Entry ``v * D + d`` of switch v and destination d lists the
+A table has an entry for each switch and destination: the buffers (virtual channels of channels)
+that a packet there may take next. Entry ``e = v * D + d`` of switch v and destination d has the
 candidates ``entry_start[e]:entry_start[e + 1]``.
 """
 
@@ -29,7 +29,7 @@ def reachable_entries(entry_start, channel, starts, destinations, channel_target
     Returns
     -------
     reached : bool array, shape (S * D,)
-        Whether packets for d come to v, which is not its switch.
+        Whether packets for the entry's destination come to its switch on their way.
     dead_end : int
         A reached entry without candidates; −1 if there is none.
     stray : int
@@ -37,70 +37,76 @@ def reachable_entries(entry_start, channel, starts, destinations, channel_target
     longest : int
         Hops of the longest route; −1 if packets may walk forever.
     """
-    count = len(destinations)
-    reached = np.zeros(num_switches * count, np.bool_)
+    num_destinations = len(destinations)
+    reached = np.zeros(num_switches * num_destinations, np.bool_)
     dead_end, stray, longest = -1, -1, 0
     stack = np.empty(num_switches, np.int32)
-    depth = np.empty(num_switches, np.int32)
-    pending = np.empty(num_switches, np.int64)
+    hops_to_destination = np.empty(num_switches, np.int32)
+    unfinished = np.empty(num_switches, np.int64)
     before_start = np.zeros(num_switches + 1, np.int64)
-    for d in range(count):
-        goal = destinations[d]
-        # 1. forwards from the sources
+    for d in range(num_destinations):
+        destination = destinations[d]
+        # 1. Forwards from the sources: which switches packets reach, and over how many candidates
+        #    they come to each (in `before_start`, one position behind the switch).
         size = 0
-        for source in range(num_switches):
-            e = source * count + d
-            if starts[e] and source != goal and entry_start[e] < entry_start[e + 1]:
+        for switch in range(num_switches):
+            e = switch * num_destinations + d
+            if starts[e] and switch != destination and entry_start[e] < entry_start[e + 1]:
                 reached[e] = True
-                stack[size] = source
+                stack[size] = switch
                 size += 1
         before_start[:] = 0
         while size > 0:
             size -= 1
-            e = stack[size] * count + d
+            e = stack[size] * num_destinations + d
             if entry_start[e] == entry_start[e + 1] and dead_end < 0:
                 dead_end = e
             for i in range(entry_start[e], entry_start[e + 1]):
                 v = channel_target[channel[i]]
                 before_start[v + 1] += 1
-                if v != goal and not reached[v * count + d]:
-                    reached[v * count + d] = True
+                if v != destination and not reached[v * num_destinations + d]:
+                    reached[v * num_destinations + d] = True
                     stack[size] = v
                     size += 1
-        # 2. the reached switches before each switch
+        # 2. The switches from which packets come to each switch, once for each candidate. Of each
+        #    reached switch, all candidates are unfinished.
         for v in range(num_switches):
             before_start[v + 1] += before_start[v]
         before = np.empty(before_start[-1], np.int32)
-        fill = before_start[:-1].copy()
+        next_position = before_start[:-1].copy()
         for u in range(num_switches):
-            e = u * count + d
+            e = u * num_destinations + d
             if reached[e]:
-                pending[u] = entry_start[e + 1] - entry_start[e]
-                depth[u] = 0
+                unfinished[u] = entry_start[e + 1] - entry_start[e]
+                hops_to_destination[u] = 0
                 for i in range(entry_start[e], entry_start[e + 1]):
                     v = channel_target[channel[i]]
-                    before[fill[v]] = u
-                    fill[v] += 1
-        # 3. backwards from the destination: a switch is done when all its candidates are
-        depth[goal] = 0
-        stack[0] = goal
+                    before[next_position[v]] = u
+                    next_position[v] += 1
+        # 3. Backwards from the destination. A candidate is finished when the switch that it leads
+        #    to is, and a switch when all its candidates are: then its longest route is known. No
+        #    switch on a cycle, or before one, is ever finished.
+        hops_to_destination[destination] = 0
+        stack[0] = destination
         size = 1
         while size > 0:
             size -= 1
             v = stack[size]
             for i in range(before_start[v], before_start[v + 1]):
                 u = before[i]
-                depth[u] = max(depth[u], depth[v] + 1)
-                pending[u] -= 1
-                if pending[u] == 0:
-                    if longest >= 0:
-                        longest = max(longest, depth[u])
+                hops_to_destination[u] = max(hops_to_destination[u], hops_to_destination[v] + 1)
+                unfinished[u] -= 1
+                if unfinished[u] == 0:
+                    if longest >= 0:  # once it is −1 for one destination, it stays so
+                        longest = max(longest, hops_to_destination[u])
                     stack[size] = u
                     size += 1
-        # 4. who is left may walk forever; who has no way at all never arrives
+        # 4. Backwards once more, now over any candidate. From a switch that is not finished,
+        #    packets may walk forever; from one without any route to the destination, they never
+        #    arrive.
         arrives = np.zeros(num_switches, np.bool_)
-        arrives[goal] = True
-        stack[0] = goal
+        arrives[destination] = True
+        stack[0] = destination
         size = 1
         while size > 0:
             size -= 1
@@ -112,9 +118,9 @@ def reachable_entries(entry_start, channel, starts, destinations, channel_target
                     stack[size] = u
                     size += 1
         for u in range(num_switches):
-            e = u * count + d
+            e = u * num_destinations + d
             if reached[e]:
-                if pending[u] > 0:
+                if unfinished[u] > 0:
                     longest = -1
                 if not arrives[u] and entry_start[e] < entry_start[e + 1] and stray < 0:
                     stray = e
@@ -123,11 +129,23 @@ def reachable_entries(entry_start, channel, starts, destinations, channel_target
 
 @jit
 def list_states(entry_start, channel, vc, vcs, reached, destinations, channel_target):
-    """List the states: a packet at the head of a buffer, with the entry that it waits by.
+    """List the states of packets: at the head of which buffer they are, and where they go next.
+
+    Each candidate of a reached entry is one state: the packet took it, and is now at the head of
+    its buffer.
+
+    Parameters
+    ----------
+    entry_start, channel, reached, destinations, channel_target
+        As for `reachable_entries`, which returns `reached`.
+    vc : int array
+        Virtual channel of each candidate.
+    vcs : int
+        Virtual channels of a channel.
 
     Returns
     -------
-    resource : int32 array, shape (N,)
+    buffer : int32 array, shape (N,)
         Buffer, ``channel * vcs + vc``, of each state.
     entry : int64 array, shape (N,)
         The entry that led into the buffer.
@@ -136,102 +154,118 @@ def list_states(entry_start, channel, vc, vcs, reached, destinations, channel_ta
     is_first : bool array, shape (N,)
         Whether the buffer is the first candidate of `entry`.
     """
-    count = len(destinations)
-    size = 0
+    num_destinations = len(destinations)
+    num_states = 0
     for e in range(len(reached)):
         if reached[e]:
-            size += entry_start[e + 1] - entry_start[e]
-    resource = np.empty(size, np.int32)
-    entry = np.empty(size, np.int64)
-    next_entry = np.empty(size, np.int64)
-    is_first = np.empty(size, np.bool_)
+            num_states += entry_start[e + 1] - entry_start[e]
+    buffer = np.empty(num_states, np.int32)
+    entry = np.empty(num_states, np.int64)
+    next_entry = np.empty(num_states, np.int64)
+    is_first = np.empty(num_states, np.bool_)
     n = 0
     for e in range(len(reached)):
         if reached[e]:
-            d = e % count
+            d = e % num_destinations
             for i in range(entry_start[e], entry_start[e + 1]):
                 v = channel_target[channel[i]]
-                resource[n] = channel[i] * vcs + vc[i]
+                buffer[n] = channel[i] * vcs + vc[i]
                 entry[n] = e
-                next_entry[n] = -1 if v == destinations[d] else v * count + d
+                next_entry[n] = -1 if v == destinations[d] else v * num_destinations + d
                 is_first[n] = i == entry_start[e]
                 n += 1
-    return resource, entry, next_entry, is_first
+    return buffer, entry, next_entry, is_first
 
 
 @jit
-def group_by(keys, size):
-    """Return a CSR (start, index) of the positions of each key; negative keys are left out."""
-    start = np.zeros(size + 1, np.int64)
+def group_by(keys, num_keys):
+    """List the positions of each key: those of key k are ``index[start[k]:start[k + 1]]``.
+
+    Keys are below `num_keys`; negative ones are left out. [1, −1, 0, 1] with 2 keys: start is
+    [0, 1, 3], index is [2, 0, 3].
+    """
+    start = np.zeros(num_keys + 1, np.int64)
     for key in keys:
         if key >= 0:
             start[key + 1] += 1
-    for key in range(size):
+    for key in range(num_keys):
         start[key + 1] += start[key]
     index = np.empty(start[-1], np.int64)
-    fill = start[:-1].copy()
+    next_position = start[:-1].copy()
     for i in range(len(keys)):
         if keys[i] >= 0:
-            index[fill[keys[i]]] = i
-            fill[keys[i]] += 1
+            index[next_position[keys[i]]] = i
+            next_position[keys[i]] += 1
     return start, index
 
 
 @jit
 def remove_buffers(
-    resource, entry, next_entry, counts, needed, by_resource, states_of, by_entry, waiting
+    buffer,
+    entry,
+    next_entry,
+    counts_for_entry,
+    needed,
+    buffer_start,
+    buffer_state,
+    waiting_start,
+    waiting_state,
 ):
-    """Remove buffers, one after the other, as long as one can go.
+    """Remove buffers, one after the other, as long as one can be removed.
 
-    A buffer goes when each packet at its head is at its destination, or waits by an entry that is
-    *free*: as many of its candidates that count are removed as it needs.
+    A buffer can be removed when each packet that may be at its head is at its destination, or has
+    an entry as its next that is *free*: as many of the entry's candidates are removed as it needs.
+    If all buffers with packets are removed, the table has no deadlock.
 
     Parameters
     ----------
-    resource, entry, next_entry
+    buffer, entry, next_entry
         From `list_states`.
-    counts : bool array, shape (N,)
-        Whether the removal of a state's buffer counts for its `entry`.
+    counts_for_entry : bool array, shape (N,)
+        Whether the removal of a state's buffer counts for its `entry`: of all candidates, or only
+        of the first.
     needed : int64 array, shape (S * D,)
-        Candidates that an entry needs; overwritten.
-    by_resource, states_of : int64 arrays
-        States of each buffer (`group_by` of `resource`).
-    by_entry, waiting : int64 arrays
-        States that wait by each entry (`group_by` of `next_entry`).
+        Candidates whose removal makes an entry free; updated to those still missing.
+    buffer_start, buffer_state : int64 arrays
+        States of each buffer: `group_by` of `buffer`.
+    waiting_start, waiting_state : int64 arrays
+        States whose packets go on by each entry: `group_by` of `next_entry`.
 
     Returns
     -------
     rank : int32 array, shape (R,)
         Order of removal from 0; −1 for buffers without packets and those that remain.
     """
-    size = len(by_resource) - 1
-    rank = np.full(size, -1, np.int32)
-    # 1. The packets at each buffer's head that still block it: all but those at their destination.
-    blocked = np.zeros(size, np.int64)
-    for i in range(len(resource)):
-        blocked[resource[i]] += next_entry[i] >= 0
-    # 2. Buffers that none blocks. Those without packets need no removal.
-    queue = np.empty(size, np.int32)
-    head, tail = 0, 0
-    for r in range(size):
-        if by_resource[r] < by_resource[r + 1] and blocked[r] == 0:
-            queue[tail] = r
-            tail += 1
-    # 3. Remove them in turn. Where the last candidate goes that an entry needs, the entry is free,
-    #    and blocks nothing any more. Any order will do: a buffer that may go may also go later.
-    while head < tail:
-        r = queue[head]
-        rank[r] = head
-        head += 1
-        for i in states_of[by_resource[r] : by_resource[r + 1]]:
+    num_buffers = len(buffer_start) - 1
+    rank = np.full(num_buffers, -1, np.int32)
+    # 1. The packets at each buffer's head that still block its removal: all but those at their
+    #    destination.
+    num_blocking = np.zeros(num_buffers, np.int64)
+    for i in range(len(buffer)):
+        num_blocking[buffer[i]] += next_entry[i] >= 0
+    # 2. Buffers that no packet blocks. Those without packets need no removal.
+    queue = np.empty(num_buffers, np.int32)
+    num_removed, queue_end = 0, 0
+    for r in range(num_buffers):
+        if buffer_start[r] < buffer_start[r + 1] and num_blocking[r] == 0:
+            queue[queue_end] = r
+            queue_end += 1
+    # 3. Remove them in turn. With the last candidate that it needs, an entry becomes free, and
+    #    packets that go on by it block nothing any more. Any order will do, because what can be
+    #    removed now can also be removed later.
+    while num_removed < queue_end:
+        r = queue[num_removed]
+        rank[r] = num_removed
+        num_removed += 1
+        for i in buffer_state[buffer_start[r] : buffer_start[r + 1]]:
             e = entry[i]
-            if not counts[i] or needed[e] == 0:
+            if not counts_for_entry[i] or needed[e] == 0:  # 0: the entry is free already
                 continue
             needed[e] -= 1
             if needed[e] == 0:
-                for j in waiting[by_entry[e] : by_entry[e + 1]]:
-                    blocked[resource[j]] -= 1
-                    if blocked[resource[j]] == 0:
-                        queue[tail] = resource[j]
-                        tail += 1
+                for j in waiting_state[waiting_start[e] : waiting_start[e + 1]]:
+                    num_blocking[buffer[j]] -= 1
+                    if num_blocking[buffer[j]] == 0:
+                        queue[queue_end] = buffer[j]
+                        queue_end += 1
     return rank

@@ -23,6 +23,7 @@ def release_turns(start, target, legal):
     """
     edges = list_edges(start, target)
     graph = empty_graph(len(start) - 1, len(target))
+    # First all legal turns, which must be acyclic together; then each prohibited turn.
     for is_legal in (True, False):
         for v in range(len(start) - 1):
             for e in range(start[v], start[v + 1]):
