@@ -1,4 +1,8 @@
-"""Rows of a route list: where each ends, and the channels that its hops name."""
+"""Rows of a route list: where each ends, and the channels that its hops name.
+
+A *cell* is the number of a text in the file: equal texts are one cell, and arrays "by cell" hold
+what each text means.
+"""
 
 import numpy as np
 
@@ -9,7 +13,7 @@ WHOLE, NO_CHANNEL, SEVERAL, ENDS_ELSEWHERE, LEAVES_HOME, NO_VC = range(6)
 
 
 @jit
-def row_ends(row_start, cells, lead):
+def row_ends(row_start, cells, num_leading):
     """Find the end of each row without the empty cells behind it.
 
     Parameters
@@ -18,33 +22,33 @@ def row_ends(row_start, cells, lead):
         Cells ``row_start[k]:row_start[k + 1]`` belong to row k.
     cells : int32 array
         0 is the empty cell.
-    lead : int
-        Cells before the hops.
+    num_leading : int
+        Cells before the hops of a row, such as source and target.
 
     Returns
     -------
     end : int64 array, shape (K,)
         ``row_start[k]`` for an empty row.
-    short, hole : int
-        The first row with fewer cells than `lead`, and the first with an empty cell before a
-        filled one; −1 if there is none.
+    short_row, row_with_gap : int
+        The first row with fewer cells than `num_leading`, except empty ones, and the first with an
+        empty cell before a filled one; −1 if there is none.
     """
-    count = len(row_start) - 1
-    end = np.empty(count, np.int64)
-    short, hole = -1, -1
-    for k in range(count):
-        last = row_start[k + 1]
-        while last > row_start[k] and cells[last - 1] == 0:
-            last -= 1
-        end[k] = last
-        if last == row_start[k]:
+    num_rows = len(row_start) - 1
+    end = np.empty(num_rows, np.int64)
+    short_row, row_with_gap = -1, -1
+    for k in range(num_rows):
+        row_end = row_start[k + 1]
+        while row_end > row_start[k] and cells[row_end - 1] == 0:
+            row_end -= 1
+        end[k] = row_end
+        if row_end == row_start[k]:
             continue
-        if last - row_start[k] < lead and short < 0:
-            short = k
-        for i in range(row_start[k], last):
-            if cells[i] == 0 and hole < 0:
-                hole = k
-    return end, short, hole
+        if row_end - row_start[k] < num_leading and short_row < 0:
+            short_row = k
+        for i in range(row_start[k], row_end):
+            if cells[i] == 0 and row_with_gap < 0:
+                row_with_gap = k
+    return end, short_row, row_with_gap
 
 
 @jit
@@ -75,10 +79,12 @@ def follow_hops(
         The hops of route k are ``cells[first[k]:end[k]]``.
     source, target : int32 array, shape (K,)
         Switches.
+    cells : int32 array
     hop_switch, hop_label, hop_link : int32 array, by cell
-        What the channel of a hop has: the switch that it leads to, its label, its number.
+        What the channel of a hop must have: the switch that it leads to, its label, its number.
         −1: any; −2: the network has none that the cell names.
     hop_vc : int32 array, by cell
+        Virtual channel of a hop.
     vcs : int
         Virtual channels of a channel.
     out_start, out_channel, channel_target
@@ -94,18 +100,19 @@ def follow_hops(
     -------
     fault : int8 array, shape (K,)
         `WHOLE`, or the first fault of a route.
-    place : int32 array, shape (K,)
-        The hop with the fault.
+    fault_hop : int32 array, shape (K,)
+        The hop with the fault, from 0.
     """
-    count = len(source)
-    fault = np.zeros(count, np.int8)
-    place = np.zeros(count, np.int32)
-    for k in range(count):
+    num_routes = len(source)
+    fault = np.zeros(num_routes, np.int8)
+    fault_hop = np.zeros(num_routes, np.int32)
+    for k in range(num_routes):
         switch = source[k]
         for i in range(first[k], end[k]):
-            # 1. Channels that leave the switch and have all that the cell states. A −2 equals none.
+            # 1. Channels that leave the switch and have all that the cell states. No channel has
+            #    the switch, label or number −2.
             cell = cells[i]
-            chosen, matches = np.int32(-1), 0
+            next_channel, num_matches = np.int32(-1), 0
             for j in range(out_start[switch], out_start[switch + 1]):
                 channel = out_channel[j]
                 if (
@@ -113,27 +120,28 @@ def follow_hops(
                     and (hop_label[cell] == -1 or hop_label[cell] == channel_label[channel])
                     and (hop_link[cell] == -1 or hop_link[cell] == channel)
                 ):
-                    chosen = channel
-                    matches += 1
+                    next_channel = channel
+                    num_matches += 1
             # 2. Exactly one has to be left: which of several links is meant cannot be guessed.
-            if matches != 1:
-                fault[k] = NO_CHANNEL if matches == 0 else SEVERAL
+            if num_matches != 1:
+                fault[k] = NO_CHANNEL if num_matches == 0 else SEVERAL
             elif hop_vc[cell] >= vcs:
                 fault[k] = NO_VC
             if fault[k] != WHOLE:
-                place[k] = i - first[k]
+                fault_hop[k] = i - first[k]
                 break
-            hop_channel[path_start[k] + i - first[k]] = chosen
+            hop_channel[path_start[k] + i - first[k]] = next_channel
             path_vc[path_start[k] + i - first[k]] = hop_vc[cell]
-            switch = channel_target[chosen]
-        # 3. The end of the route. Faults of a whole route are placed behind its last hop.
+            switch = channel_target[next_channel]
+        # 3. The end of the route. Faults here belong to no hop, and get the number behind the last.
+        #    A route from a switch to itself must not leave it.
         if fault[k] == WHOLE:
-            place[k] = end[k] - first[k]
+            fault_hop[k] = end[k] - first[k]
             if switch != target[k]:
                 fault[k] = ENDS_ELSEWHERE
             elif source[k] == target[k] and end[k] > first[k]:
                 fault[k] = LEAVES_HOME
-    return fault, place
+    return fault, fault_hop
 
 
 @jit
@@ -165,7 +173,7 @@ def mark_cells(first, end, cells, used):
 
 @jit
 def used_links(first, end, source, switch, cells):
-    """List each pair of switches that follow each other on a route once.
+    """List the pairs of switches that follow each other on a route, each once.
 
     Parameters
     ----------
@@ -180,20 +188,20 @@ def used_links(first, end, source, switch, cells):
     links : int32 array, shape (L, 2)
         Without steps from a switch to itself.
     """
-    known = set()
-    known.add((np.int32(-1), np.int32(-1)))
+    pairs = set()
+    pairs.add((np.int32(-1), np.int32(-1)))
     for k in range(len(first)):
-        here = source[k]
+        this_switch = source[k]
         for i in range(first[k], end[k]):
-            after = switch[cells[i]]
-            if after != here:
-                known.add((here, after))
-            here = after
-    links = np.empty((len(known) - 1, 2), np.int32)
+            next_switch = switch[cells[i]]
+            if next_switch != this_switch:
+                pairs.add((this_switch, next_switch))
+            this_switch = next_switch
+    links = np.empty((len(pairs) - 1, 2), np.int32)
     n = 0
-    for a, b in known:
-        if a >= 0:
-            links[n, 0] = a
-            links[n, 1] = b
+    for source_switch, target_switch in pairs:
+        if source_switch >= 0:
+            links[n, 0] = source_switch
+            links[n, 1] = target_switch
             n += 1
     return links

@@ -1,4 +1,9 @@
-"""Translation of routes from the representatives of classes to all sources."""
+"""Translation of routes from the representatives of classes to all sources.
+
+A translation maps the representative of a class to another source of it. The routes from this
+source to endpoint j are the images of those from the representative to the *preimage* of j: the
+endpoint that the translation maps to j.
+"""
 
 import numpy as np
 
@@ -25,16 +30,16 @@ def first_longer_path(
         Index of each destination's switch among the endpoints.
     num_channels : int
     """
-    ends, destinations = len(endpoints), len(destination_endpoint)
+    num_endpoints, num_destinations = len(endpoints), len(destination_endpoint)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(num_channels, np.int32)
-    preimage = np.empty(ends, np.int32)
-    for i in range(ends):
+    preimage = np.empty(num_endpoints, np.int32)
+    for i in range(num_endpoints):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
-        for j in range(destinations):
-            p = i * destinations + j
+        for j in range(num_destinations):
+            p = i * num_destinations + j
             shortest = lengths[q, preimage[destination_endpoint[j]]]
             for k in range(pair_start[p], pair_start[p + 1]):
                 if path_start[k + 1] - path_start[k] > shortest:
@@ -61,62 +66,66 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     ChoiceArrays
         Rows ``r * P + j`` describe the routes from source r to endpoint j.
     """
-    ends = len(endpoints)
+    num_endpoints = len(endpoints)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(num_channels, np.int32)
-    preimage = np.empty(ends, np.int32)
-    length = np.empty(len(sources) * ends, np.int32)
-    count = np.empty(len(sources) * ends, np.int32)
-    first_hop = np.empty(len(sources) * ends, np.int64)
-    sampled = np.empty(len(sources) * ends, np.bool_)
+    preimage = np.empty(num_endpoints, np.int32)
+    length = np.empty(len(sources) * num_endpoints, np.int32)
+    num_routes = np.empty(len(sources) * num_endpoints, np.int32)
+    first_hop = np.empty(len(sources) * num_endpoints, np.int64)
+    sampled = np.empty(len(sources) * num_endpoints, np.bool_)
     # 1. The hops of all routes: a source has as many as its representative.
-    total = 0
+    num_hops = 0
     for source in sources:
         q = symmetry.source_class[source]
-        for p in range(q * ends, (q + 1) * ends):
-            total += np.int64(choices.routes[p]) * max(choices.length[p], 0)
-    # 2. Row by row, those of the pair whose image it is; first the image of all channels, which
-    #    is the same for all rows of a source.
-    hops = np.empty(total, np.int32)
-    used = 0
-    known_length, known_count, known_hops = choices.length, choices.routes, choices.hops
+        for original in range(q * num_endpoints, (q + 1) * num_endpoints):
+            num_hops += np.int64(choices.routes[original]) * max(choices.length[original], 0)
+    # 2. Row by row, the images of the routes in the row `original` of the representative. The image
+    #    of a channel is the same for all rows of a source.
+    hops = np.empty(num_hops, np.int32)
+    next_position = 0
+    original_length, original_count, original_hops = choices.length, choices.routes, choices.hops
     for r in range(len(sources)):
         q = symmetry.source_class[sources[r]]
         source_images(symmetry, sources[r], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
-        for j in range(ends):
-            p = q * ends + preimage[j]
-            row = r * ends + j
-            length[row], count[row] = known_length[p], known_count[p]
-            sampled[row] = choices.sampled[p]
-            first_hop[row] = used
-            first_hop_of_pair = choices.first_hop[p]
+        for j in range(num_endpoints):
+            original = q * num_endpoints + preimage[j]
+            row = r * num_endpoints + j
+            length[row], num_routes[row] = original_length[original], original_count[original]
+            sampled[row] = choices.sampled[original]
+            first_hop[row] = next_position
+            original_first_hop = choices.first_hop[original]
             for h in range(
-                first_hop_of_pair, first_hop_of_pair + np.int64(max(length[row], 0)) * count[row]
+                original_first_hop,
+                original_first_hop + np.int64(max(length[row], 0)) * num_routes[row],
             ):
-                hops[used] = channel_image[known_hops[h]]
-                used += 1
-    return ChoiceArrays(length, count, first_hop, hops, sampled)
+                hops[next_position] = channel_image[original_hops[h]]
+                next_position += 1
+    return ChoiceArrays(length, num_routes, first_hop, hops, sampled)
 
 
 @jit
 def image_rows(symmetry, sources, endpoints, num_channels):
-    """Return the row of the representatives whose image is each row of `translate_routes`.
+    """Return which row of the representatives `translate_routes` translates to each of its rows.
 
     Returns
     -------
     rows : int64 array, shape (R * P,)
+        Row ``q * P + k`` for ``r * P + j``: q is the class of source r, and k the preimage of j.
     """
-    ends = len(endpoints)
+    num_endpoints = len(endpoints)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(num_channels, np.int32)
-    preimage = np.empty(ends, np.int32)
-    rows = np.empty(len(sources) * ends, np.int64)
+    preimage = np.empty(num_endpoints, np.int32)
+    rows = np.empty(len(sources) * num_endpoints, np.int64)
     for r in range(len(sources)):
         source_images(symmetry, sources[r], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
-        for j in range(ends):
-            rows[r * ends + j] = symmetry.source_class[sources[r]] * ends + preimage[j]
+        for j in range(num_endpoints):
+            rows[r * num_endpoints + j] = (
+                symmetry.source_class[sources[r]] * num_endpoints + preimage[j]
+            )
     return rows
 
 
@@ -132,15 +141,20 @@ def fill_preimages(endpoints, switch_image, preimage):
 
 @jit
 def hops_by_source(choices, symmetry, endpoints):
-    """Return each source's first hop in a table of one route per pair; int64, shape (P + 1,)."""
-    ends = len(endpoints)
-    of_class = np.zeros(len(symmetry.representative), np.int64)
-    for q in range(len(of_class)):
-        for p in range(q * ends, (q + 1) * ends):
-            of_class[q] += max(choices.length[p], 0)
-    start = np.zeros(ends + 1, np.int64)
-    for i in range(ends):
-        start[i + 1] = start[i] + of_class[symmetry.source_class[endpoints[i]]]
+    """Return where the hops of each source begin in a table with one route per pair.
+
+    The hops of source i are ``start[i]:start[i + 1]``; int64, shape (P + 1,). All routes of a pair
+    are equally long, so it does not matter which are chosen.
+    """
+    num_endpoints = len(endpoints)
+    # The hops of all pairs from a source of each class.
+    num_hops = np.zeros(len(symmetry.representative), np.int64)
+    for q in range(len(num_hops)):
+        for p in range(q * num_endpoints, (q + 1) * num_endpoints):
+            num_hops[q] += max(choices.length[p], 0)
+    start = np.zeros(num_endpoints + 1, np.int64)
+    for i in range(num_endpoints):
+        start[i + 1] = start[i] + num_hops[symmetry.source_class[endpoints[i]]]
     return start
 
 
@@ -163,42 +177,46 @@ def write_chosen_routes(
     start : int64 array, shape (P + 1,)
         From `hops_by_source`.
     sources : tuple of two ints
-        The first one and the one behind the last.
+        Indices of the first one and of the one behind the last, among the endpoints.
     lengths : int32 array, shape (P, P)
         The sources' rows are overwritten; −1 for no route.
     hops : int32 array
         The sources' part is overwritten: channels of all routes, pair after pair.
     """
-    ends = len(endpoints)
+    num_endpoints = len(endpoints)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(len(symmetry.channel_source), np.int32)
-    preimage = np.empty(ends, np.int32)
-    known_length, first_hop, known_hops = choices.length, choices.first_hop, choices.hops
+    preimage = np.empty(num_endpoints, np.int32)
+    original_length, first_hop, original_hops = choices.length, choices.first_hop, choices.hops
     for i in range(sources[0], sources[1]):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
-        used = start[i]
-        for j in range(ends):
-            p = q * ends + preimage[j]
-            n = known_length[p]
-            lengths[i, j] = n
-            route_start = first_hop[p] + np.int64(n) * chosen[i * ends + j if by_pair else p]
-            for h in range(n):
-                hops[used + h] = channel_image[known_hops[route_start + h]]
-            used += max(n, 0)
+        next_position = start[i]
+        for j in range(num_endpoints):
+            original = q * num_endpoints + preimage[j]
+            num_hops = original_length[original]
+            lengths[i, j] = num_hops
+            route_start = (
+                first_hop[original]
+                + np.int64(num_hops) * chosen[i * num_endpoints + j if by_pair else original]
+            )
+            for h in range(num_hops):
+                hops[next_position + h] = channel_image[original_hops[route_start + h]]
+            next_position += max(num_hops, 0)
 
 
 @jit
 def single_route_load(choices, weight, bins, num_bins):
-    """Sum the load of the rows with one route by bin.
+    """Sum the load of the rows with one route by bin; rows with a choice add nothing.
 
     Parameters
     ----------
     weight : int64 array, shape (R,)
         Weight of each row's route.
     bins : int32 array
-        Bin of every hop in ``choices.hops``.
+        Bin of every hop in ``choices.hops``: a group of channels whose loads are added up, such as
+        all images of a channel.
     num_bins : int
 
     Returns
@@ -206,9 +224,9 @@ def single_route_load(choices, weight, bins, num_bins):
     load : int64 array, shape (B,)
     """
     load = np.zeros(num_bins, np.int64)
-    length, count, first_hop = choices.length, choices.routes, choices.first_hop
-    for p in range(len(weight)):
-        if count[p] == 1:
-            for h in range(first_hop[p], first_hop[p] + length[p]):
-                load[bins[h]] += weight[p]
+    length, num_routes, first_hop = choices.length, choices.routes, choices.first_hop
+    for row in range(len(weight)):
+        if num_routes[row] == 1:
+            for h in range(first_hop[row], first_hop[row] + length[row]):
+                load[bins[h]] += weight[row]
     return load
