@@ -17,7 +17,7 @@ _ONE, _SIX, _LOW = u(1), u(6), u(63)
 
 
 @intrinsic
-def prefetch(context, array, place):
+def prefetch(context, array, index):
     """Prefetch an element of a one-dimensional array into the cache.
 
     The work of a cycle is done in rounds over the same queues; each round prefetches the data of
@@ -26,16 +26,19 @@ def prefetch(context, array, place):
 
     def emit(code, builder, signature, values):
         """Emit LLVM's prefetch of an array's item."""
-        kind, _ = signature.args
-        view = code.make_array(kind)(code, builder, values[0])
+        array_type, _ = signature.args
+        view = code.make_array(array_type)(code, builder, values[0])
         address = builder.gep(view.data, [values[1]])
-        byte = ir.IntType(8).as_pointer()
+        pointer = ir.IntType(8).as_pointer()
         number = ir.IntType(32)
-        call = builder.module.declare_intrinsic(
-            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch",
+            [pointer],
+            ir.FunctionType(ir.VoidType(), [pointer, number, number, number]),
         )
+        # for a read (0), into all levels of the cache (3), as data (1)
         hints = [ir.Constant(number, value) for value in (0, 3, 1)]
-        builder.call(call, [builder.bitcast(address, byte), *hints])
+        builder.call(function, [builder.bitcast(address, pointer), *hints])
         return code.get_dummy_value()
 
     return types.none(array, types.intp), emit
@@ -51,7 +54,7 @@ def mark(bits, row, item):
 def mark_if(condition, bits, row, item):
     """Set the bit of an item if a condition holds, without a branch that may be mispredicted.
 
-    If it does not hold, `item` may be any number.
+    If it does not hold, `item` may be any number: no bit of the row changes.
     """
     safe_item = item if condition else 0
     bits[u(row), u(safe_item) >> _SIX] |= u(condition) << (u(safe_item) & _LOW)
@@ -70,10 +73,13 @@ def lowest(bits):
 
 
 @inline
-def draw(random, row, place):
-    """Draw a random word of one of several streams (SplitMix64)."""
-    random[row, place] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[row, place]
+def draw(states, row, column):
+    """Draw the next random word of the stream with the state ``states[row, column]`` (SplitMix64).
+
+    Updates the state.
+    """
+    states[row, column] += np.uint64(0x9E3779B97F4A7C15)
+    z = states[row, column]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

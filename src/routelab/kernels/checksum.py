@@ -24,12 +24,13 @@ def checksum(words):
     """
     factor = np.uint64(0x9E3779B97F4A7C15)
     a, b, c, d = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    whole = len(words) // 4 * 4
-    for i in range(0, whole, 4):
+    # Blocks of four words, and up to three words behind the last block.
+    blocks_end = len(words) // 4 * 4
+    for i in range(0, blocks_end, 4):
         a = (a ^ words[i]) * factor
         b = (b ^ words[i + 1]) * factor
         c = (c ^ words[i + 2]) * factor
         d = (d ^ words[i + 3]) * factor
-    for i in range(whole, len(words)):
+    for i in range(blocks_end, len(words)):
         a = (a ^ words[i]) * factor
     return (((a * factor ^ b) * factor ^ c) * factor ^ d) * factor

@@ -9,9 +9,9 @@ from routelab.kernels.hops import table
 from routelab.kernels.jit import inline
 
 SIZE, DISTANCE, STARTS, CHANNELS, TARGETS, OWN = range(6)
-"""Arrays: number of switches; hops by (target, source); first place of each switch among the
-channels; channels by the switch that they leave; switches that they enter; numbers of the
-algorithm."""
+"""Arrays: number of switches; hops by (target, source); index of each switch's first channel among
+the CHANNELS, which are sorted by the switch that they leave; the switches that these enter; numbers
+of the algorithm."""
 
 
 @inline
@@ -23,12 +23,12 @@ def distances_to(tables, target):
 
 @inline
 def leaving(tables, switch):
-    """Return the first place of a switch's leaving channels and the place after the last."""
+    """Return the index of the first channel that leaves a switch, and the index after the last."""
     starts = table(tables, STARTS) + switch
     return np.int64(tables[starts]), np.int64(tables[starts + 1])
 
 
 @inline
-def channel_at(tables, place):
-    """Return the channel at a place, and the switch that it enters."""
-    return tables[table(tables, CHANNELS) + place], tables[table(tables, TARGETS) + place]
+def channel_at(tables, index):
+    """Return the channel at an index from `leaving`, and the switch that it enters."""
+    return tables[table(tables, CHANNELS) + index], tables[table(tables, TARGETS) + index]

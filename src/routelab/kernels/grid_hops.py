@@ -12,7 +12,7 @@ from routelab.kernels.jit import inline
 
 # Arrays of the tables, by number; a plugin's own arrays follow from OWN on.
 HEAD = 0
-"""Dimensions, classes of a ring, `TIES_…`, number of orders."""
+"""Four numbers: dimensions, classes of a ring (`ring_classes`), `TIES_…`, orders in ORDERS."""
 SIZES = 1
 """Switches along each dimension."""
 RINGS = 2
@@ -30,6 +30,7 @@ SWITCHES = 7
 OWN = 8
 
 TIES_POSITIVE, TIES_BALANCED, TIES_RANDOM = 0, 1, 2
+"""How `tie_sign` chooses between two directions that are half a ring each."""
 
 
 @inline
@@ -66,7 +67,10 @@ def coordinate(tables, switch, dimension):
 
 @inline
 def shortest_steps(tables, dimension, here, there):
-    """Return the steps from one switch to the coordinate of another; half a ring is positive."""
+    """Return the steps from one switch to the coordinate of another; half a ring is positive.
+
+    On a ring of 8 switches: −3 from 1 to 6, and +4 from 6 to 2.
+    """
     steps = coordinate(tables, there, dimension) - coordinate(tables, here, dimension)
     size = ring_size(tables, dimension)
     if size:
@@ -123,10 +127,11 @@ def minimal_steps(tables, dimension, source, target, here, random):
 
 @inline
 def channel_towards(tables, here, dimension, steps):
-    """Return the channel of the first of those steps; `steps` is not 0."""
+    """Return the channel of the first of some steps from a switch; `steps` is not 0."""
     count = dimensions(tables)
-    slot = dimension if steps > 0 else dimension + count
-    return np.int64(tables[table(tables, OUT) + here * (2 * count) + slot])
+    # Each switch has its channels in positive directions first.
+    direction = dimension if steps > 0 else dimension + count
+    return np.int64(tables[table(tables, OUT) + here * (2 * count) + direction])
 
 
 @inline
@@ -143,10 +148,11 @@ def ring_class(tables, here, dimension, steps):
     """
     last_class = ring_classes(tables) - 1
     size = ring_size(tables, dimension)
-    if last_class == 0 or size == 0:
+    if last_class == 0 or size == 0:  # no dateline, or a line, where no route crosses one
         return last_class
-    end = coordinate(tables, here, dimension) + steps
-    return np.int64(0) if end < 0 or end >= size else last_class
+    # The rest of the route crosses the dateline if it ends beyond the first or the last switch.
+    end_coordinate = coordinate(tables, here, dimension) + steps
+    return np.int64(0) if end_coordinate < 0 or end_coordinate >= size else last_class
 
 
 @inline
@@ -161,16 +167,17 @@ def order_step(tables, order, source, target, here, random):
     Returns
     -------
     channel, vc : int
-        `vc` is the class of `ring_class`.
+        `vc` is the class of `ring_class`. −1 and 0 at the target.
     """
     count = dimensions(tables)
-    base = table(tables, ORDERS) + order * count
-    from_ = table(tables, COORDINATES) + here * count
-    to = table(tables, COORDINATES) + target * count
-    for place in range(count):
-        dimension = np.int64(tables[base + place])
-        # fast path: in most calls some coordinates are equal
-        if tables[from_ + dimension] == tables[to + dimension]:
+    first_dimension = table(tables, ORDERS) + order * count
+    here_coordinates = table(tables, COORDINATES) + here * count
+    target_coordinates = table(tables, COORDINATES) + target * count
+    for position in range(count):
+        dimension = np.int64(tables[first_dimension + position])
+        # Compared first, because in most calls some coordinates are equal, and to compute their
+        # steps takes longer.
+        if tables[here_coordinates + dimension] == tables[target_coordinates + dimension]:
             continue
         steps = minimal_steps(tables, dimension, source, target, here, random)
         channel = channel_towards(tables, here, dimension, steps)
@@ -185,18 +192,19 @@ def directed_order_step(tables, order, backwards, target, here):
     Parameters
     ----------
     order : int
+        Number of the order in the tables.
     backwards : int
         Bit d is set if dimension d is crossed in the negative direction.
 
     Returns
     -------
     channel, vc : int
-        `vc` is the class of `ring_class`.
+        `vc` is the class of `ring_class`. −1 and 0 at the target.
     """
     count = dimensions(tables)
-    base = table(tables, ORDERS) + order * count
-    for place in range(count):
-        dimension = np.int64(tables[base + place])
+    first_dimension = table(tables, ORDERS) + order * count
+    for position in range(count):
+        dimension = np.int64(tables[first_dimension + position])
         sign = 1 - 2 * ((backwards >> dimension) & 1)
         steps = steps_with_sign(tables, dimension, here, target, sign)
         if steps != 0:
@@ -207,33 +215,36 @@ def directed_order_step(tables, order, backwards, target, here):
 
 @inline
 def switch_in_quadrant(tables, source, target, backwards, random):
-    """Draw a switch between two, uniformly.
+    """Draw a switch of the quadrant between two switches, uniformly.
+
+    The quadrant has the switches that routes in the given directions can pass; both ends belong to
+    it. From (0, 0) to (1, 2) of a mesh it has 6.
 
     Parameters
     ----------
     backwards : int
         Bit d is set if the quadrant is in the negative direction of dimension d.
-
-    Returns
-    -------
-    switch : int
-        The quadrant includes both ends.
     """
-    place = np.int64(0)
+    grid_point = np.int64(0)
     for dimension in range(dimensions(tables)):
         sign = 1 - 2 * ((backwards >> dimension) & 1)
         steps = steps_with_sign(tables, dimension, source, target, sign)
         random = another(random)
+        # On a line, the steps may be against `sign`, which is ignored there.
         sign = 1 if steps > 0 else -1
-        there = coordinate(tables, source, dimension) + sign * pick(random, abs(steps) + 1)
+        between = coordinate(tables, source, dimension) + sign * pick(random, abs(steps) + 1)
         size = np.int64(tables[table(tables, SIZES) + dimension])
-        place = place * size + (there + size) % size
-    return np.int64(tables[table(tables, SWITCHES) + place])
+        # Row-major, modulo the ring; `between` may be as low as 1 − size.
+        grid_point = grid_point * size + (between + size) % size
+    return np.int64(tables[table(tables, SWITCHES) + grid_point])
 
 
 @inline
 def minimal_directions(tables, source, target, random):
-    """Return bits of the dimensions whose shortest direction is negative; ties are random."""
+    """Return an int whose bit d is set if the shortest direction in dimension d is negative.
+
+    Half a ring is crossed in a random direction.
+    """
     backwards = np.int64(0)
     for dimension in range(dimensions(tables)):
         steps = shortest_steps(tables, dimension, source, target)
@@ -247,7 +258,7 @@ def minimal_directions(tables, source, target, random):
 
 @inline
 def weighted_directions(tables, source, target, random, local):
-    """Draw bits of the dimensions to cross in the negative direction, weighted by distance.
+    """Draw the direction in each dimension; bit d of the result is set if it is negative.
 
     On a ring of k switches a distance of D <= k / 2 takes the short direction with probability
     (k - D) / k and the long one with D / k. A line has one direction.

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 from routelab.kernels.jit import helper, inline
 
 ABI = 2
-"""Changes whenever a signature or a column does."""
+"""Version of the signatures and columns: changes whenever one of them does."""
 
 # Columns of a packet's row. A routing function may read all of them. It may write STATE … and, in
 # inject and in phase 0, WAYPOINT; the other columns belong to the engine.
@@ -67,7 +67,13 @@ BUSY_UNTIL = 1
 NOW = 0
 """The cycle, in the row behind those of the channels."""
 
-# The engine block of the tables, from tables[0] on: numbers, then arrays one behind the other.
+# The tables of a program, with those of a program that it builds on, in one array:
+#
+#     tables[0]                    where the engine block begins: behind all other tables
+#     tables[1 + k]                where array k of the program begins
+#     tables[tables[0] - 1 - k]    where array k begins that `append_tables` appended
+#
+# The engine block: numbers, then arrays one behind the other.
 (
     BLOCK_CHANNELS,  # how many there are
     BLOCK_CLASSES,  # classes of one phase
@@ -88,9 +94,11 @@ class RandomWord(NamedTuple):
     ----------
     word : uint64
     script : uint64
-        0 in a simulation. In the checker, which decides every draw to try all outcomes, the address
-        of `SCRIPT_ROWS` rows of two int32: the number of draws so far, and a mark; then for each
-        draw the number of its outcomes, and the outcome. (An array would count its references.)
+        0 in a simulation. The checker tries all outcomes of every draw: there it is the address of
+        a script, `SCRIPT_ROWS` rows of two int32 (Numba would count the references to an array)::
+
+            row 0    number of draws so far      0, `TOO_MANY` or `SKIPPED`
+            row n    outcomes of the nth draw    the outcome, from 0, that the draw returns
     """
 
     word: Any
@@ -149,7 +157,7 @@ def hop_kernel(function: Callable[..., Any]) -> Any:
     TypeError
         If the function does not take the arguments of `HOP`.
     """
-    return _kernel("hop", HOP, function)
+    return _compile_at_first_use("hop", HOP, function)
 
 
 def inject_kernel(function: Callable[..., Any]) -> Any:
@@ -160,7 +168,7 @@ def inject_kernel(function: Callable[..., Any]) -> Any:
     TypeError
         If the function does not take the arguments of `INJECT`.
     """
-    return _kernel("inject", INJECT, function)
+    return _compile_at_first_use("inject", INJECT, function)
 
 
 _ARGUMENTS = {
@@ -169,11 +177,12 @@ _ARGUMENTS = {
 }
 
 
-def _kernel(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
+def _compile_at_first_use(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
     """Return a function that Numba compiles at its first use, and for one signature only.
 
     Numba calls the method `compile` whenever it needs the compiled code: for a call, from Python
-    or from compiled code, and for a pointer. It asks for the types of the arguments at hand.
+    or from compiled code, and for a pointer. It asks for code that fits the arguments of the call.
+    The method that replaces it compiles for `signature` instead, once.
     """
     code = function.__code__
     arguments = code.co_varnames[: code.co_argcount]
@@ -182,24 +191,26 @@ def _kernel(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
             f"{kind} function {function.__name__} takes ({', '.join(arguments)}); under ABI {ABI} "
             f"of hop-by-hop routing it takes ({_ARGUMENTS[kind]})"
         )
-    kernel = _cached(function)
+    kernel = _jit(function)
     if kernel is function:  # NUMBA_DISABLE_JIT asks for plain Python
         return kernel
     compile_for = kernel.compile
 
     def compile_once(_: Any = None) -> Any:
-        # simulations may run in threads
+        # Threads of a simulation may call the function for the first time together.
         with global_compiler_lock:
             if not kernel.signatures:
                 try:
                     compile_for(signature)
                 except NumbaError:
-                    # functions that allocate need the count of references; others fail again
+                    # Perhaps because the function allocates, which needs the count of references.
+                    # If not, it fails again. Numba remembers the failure: let it forget that.
                     kernel.targetoptions["_nrt"] = True
                     kernel._compiler._failed_cache.clear()
                     compile_for(signature)
                 kernel.disable_compile()
-        # to be called instead of the compiled code, so that arguments are checked and converted
+        # Numba calls what this returns. The dispatcher, unlike the compiled code, checks and
+        # converts arguments.
         return kernel
 
     kernel.compile = compile_once
@@ -211,13 +222,13 @@ def is_kernel(value: Any) -> bool:
     return isinstance(value, Dispatcher) and "compile" in vars(value)
 
 
-def _cached(function: Callable[..., Any]) -> Any:
-    """Let Numba compile a function, and cache the code if the function comes from a file."""
+def _jit(function: Callable[..., Any]) -> Any:
+    """Let Numba compile a function when it is called, and cache the code if it has a file."""
     options: dict[str, Any] = {
         "nogil": True,
-        # without counting references to arrays, which takes longer than many a decision
+        # Without counting references to arrays, which takes longer than many a decision.
         "_nrt": False,
-        # defaults: else they are those of the first function that calls this one
+        # The defaults. Unless they are named, the first function that calls this one decides.
         "error_model": "python",
         "fastmath": False,
         "forceinline": False,
@@ -225,7 +236,7 @@ def _cached(function: Callable[..., Any]) -> Any:
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:
-        # numba cannot cache code that has no file
+        # Numba cannot cache code that has no file.
         return njit(**options)(function)
 
 
@@ -263,14 +274,15 @@ def class_flits(tables, queues, channel, phase, vc):
     """
     block = np.int64(tables[0])
     channels, classes = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_CLASSES]
-    name = phase * classes + vc
+    class_number = phase * classes + vc
     if not (0 <= channel < channels and 0 <= vc < classes and phase >= 0):
         return np.int64(0)
-    if name >= tables[block + BLOCK_ALL_CLASSES]:
+    if class_number >= tables[block + BLOCK_ALL_CLASSES]:
         return np.int64(0)
-    place = block + BLOCK_QUEUES + 2 * channels + name
-    first_class, count = tables[place], tables[place + tables[block + BLOCK_ALL_CLASSES]]
-    return _occupied_flits(tables, queues, block, channel, first_class, count)
+    # Behind two arrays by channel: the first virtual channel of each class, then their numbers.
+    class_row = block + BLOCK_QUEUES + 2 * channels + class_number
+    first_vc, count = tables[class_row], tables[class_row + tables[block + BLOCK_ALL_CLASSES]]
+    return _occupied_flits(tables, queues, block, channel, first_vc, count)
 
 
 @inline
@@ -292,10 +304,11 @@ def channel_flits(tables, queues, channel):
     channels, classes = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_ALL_CLASSES]
     if not 0 <= channel < channels:
         return np.int64(0)
-    # classes follow each other from virtual channel 0 on
-    last_row = block + BLOCK_QUEUES + 2 * channels + classes - 1
+    # The classes follow each other from virtual channel 0 on. So a channel has as many as the first
+    # one of the last class, plus the number in that class.
+    last_class = block + BLOCK_QUEUES + 2 * channels + classes - 1
     return _occupied_flits(
-        tables, queues, block, channel, 0, tables[last_row] + tables[last_row + classes]
+        tables, queues, block, channel, 0, tables[last_class] + tables[last_class + classes]
     )
 
 
@@ -319,14 +332,17 @@ def waiting_flits(tables, queues, channel):
         0 for a channel that does not exist, and if the program has not set `HopProgram.waiting`.
     """
     block = np.int64(tables[0])
-    channels, row = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_WAITING]
-    if row < 0 or not 0 <= channel < channels:
+    channels, first_row = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_WAITING]
+    if first_row < 0 or not 0 <= channel < channels:
         return np.int64(0)
-    busy_cycles = np.int64(queues[row + channel, BUSY_UNTIL]) - queues[row + channels, NOW]
-    flits = np.int64(queues[row + channel, FRONT_FLITS])
+    busy_cycles = (
+        np.int64(queues[first_row + channel, BUSY_UNTIL]) - queues[first_row + channels, NOW]
+    )
+    flits = np.int64(queues[first_row + channel, FRONT_FLITS])
+    # What the channel still sends, from the cycles that it takes for a unit.
     if busy_cycles > 0:
-        busy = tables[block + BLOCK_QUEUES + channels + channel]
-        flits += busy_cycles * tables[block + BLOCK_UNIT_FLITS] // busy
+        unit_cycles = tables[block + BLOCK_QUEUES + channels + channel]
+        flits += busy_cycles * tables[block + BLOCK_UNIT_FLITS] // unit_cycles
     return flits
 
 
@@ -337,8 +353,12 @@ def waiting_packets(tables, queues, channel):
 
 
 @inline
-def _occupied_flits(tables, queues, block, channel, first, count):
-    row = np.int64(tables[block + BLOCK_QUEUES + channel]) + first
+def _occupied_flits(tables, queues, block, channel, first_vc, count):
+    """Return the flits in the buffers of `count` virtual channels of a channel, from `first_vc` on.
+
+    What the switch before the channel does not know to be free is occupied.
+    """
+    row = np.int64(tables[block + BLOCK_QUEUES + channel]) + first_vc
     units = np.int64(0)
     for queue in range(row, row + count):
         units += queues[queue, CAPACITY] - queues[queue, CREDITS]
@@ -347,6 +367,7 @@ def _occupied_flits(tables, queues, block, channel, first, count):
 
 @inline
 def _whole_packets(tables, flits):
+    """Return how many packets have that many flits, rounded up."""
     size = np.int64(tables[np.int64(tables[0]) + BLOCK_PACKET_FLITS])
     return (flits + size - 1) // size
 
@@ -376,14 +397,16 @@ def offers(hop, tables, packets, packet, queues, switch, target, random, out):
     numba passes `hop` as a value of ``FunctionType(HOP)`` inside the signature `INJECT`: one
     compiled inject function serves every program.
     """
-    before, waypoint = packets[packet, TARGET], packets[packet, WAYPOINT]
-    own0, own1 = packets[packet, STATE], packets[packet, STATE + 1]
-    own2, own3 = packets[packet, STATE + 2], packets[packet, STATE + 3]
+    # TARGET is changed here, and hop may write the other columns. It gets no channel and no class,
+    # as at injection.
+    old_target, old_waypoint = packets[packet, TARGET], packets[packet, WAYPOINT]
+    state0, state1 = packets[packet, STATE], packets[packet, STATE + 1]
+    state2, state3 = packets[packet, STATE + 2], packets[packet, STATE + 3]
     packets[packet, TARGET] = target
     count = hop(tables, packets, packet, queues, switch, np.int64(-1), np.int64(-1), random, out)
-    packets[packet, TARGET], packets[packet, WAYPOINT] = before, waypoint
-    packets[packet, STATE], packets[packet, STATE + 1] = own0, own1
-    packets[packet, STATE + 2], packets[packet, STATE + 3] = own2, own3
+    packets[packet, TARGET], packets[packet, WAYPOINT] = old_target, old_waypoint
+    packets[packet, STATE], packets[packet, STATE + 1] = state0, state1
+    packets[packet, STATE + 2], packets[packet, STATE + 3] = state2, state3
     return count
 
 
@@ -411,6 +434,7 @@ def pick_large(random, count):
     """Return one of 0 … count−1 by all 64 bits; `count` may be as large as 2^32."""
     if random.script != 0:
         return _scripted(random.script, count)
+    # The upper 64 bits of word * count, which has 96: the word's halves are multiplied separately.
     low = (random.word & np.uint64(0xFFFFFFFF)) * np.uint64(count) >> np.uint64(32)
     return np.int64(((random.word >> np.uint64(32)) * np.uint64(count) + low) >> np.uint64(32))
 
@@ -440,10 +464,10 @@ def pick_share(random, tables, upto, count):
     """
     if random.script != 0:
         return _scripted(random.script, count)
-    share, number = pick_word(random.word, 1 << 31), np.int64(0)
-    while number < count - 1 and share >= tables[upto + number]:
-        number += 1
-    return number
+    drawn, outcome = pick_word(random.word, 1 << 31), np.int64(0)
+    while outcome < count - 1 and drawn >= tables[upto + outcome]:
+        outcome += 1
+    return outcome
 
 
 @inline
@@ -475,47 +499,49 @@ def redraw(random):
     """
     if random.script != 0:
         _store(random.script, np.int64(1), np.int32(SKIPPED))
+        # the draws that follow need not be tried: all that this outcome leads to is skipped
         return RandomWord(word_after(random.word), np.uint64(0))
     return another(random)
 
 
 @intrinsic
-def _load(typing_context: Any, address: Any, place: Any) -> Any:
-    """Return a number of a script."""
+def _load(typing_context: Any, address: Any, index: Any) -> Any:
+    """Return number `index` of the script at an address: 2 n is in column 0 of row n."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(_place_of(builder, arguments))
+        return builder.load(_pointer_to(builder, arguments))
 
     return types.int32(types.uint64, types.int64), generate
 
 
 @intrinsic
-def _store(typing_context: Any, address: Any, place: Any, value: Any) -> Any:
-    """Write a number into a script."""
+def _store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    """Write number `index` of the script at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], _place_of(builder, arguments))
+        builder.store(arguments[2], _pointer_to(builder, arguments))
         return context.get_dummy_value()
 
     return types.void(types.uint64, types.int64, types.int32), generate
 
 
-def _place_of(builder: Any, arguments: Any) -> Any:
+def _pointer_to(builder: Any, arguments: Any) -> Any:
+    """Emit the pointer to an int32 from its array's address and its index there."""
     numbers = builder.inttoptr(arguments[0], ir.IntType(32).as_pointer())
     return builder.gep(numbers, [arguments[1]])
 
 
 @helper(_nrt=False)
 def _scripted(script, count):
-    """Return the outcome of the next draw, and note how many there are."""
-    place = np.int64(_load(script, np.int64(0))) + 1
-    if place >= SCRIPT_ROWS or count > MOST_OUTCOMES:
+    """Return the outcome that a script has for the next draw; write how many there are into it."""
+    draw = np.int64(_load(script, np.int64(0))) + 1
+    if draw >= SCRIPT_ROWS or count > MOST_OUTCOMES:
         _store(script, np.int64(1), np.int32(TOO_MANY))
         return np.int64(0)
-    _store(script, np.int64(0), np.int32(place))
-    _store(script, np.int64(2 * place), np.int32(count))
-    # with other queues there may be fewer
-    return np.int64(min(_load(script, np.int64(2 * place + 1)), count - 1))
+    _store(script, np.int64(0), np.int32(draw))
+    _store(script, np.int64(2 * draw), np.int32(count))
+    # The script is of an earlier call: with other queues, the draw may have fewer outcomes.
+    return np.int64(min(_load(script, np.int64(2 * draw + 1)), count - 1))
 
 
 @inline

@@ -22,8 +22,10 @@ from routelab.kernels.hops import (
     table,
 )
 
-# State of packets of randomized quadrants.
-_BACKWARDS, _BETWEEN, _ORDERS, _BEHIND = STATE, STATE + 1, STATE + 2, STATE + 3
+# State of packets of randomized quadrants: directions (bit d: dimension d backwards), the switch
+# between both halves of the route, orders of both halves as ``second * num_orders + first``, and
+# the half that the packet is in, 0 or 1.
+_BACKWARDS, _BETWEEN, _ORDERS, _HALF = STATE, STATE + 1, STATE + 2, STATE + 3
 
 
 @hop_kernel
@@ -35,11 +37,11 @@ def order_hop(tables, packets, packet, queues, switch, channel, vc, random, out)
     """
     if packets[packet, STATE] == 0:
         packets[packet, STATE] = 1 + pick(random, order_count(tables))
-    order = packets[packet, STATE] - 1
+    order = packets[packet, STATE] - 1  # 0 is the state of a packet without an order
     source, target = packets[packet, SOURCE], packets[packet, TARGET]
-    onward, ring = order_step(tables, order, source, target, switch, random)
-    out[0, 0] = onward
-    out[0, 1] = order * ring_classes(tables) + ring
+    next_channel, ring_vc = order_step(tables, order, source, target, switch, random)
+    out[0, 0] = next_channel
+    out[0, 1] = order * ring_classes(tables) + ring_vc
     out[0, 2] = 0
     return 1
 
@@ -51,33 +53,38 @@ def quadrant_inject(tables, reals, packets, packet, queues, hop, random, out):
     The plugin's array holds 1 if distances below a quarter of a ring take the short direction.
     """
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
-    local = tables[table(tables, OWN)] != 0
-    backwards = weighted_directions(tables, source, target, random, local)
-    # the directions used at most one word per dimension from this one on
+    is_local = tables[table(tables, OWN)] != 0
+    backwards = weighted_directions(tables, source, target, random, is_local)
+    # The directions have used this word and those after it, at most one for each dimension. The
+    # switch begins a second sequence, and the orders take the inverse of its first word.
     random = another(inverted(random))
     packets[packet, _BACKWARDS] = backwards
     packets[packet, _BETWEEN] = switch_in_quadrant(tables, source, target, backwards, random)
-    orders = order_count(tables)
-    packets[packet, _ORDERS] = pick(inverted(random), orders * orders)
+    num_orders = order_count(tables)
+    packets[packet, _ORDERS] = pick(inverted(random), num_orders * num_orders)
     return 0
 
 
 @hop_kernel
 def quadrant_hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer the next hop in dimension order to the waypoint, then to the target.
+    """Offer the next hop in dimension order to the switch between both halves, then to the target.
 
     Directions are those of injection. Each half of the route, and each order in it, has
     `ring_classes` separate classes.
     """
     between = packets[packet, _BETWEEN]
     if switch == between:
-        packets[packet, _BEHIND] = 1
-    behind = packets[packet, _BEHIND]
-    orders = order_count(tables)
-    order = packets[packet, _ORDERS] // orders if behind else packets[packet, _ORDERS] % orders
-    target = packets[packet, TARGET] if behind else between
-    onward, ring = directed_order_step(tables, order, packets[packet, _BACKWARDS], target, switch)
-    out[0, 0] = onward
-    out[0, 1] = (behind * orders + order) * ring_classes(tables) + ring
+        packets[packet, _HALF] = 1
+    half = packets[packet, _HALF]
+    num_orders = order_count(tables)
+    order = (
+        packets[packet, _ORDERS] // num_orders if half else packets[packet, _ORDERS] % num_orders
+    )
+    target = packets[packet, TARGET] if half else between
+    next_channel, ring_vc = directed_order_step(
+        tables, order, packets[packet, _BACKWARDS], target, switch
+    )
+    out[0, 0] = next_channel
+    out[0, 1] = (half * num_orders + order) * ring_classes(tables) + ring_vc
     out[0, 2] = 0
     return 1

@@ -13,6 +13,7 @@ from routelab.kernels.hops import (
 from routelab.kernels.jit import inline
 
 QUEUES = ("output", "channel", "class", "waiting")
+"""Queues of a channel, whose lengths packets may compare; see `queue_flits`."""
 _OUTPUT, _CHANNEL, _CLASS, _WAITING = range(4)
 
 
@@ -23,9 +24,10 @@ def queue_flits(tables, queues, kind, channel, phase, vc):
     Parameters
     ----------
     kind : int
-        ``output``: what waits inside the switch for the channel, and what the credits of all
-        virtual channels behind it show to be occupied or on the way; ``channel`` and ``waiting``:
-        these two alone; ``class``: the occupied room of one class of virtual channels.
+        Index in `QUEUES`. ``waiting``: flits that wait for the channel inside the switch;
+        ``channel``: flits in the buffers of all its virtual channels and on the way there, as its
+        credits show; ``output``: both together; ``class``: flits in the buffers of one class of
+        virtual channels and on the way there.
     channel : int
     phase, vc : int
         The class; see `routelab.kernels.hops.class_flits`.
@@ -49,7 +51,7 @@ def shortest_queue(tables, packets, packet, queues, kind, count, random, out):
     Parameters
     ----------
     kind : int
-        Which of `QUEUES`.
+        Index in `QUEUES`.
     count : int
         Candidates in the first rows of `out`.
     random : uint64
@@ -62,14 +64,17 @@ def shortest_queue(tables, packets, packet, queues, kind, count, random, out):
     flits : int
     """
     row, shortest, only_escapes = np.int64(-1), np.int64(-1), True
+    # `pick` needs at least one outcome, also if there is no candidate.
     start = pick(random, max(count, 1))
     for shift in range(count):
-        # around from the start; a division takes longer than the rest
+        # Around all candidates from a random one, of which the first shortest is chosen. A modulo
+        # would take longer than the rest.
         k = start + shift if start + shift < count else start + shift - count
         is_escape = out[k, 2] >= ESCAPE
         if is_escape and not only_escapes:
             continue
         flits = queue_flits(tables, queues, kind, out[k, 0], packets[packet, PHASE], out[k, 1])
+        # The first candidate that is no escape replaces any escape, however long its queue.
         if row < 0 or flits < shortest or (only_escapes and not is_escape):
             row, shortest, only_escapes = np.int64(k), flits, is_escape
     return row, shortest

@@ -1,11 +1,11 @@
 """A route table as a hop-by-hop algorithm: packets draw a path and follow it.
 
     ENDPOINT of a switch, DESTINATION of a target    row and column of the pair
-    ONLY of a pair                                   place of the first hop, if it has one path
+    ONLY of a pair                                   index of the first hop, if it has one path
     PAIR of a pair                                   its first path, and behind it that of the next
     UPTO of a path                                   share of the pair's packets up to this path
-    PATH of a path                                   place of its first hop
-    HOPS of a place                                  channel * classes + class of virtual channels
+    PATH of a path                                   index of its first hop
+    HOPS of an index                                 channel * classes + class of virtual channels
 
 The engine calls `follow_path` in its own code, and not `follow` through a pointer. On a large
 network most of these numbers are far from the processor. So the engine prefetches ONLY when a
@@ -28,17 +28,17 @@ is −1 for a pair with several paths, or none."""
 
 @inline
 def _find_pair(tables, packets, packet, switch):
-    """Return the pair of a packet that draws its path at a switch."""
-    size = np.int64(tables[u(table(tables, SIZE))])
-    heading = packets[u(packet), u(tables[u(table(tables, COLUMN))])]
-    target = tables[u(table(tables, DESTINATION) + heading)]
-    endpoint = np.int64(tables[u(table(tables, ENDPOINT) + switch)])
-    return endpoint * size + target
+    """Return the number of the pair of a switch and a packet's target."""
+    num_columns = np.int64(tables[u(table(tables, SIZE))])
+    switch_or_terminal = packets[u(packet), u(tables[u(table(tables, COLUMN))])]
+    column = tables[u(table(tables, DESTINATION) + switch_or_terminal)]
+    row = np.int64(tables[u(table(tables, ENDPOINT) + switch)])
+    return row * num_columns + column
 
 
 @inline
 def _draw_path(tables, pair, random):
-    """Draw one of a pair's paths; return 1 + the place of its first hop, 0 if the pair has none."""
+    """Draw one of a pair's paths; return 1 + the index of its first hop, 0 if the pair has none."""
     entry = table(tables, PAIR) + pair
     path, last_path = np.int64(tables[u(entry)]), np.int64(tables[u(entry + 1)]) - 1
     if path > last_path:
@@ -52,7 +52,7 @@ def _draw_path(tables, pair, random):
 def follow_path(tables, packets, packet, switch, random, out):
     """Write the next hop of a packet to `out`.
 
-    STATE is 1 + the place of the next hop, 0 before the draw of a path.
+    STATE is 1 + the index of the next hop in HOPS, 0 before the draw of a path.
 
     Returns
     -------
@@ -60,20 +60,20 @@ def follow_path(tables, packets, packet, switch, random, out):
         Number of candidates: 1, or 0 if the pair has no path.
     """
     # 1. A packet that begins: the only path of its pair, or a draw.
-    place = np.int64(packets[u(packet), of.STATE])
-    if place == 0:
+    next_index = np.int64(packets[u(packet), of.STATE])
+    if next_index == 0:
         pair = _find_pair(tables, packets, packet, switch)
-        place = np.int64(tables[u(table(tables, ONLY) + pair)]) + 1
-        if place == 0:
-            place = _draw_path(tables, pair, random)
-            if place == 0:
+        next_index = np.int64(tables[u(table(tables, ONLY) + pair)]) + 1
+        if next_index == 0:
+            next_index = _draw_path(tables, pair, random)
+            if next_index == 0:
                 return np.int64(0)
-    packets[u(packet), of.STATE] = place + 1
-    # 2. The hop. Divisions take long, and most tables have one class.
-    step = tables[u(table(tables, HOPS) + place - 1)]
+    packets[u(packet), of.STATE] = next_index + 1
+    # 2. The hop. Divisions take long, and most tables have one class: those do without.
+    hop = tables[u(table(tables, HOPS) + next_index - 1)]
     classes = tables[u(table(tables, CLASSES))]
-    out[0, 0] = step if classes == 1 else step // classes
-    out[0, 1] = 0 if classes == 1 else step % classes
+    out[0, 0] = hop if classes == 1 else hop // classes
+    out[0, 1] = 0 if classes == 1 else hop % classes
     out[0, 2] = 0
     return np.int64(1)
 
@@ -88,13 +88,13 @@ def prefetch_pair(tables, packets, packet, switch):
 def prefetch_hop(tables, packets, packet, switch):
     """Prefetch the next hop of a packet at a switch, unless it has yet to draw its path.
 
-    Any place will do for a prefetch, also that behind the last hop of a path.
+    A prefetch may read anything, also what is behind the last hop of a path.
     """
-    place = np.int64(packets[u(packet), of.STATE])
-    if place == 0:
+    next_index = np.int64(packets[u(packet), of.STATE])
+    if next_index == 0:
         pair = _find_pair(tables, packets, packet, switch)
-        place = np.int64(tables[u(table(tables, ONLY) + pair)]) + 1
-    prefetch(tables, table(tables, HOPS) + place - 1)
+        next_index = np.int64(tables[u(table(tables, ONLY) + pair)]) + 1
+    prefetch(tables, table(tables, HOPS) + next_index - 1)
 
 
 @hop_kernel

@@ -19,9 +19,9 @@ def offer_escapes(tables, levels, packets, packet, switch, channel, vc, count, o
     """Write the escapes of a packet behind `count` candidates; return the number of all.
 
     A hop is an escape if it lessens the up*/down* distance, which counts hops between levels only.
-    A hop down has to lead to a switch above the target. Hops inside a level are *shortcuts*: they
-    lessen the distance by two or more. No shortcut follows another.
-    The penalty grows with the distance behind the hop.
+    A hop down has to lead to a switch above the target, from which all hops can go down. Hops
+    inside a level are *shortcuts*: they lessen the distance by two or more. No shortcut follows
+    another. The penalty grows with the distance behind the hop.
 
     Parameters
     ----------
@@ -31,22 +31,25 @@ def offer_escapes(tables, levels, packets, packet, switch, channel, vc, count, o
     channel, vc : int
         Arguments of hop.
     """
-    size = np.int64(tables[table(tables, SIZE)])
+    # Where the levels, and the distances to the target, begin in the tables.
+    num_switches = np.int64(tables[table(tables, SIZE)])
     level, target = table(tables, levels), packets[packet, TARGET]
-    distance = table(tables, levels + 1) + size * target
+    distance = table(tables, levels + 1) + num_switches * target
     switch_level, target_level = tables[level + switch], tables[level + target]
+    # The last hop was a shortcut if its channel leaves a switch of the same level.
     took_shortcut = False
     if vc == ESCAPES:
         took_shortcut = tables[level + tables[table(tables, levels + 2) + channel]] == switch_level
-    start, end = leaving(tables, switch)
-    for entry in range(start, end):
-        next_channel, next_switch = channel_at(tables, entry)
+    first, end = leaving(tables, switch)
+    for index in range(first, end):
+        next_channel, next_switch = channel_at(tables, index)
         next_level, next_distance = tables[level + next_switch], tables[distance + next_switch]
         if next_distance >= tables[distance + switch] or (
             took_shortcut and next_level == switch_level
         ):
             continue
-        # from a switch below, the route may only go down
+        # The root has level 0. A hop down is allowed only if the distance behind it is the
+        # difference of the levels: then the rest goes down, too.
         if next_level > switch_level and next_distance != target_level - next_level:
             continue
         out[count, 0] = next_channel

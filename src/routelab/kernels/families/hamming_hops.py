@@ -47,8 +47,8 @@ def unaligned(tables, here, there):
 
 
 @inline
-def congestion_weight(tables, queues, channel, phase, vc, left, aligns):
-    """Return the packets that a packet would queue behind plus one, times the hops that are left.
+def congestion_weight(tables, queues, channel, phase, vc, hops_left, aligns):
+    """Return the packets in the queue, with the new one, times the hops that are left for it.
 
     These packets wait for the channel, or are in buffers of the class `vc` behind it. Buffers of
     other classes do not delay the packet: to count them hides that its own class is full.
@@ -60,14 +60,15 @@ def congestion_weight(tables, queues, channel, phase, vc, left, aligns):
     ----------
     phase, vc : int
         See `class_flits`.
-    left : int
+    hops_left : int
         Unaligned dimensions before the hop.
     aligns : bool
         Whether the hop aligns one of them; otherwise it is a deroute.
     """
     packets = waiting_packets(tables, queues, channel)
     packets += class_packets(tables, queues, channel, phase, vc)
-    weight = 2 * (packets + 1) * left
+    weight = 2 * (packets + 1) * hops_left
+    # After a deroute the same dimensions are unaligned, so the route has one hop more.
     if not aligns:
         weight += 2 * (packets + 1) + 1
     return min(weight, np.int64(ESCAPE - 1))

@@ -27,6 +27,7 @@ def growth(near_source, change_source, change_target):
     change_source, change_target : int
         Growth of both distances, −1, 0 or 1.
     """
+    # Only a hop away from both, or towards both, leaves the weight as it is and may be allowed.
     weight_growth = change_source - change_target
     if weight_growth != 0 or change_source == 0:
         return weight_growth if weight_growth > 0 else -1
@@ -54,6 +55,7 @@ def offer_polarized(tables, packets, packet, switch, name, out):
     source_distance, target_distance = tables[source + u(switch)], tables[target + u(switch)]
     # with an equal weight: away from both near the source, towards both elsewhere (`growth`)
     drift = np.int64(1) if source_distance < target_distance else np.int64(-1)
+    # Penalties for the growths 0, 1 and 2: in flits in the tables, here in units, rounded.
     numbers, unit = table(tables, OWN), unit_flits(tables)
     relative = tables[numbers + LEVELS] != 0
     level0, level1 = np.int64(tables[numbers]), np.int64(tables[numbers + 1])
@@ -63,7 +65,7 @@ def offer_polarized(tables, packets, packet, switch, name, out):
         level1 = (level1 + unit // 2) // unit
         level2 = (level2 + unit // 2) // unit
     start, end = leaving(tables, switch)
-    # read once: for all the compiler knows, `out` may overwrite them
+    # Read once: for all that the compiler knows, writing to `out` may change them.
     channels, targets = u(table(tables, CHANNELS)), u(table(tables, TARGETS))
     count, greatest_growth = np.uint64(0), np.int64(0)
     for entry in range(start, end):
@@ -74,9 +76,11 @@ def offer_polarized(tables, packets, packet, switch, name, out):
         out[count, u(0)] = tables[channels + u(entry)]
         out[count, u(1)] = name
         out[count, u(2)] = weight_growth if relative else penalty
-        # a branch would be mispredicted, which takes longer than the rest of the loop
+        # A candidate that is not allowed is overwritten by the next one. A branch would be
+        # mispredicted, which takes longer than the rest of the loop.
         count += u((weight_growth > 0) | ((weight_growth == 0) & (change == drift)))
         greatest_growth = max(greatest_growth, weight_growth)
+    # Relative penalties count from the greatest growth, which has level 2.
     for k in range(np.int64(count) if relative else 0):
         weight_growth = out[k, 2] + 2 - greatest_growth
         out[k, 2] = level0 if weight_growth <= 0 else (level1 if weight_growth == 1 else level2)
