@@ -19,6 +19,7 @@ MAX_LISTED = 1024
 MAX_STEPS = 100_000
 """Steps of a search with the distances of the whole network; then it avoids passed switches."""
 _NONE = 1 << 30
+"""Length or distance that no path has."""
 
 
 class Arcs(NamedTuple):
@@ -37,58 +38,62 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
-    channel, next_switch : int32 arrays, shape (C,)
+    sorted_channel, sorted_switch : int32 arrays, shape (C,)
         Channels by the switch that they leave, those nearest to the target first, and the switches
         that they enter; see `_prepare_target`.
     switch, next_channel, hops, distance_row : int32 arrays, shape (S + 1,)
-        By depth: switch, its next channel to try, the channel that was taken from it, and which
-        distances apply.
-    used : bool array, shape (S,)
+        By depth on the path at hand: switch, index of the next channel to try from it, channel that
+        was taken from it, and row of the distances to the target that apply there.
+    on_path : bool array, shape (S,)
         Switches on the path.
     queue : int32 array, shape (S,)
     num_shortest : float64 array, shape (S,)
         Shortest paths from each switch to the target.
-    rows : int32 array, shape (k, S)
+    path_hops : int32 array, shape (k, S)
         Channels of the paths of a pair.
     lengths : int32 array, shape (k,)
+        Hops of these paths.
     """
 
-    channel: np.ndarray
-    next_switch: np.ndarray
+    sorted_channel: np.ndarray
+    sorted_switch: np.ndarray
     switch: np.ndarray
     next_channel: np.ndarray
     hops: np.ndarray
     distance_row: np.ndarray
-    used: np.ndarray
+    on_path: np.ndarray
     queue: np.ndarray
     num_shortest: np.ndarray
-    rows: np.ndarray
+    path_hops: np.ndarray
     lengths: np.ndarray
 
 
 @helper()
-def _scratch(arcs, k):
+def _allocate_scratch(arcs, k):
     """Return scratch arrays for a search of `k` paths."""
     size = len(arcs.out_start) - 1
     return Scratch(
-        np.empty_like(arcs.out_channel),
-        np.empty_like(arcs.out_channel),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.zeros(size + 1, np.int32),
-        np.zeros(size, np.bool_),
-        np.empty(size, np.int32),
-        np.empty(size, np.float64),
-        np.empty((k, size), np.int32),
-        np.empty(k, np.int32),
+        sorted_channel=np.empty_like(arcs.out_channel),
+        sorted_switch=np.empty_like(arcs.out_channel),
+        switch=np.empty(size + 1, np.int32),
+        next_channel=np.empty(size + 1, np.int32),
+        hops=np.empty(size + 1, np.int32),
+        distance_row=np.zeros(size + 1, np.int32),
+        on_path=np.zeros(size, np.bool_),
+        queue=np.empty(size, np.int32),
+        num_shortest=np.empty(size, np.float64),
+        path_hops=np.empty((k, size), np.int32),
+        lengths=np.empty(k, np.int32),
     )
 
 
 @helper()
-def _distances_around(arcs, target, work, distance):
-    """Compute the hops to the target on paths that avoid the used switches; −1 without a path."""
-    queue = work.queue
+def _distances_around(arcs, target, scratch, distance):
+    """Compute the hops to the target on paths without switches of the path at hand; −1 for none.
+
+    Overwrites `distance`.
+    """
+    queue = scratch.queue
     distance[:] = -1
     distance[target] = 0
     queue[0] = target
@@ -98,42 +103,46 @@ def _distances_around(arcs, target, work, distance):
         head += 1
         for i in range(arcs.in_start[v], arcs.in_start[v + 1]):
             u = arcs.channel_source[arcs.in_channel[i]]
-            if distance[u] < 0 and not work.used[u]:
+            if distance[u] < 0 and not scratch.on_path[u]:
                 distance[u] = distance[v] + 1
                 queue[tail] = u
                 tail += 1
 
 
 @helper()
-def _may_lead_through(arcs, switch, distance, used):
-    """Return whether a shortest path from an unused switch may lead through a switch."""
+def _may_lead_through(arcs, switch, distance, on_path):
+    """Return whether a shortest path from another switch outside the path may lead through this."""
     for i in range(arcs.in_start[switch], arcs.in_start[switch + 1]):
         u = arcs.channel_source[arcs.in_channel[i]]
-        if not used[u] and distance[u] == distance[switch] + 1:
+        if not on_path[u] and distance[u] == distance[switch] + 1:
             return True
     return False
 
 
 @helper()
-def _store_path(work, num_shorter, number, last_depth, word):
-    """Keep the path `work.hops`, number `number` of its length, with equal chances for all."""
-    k = len(work.lengths)
+def _store_path(scratch, num_shorter, number, last_depth, word):
+    """Store the path in `scratch.hops`, so that each path of its length is kept with equal chance.
+
+    It is path number `number` of this length, and there are `num_shorter` shorter ones.
+    """
+    k = len(scratch.lengths)
     row = num_shorter + number
     if row >= k:
-        # reservoir sampling: a later path replaces an earlier one
+        # Reservoir sampling: path n of a length, counted from 0, gets a random row of n + 1, and is
+        # dropped if there is no such row.
         word = word_after(word)
         row = num_shorter + pick_word(word, number + 1)
         if row >= k:
             return word
     for d in range(last_depth + 1):
-        work.rows[row, d] = work.hops[d]
-    work.lengths[row] = last_depth + 1
+        scratch.path_hops[row, d] = scratch.hops[d]
+    scratch.lengths[row] = last_depth + 1
     return word
 
 
 @helper()
 def _list_length(
-    arcs, source, target, length, num_shorter, distances, avoids_passed, draws, word, work
+    arcs, source, target, length, num_shorter, distances, avoids_passed, draws, word, scratch
 ):
     """List the simple paths of one length behind the `num_shorter` shorter ones.
 
@@ -142,178 +151,193 @@ def _list_length(
     distances : int32 array, shape (1, S), or (length, S) if `avoids_passed`
         Hops to the target; if `avoids_passed`, by depth, on paths that avoid the passed switches.
     draws : bool
-        Look at all paths and draw among them; if false, stop when there are k.
+        Look at all paths of the length and draw among them; if false, stop when there are k.
 
     Returns
     -------
     number : int
-        Paths of this length that were seen; −1 if the search was given up.
+        Paths of this length that were found, stored or not; −1 if the search was given up.
     next_length : int
         Next length that a path may have; `_NONE` for none.
     word : uint64
     """
-    num_needed = len(work.lengths) - num_shorter
-    switch, next_channel = work.switch, work.next_channel
-    used, distance_row = work.used, work.distance_row
-    depth, number, next_length, steps = 0, 0, _NONE, 0
+    num_needed = len(scratch.lengths) - num_shorter
+    switch, next_channel = scratch.switch, scratch.next_channel
+    on_path, distance_row = scratch.on_path, scratch.distance_row
+    depth, number, next_length, num_steps = 0, 0, _NONE, 0
     switch[0], next_channel[0] = source, arcs.out_start[source]
-    used[source] = True
+    on_path[source] = True
     if avoids_passed:
-        _distances_around(arcs, target, work, distances[0])
+        _distances_around(arcs, target, scratch, distances[0])
     while depth >= 0:
         v = switch[depth]
         if next_channel[depth] == arcs.out_start[v + 1]:
-            used[v] = False
+            on_path[v] = False
             depth -= 1
             continue
-        channel, w = work.channel[next_channel[depth]], work.next_switch[next_channel[depth]]
+        channel, w = (
+            scratch.sorted_channel[next_channel[depth]],
+            scratch.sorted_switch[next_channel[depth]],
+        )
         next_channel[depth] += 1
         remaining = distances[distance_row[depth] if avoids_passed else 0, w]
-        if used[w] or remaining < 0:
+        if on_path[w] or remaining < 0:
             continue
+        # 1. Too long. The least of these lengths is the next one to try.
         if depth + 1 + remaining > length:
             next_length = min(next_length, depth + 1 + remaining)
             if not avoids_passed:
-                # all others are no nearer
+                # The other channels lead no nearer to the target: skip them.
                 next_channel[depth] = arcs.out_start[v + 1]
             continue
-        work.hops[depth] = channel
+        scratch.hops[depth] = channel
+        # 2. The target. Shorter paths have been listed before.
         if remaining == 0:
             if depth + 1 == length:
-                word = _store_path(work, num_shorter, number, depth, word)
+                word = _store_path(scratch, num_shorter, number, depth, word)
                 number += 1
                 if number == num_needed and not draws:
                     break
             continue
+        # 3. One hop before the target, only the channels to it are tried, which come first. Others
+        #    could only lower `next_length`, and it has the least possible value.
         if depth + 2 == length and next_length == length + 1 and draws:
-            # only the channels to the target are left to try
             i = arcs.out_start[w]
-            while i < arcs.out_start[w + 1] and work.next_switch[i] == target:
-                work.hops[depth + 1] = work.channel[i]
-                word = _store_path(work, num_shorter, number, depth + 1, word)
+            while i < arcs.out_start[w + 1] and scratch.sorted_switch[i] == target:
+                scratch.hops[depth + 1] = scratch.sorted_channel[i]
+                word = _store_path(scratch, num_shorter, number, depth + 1, word)
                 number += 1
                 i += 1
             continue
-        steps += 1
-        if steps > MAX_STEPS and not avoids_passed:
+        # 4. One switch further.
+        num_steps += 1
+        if num_steps > MAX_STEPS and not avoids_passed:
             number = -1
             break
         depth += 1
         switch[depth], next_channel[depth] = w, arcs.out_start[w]
-        used[w] = True
+        on_path[w] = True
+        # Distances change only if a shortest path of another switch led through w.
         if avoids_passed:
             distance_row[depth] = distance_row[depth - 1]
-            if _may_lead_through(arcs, w, distances[distance_row[depth]], used):
+            if _may_lead_through(arcs, w, distances[distance_row[depth]], on_path):
                 distance_row[depth] = depth
-                _distances_around(arcs, target, work, distances[depth])
+                _distances_around(arcs, target, scratch, distances[depth])
     for d in range(depth + 1):
-        used[switch[d]] = False
+        on_path[switch[d]] = False
     return number, next_length, word
 
 
 @helper()
-def _draw_shortest_paths(arcs, source, distance, word, work):
-    """Draw k different shortest paths, all with the same probability; there are many more."""
-    k, length, number = len(work.lengths), distance[source], 0
-    row = work.hops
-    while number < k:
+def _draw_shortest_paths(arcs, source, distance, word, scratch):
+    """Draw k different shortest paths, all with the same probability.
+
+    There are many more than k, because equal ones are drawn again.
+    """
+    k, length, num_drawn = len(scratch.lengths), distance[source], 0
+    drawn_hops = scratch.hops
+    while num_drawn < k:
         # 1. A hop is drawn with the share of the shortest paths that go on over it, so that all
         #    paths have the same probability. If rounding leaves a rest, the last one is taken.
         v = source
         for d in range(length):
             word = word_after(word)
-            share = pick_word(word, 1 << 31) / 2.0**31 * work.num_shortest[v]
+            drawn_share = pick_word(word, 1 << 31) / 2.0**31 * scratch.num_shortest[v]
             for i in range(arcs.out_start[v], arcs.out_start[v + 1]):
                 w = arcs.channel_target[arcs.out_channel[i]]
                 if distance[w] == distance[v] - 1:
-                    row[d] = arcs.out_channel[i]
-                    share -= work.num_shortest[w]
-                    if share < 0:
+                    drawn_hops[d] = arcs.out_channel[i]
+                    drawn_share -= scratch.num_shortest[w]
+                    if drawn_share < 0:
                         break
-            v = arcs.channel_target[row[d]]
+            v = arcs.channel_target[drawn_hops[d]]
         # 2. A path that was drawn before does not count. Such are rare, as there are many more.
         is_new = True
-        for drawn in range(number):
+        for earlier in range(num_drawn):
             is_equal = True
             for d in range(length):
-                is_equal &= work.rows[drawn, d] == row[d]
+                is_equal &= scratch.path_hops[earlier, d] == drawn_hops[d]
             is_new &= not is_equal
         if is_new:
             for d in range(length):
-                work.rows[number, d] = row[d]
-            work.lengths[number] = length
-            number += 1
+                scratch.path_hops[num_drawn, d] = drawn_hops[d]
+            scratch.lengths[num_drawn] = length
+            num_drawn += 1
     return word
 
 
 @helper()
-def _prepare_target(arcs, target, distance, work):
+def _prepare_target(arcs, target, distance, scratch):
     """Compute what searches for a target need.
 
     These are the hops from all switches to the target, the number of shortest paths, and the order
     of the channels: of those that leave a switch, the ones that lead nearer to the target first.
     """
     reached = hop_distances(
-        arcs.in_start, arcs.in_channel, arcs.channel_source, target, distance, work.queue
+        arcs.in_start, arcs.in_channel, arcs.channel_source, target, distance, scratch.queue
     )
-    work.num_shortest[target] = 1.0
+    scratch.num_shortest[target] = 1.0
     for k in range(reached):
-        v = work.queue[k]
+        v = scratch.queue[k]
         begin, end = arcs.out_start[v], arcs.out_start[v + 1]
-        position, total = begin, 0.0
-        # the hops from a neighbour are at least those from here less 1; unreachable ones come last
-        distance_now, unreachable = distance[v] - 1, _NONE
+        position, num_paths = begin, 0.0
+        # One round for each distance of a neighbour, ascending: the least possible one is that from
+        # here less 1. Unreachable neighbours count as the farthest, and come last.
+        round_distance, unreachable = distance[v] - 1, _NONE
         while position < end:
-            next_distance = unreachable
+            next_round_distance = unreachable
             for i in range(begin, end):
                 w = arcs.channel_target[arcs.out_channel[i]]
                 remaining = distance[w] if distance[w] >= 0 else unreachable - 1
-                if remaining == distance_now:
-                    work.channel[position], work.next_switch[position] = arcs.out_channel[i], w
+                if remaining == round_distance:
+                    scratch.sorted_channel[position], scratch.sorted_switch[position] = (
+                        arcs.out_channel[i],
+                        w,
+                    )
                     position += 1
                     if remaining == distance[v] - 1:
-                        total += work.num_shortest[w]
-                elif remaining > distance_now:
-                    next_distance = min(next_distance, remaining)
-            distance_now = next_distance
+                        num_paths += scratch.num_shortest[w]
+                elif remaining > round_distance:
+                    next_round_distance = min(next_round_distance, remaining)
+            round_distance = next_round_distance
         if v != target:
-            work.num_shortest[v] = total
+            scratch.num_shortest[v] = num_paths
 
 
 @helper()
-def _find_paths(arcs, source, target, distances, careful_distances, draws, word, work):
-    """Find the k shortest simple paths of a pair; return their number and ``careful_distances``.
+def _find_paths(arcs, source, target, distances, avoiding_distances, draws, word, scratch):
+    """Find the k shortest simple paths of a pair; return their number and ``avoiding_distances``.
 
     Parameters
     ----------
     distances : int32 array, shape (1, S)
-    careful_distances : int32 array, shape (n, S)
+    avoiding_distances : int32 array, shape (n, S)
         Memory for searches that avoid passed switches; a larger one is returned if it is too small.
     """
-    k, length = len(work.lengths), distances[0, source]
+    k, length = len(scratch.lengths), distances[0, source]
     # 1. With many more shortest paths than k, list none: k of them are drawn by their numbers.
-    if work.num_shortest[source] > max(MAX_LISTED, 4 * k):
+    if scratch.num_shortest[source] > max(MAX_LISTED, 4 * k):
         if draws:
-            _draw_shortest_paths(arcs, source, distances[0], word, work)
+            _draw_shortest_paths(arcs, source, distances[0], word, scratch)
         else:
-            work.lengths[:] = length
-        return k, careful_distances
+            scratch.lengths[:] = length
+        return k, avoiding_distances
     # 2. The paths of one length after the other, until there are k.
     num_found, avoids_passed = 0, False
     while num_found < k and length != _NONE:
-        if avoids_passed and len(careful_distances) < length:
-            careful_distances = np.empty((length, len(work.used)), np.int32)
+        if avoids_passed and len(avoiding_distances) < length:
+            avoiding_distances = np.empty((length, len(scratch.on_path)), np.int32)
         number, next_length, word = _list_length(
             arcs,
             source,
             target,
             length,
             num_found,
-            careful_distances if avoids_passed else distances,
+            avoiding_distances if avoids_passed else distances,
             avoids_passed,
             draws,
             word,
-            work,
+            scratch,
         )
         # A search that gave up, or found nothing at a length that distances allow, has run into
         # switches that it had passed itself. This length and all longer ones avoid them.
@@ -321,7 +345,7 @@ def _find_paths(arcs, source, target, distances, careful_distances, draws, word,
             avoids_passed = True
             continue
         num_found, length = min(k, num_found + number), next_length
-    return num_found, careful_distances
+    return num_found, avoiding_distances
 
 
 @jit
@@ -348,30 +372,33 @@ def shortest_paths(arcs, ends, k, seed, sizes, starts, lengths, hops):
     hops : int32 array
         Overwritten: channels of all paths.
     """
-    size, count = len(arcs.out_start) - 1, len(ends)
-    work, draws = _scratch(arcs, k), starts.size > 0
-    distances, careful_distances = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
-    for j in range(count):
-        _prepare_target(arcs, ends[j], distances[0], work)
-        for i in range(count):
-            pair = i * count + j
+    num_switches, num_ends = len(arcs.out_start) - 1, len(ends)
+    scratch, draws = _allocate_scratch(arcs, k), starts.size > 0
+    distances, avoiding_distances = (
+        np.empty((1, num_switches), np.int32),
+        np.empty((0, num_switches), np.int32),
+    )
+    for j in range(num_ends):
+        _prepare_target(arcs, ends[j], distances[0], scratch)
+        for i in range(num_ends):
+            pair = i * num_ends + j
             number = 0
             if i == j:
-                number, work.lengths[0] = 1, 0
+                number, scratch.lengths[0] = 1, 0
             elif distances[0, ends[i]] > 0:
-                # every pair has random words of its own, whatever the order of the pairs
+                # The random words depend on the pair only, not on the order of the pairs.
                 word = word_after(word_after(np.uint64(seed)) ^ np.uint64(pair))
-                number, careful_distances = _find_paths(
-                    arcs, ends[i], ends[j], distances, careful_distances, draws, word, work
+                number, avoiding_distances = _find_paths(
+                    arcs, ends[i], ends[j], distances, avoiding_distances, draws, word, scratch
                 )
-            sizes[0, pair], sizes[1, pair] = number, work.lengths[:number].sum()
+            sizes[0, pair], sizes[1, pair] = number, scratch.lengths[:number].sum()
             if not draws:
                 continue
             hop = starts[1, pair]
             for row in range(number):
-                lengths[starts[0, pair] + row] = work.lengths[row]
-                for d in range(work.lengths[row]):
-                    hops[hop] = work.rows[row, d]
+                lengths[starts[0, pair] + row] = scratch.lengths[row]
+                for d in range(scratch.lengths[row]):
+                    hops[hop] = scratch.path_hops[row, d]
                     hop += 1
 
 
@@ -393,12 +420,12 @@ def count_simple_paths(arcs, ends, max_hops):
     longest : int
         Hops of the longest of these paths.
     """
-    size = len(arcs.out_start) - 1
+    num_switches = len(arcs.out_start) - 1
     counts = np.zeros((len(ends), len(ends)), np.int64)
-    end_number = np.full(size, -1, np.int32)
+    end_number = np.full(num_switches, -1, np.int32)
     for i in range(len(ends)):
         end_number[ends[i]] = i
-    used = np.zeros(size, np.bool_)
+    on_path = np.zeros(num_switches, np.bool_)
     switch, next_channel = np.empty(max_hops, np.int32), np.empty(max_hops, np.int32)
     longest = 0
     # A depth-first search from each source. Every partial path counts for the switch that it has
@@ -406,16 +433,16 @@ def count_simple_paths(arcs, ends, max_hops):
     for i in range(len(ends)):
         depth = 0
         switch[0], next_channel[0] = ends[i], arcs.out_start[ends[i]]
-        used[ends[i]] = True
+        on_path[ends[i]] = True
         while depth >= 0:
             v = switch[depth]
             if next_channel[depth] == arcs.out_start[v + 1]:
-                used[v] = False
+                on_path[v] = False
                 depth -= 1
                 continue
             w = arcs.channel_target[arcs.out_channel[next_channel[depth]]]
             next_channel[depth] += 1
-            if used[w]:
+            if on_path[w]:
                 continue
             if end_number[w] >= 0:
                 counts[i, end_number[w]] += 1
@@ -423,5 +450,5 @@ def count_simple_paths(arcs, ends, max_hops):
             if depth + 1 < max_hops:
                 depth += 1
                 switch[depth], next_channel[depth] = w, arcs.out_start[w]
-                used[w] = True
+                on_path[w] = True
     return counts, longest
