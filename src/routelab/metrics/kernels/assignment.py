@@ -24,37 +24,41 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
     share : float64 array, shape (E,)
         Share of the pair's packets that cross the channel: the sum of its paths' weights.
     """
+    # 1. Count the pairs of each channel. All hops of a pair follow each other, so a channel has met
+    #    the pair before only if that is its last one.
     start = np.zeros(num_channels + 1, np.int64)
-    latest = np.full(num_channels, -1, np.int64)
+    last_pair = np.full(num_channels, -1, np.int64)
     for p in range(len(pair_start) - 1):
         for h in range(path_start[pair_start[p]], path_start[pair_start[p + 1]]):
             c = hop_channel[h]
-            if latest[c] != p:
-                latest[c] = p
+            if last_pair[c] != p:
+                last_pair[c] = p
                 start[c + 1] += 1
     for c in range(num_channels):
         start[c + 1] += start[c]
+    # 2. List them with their shares.
     pair = np.empty(start[-1], np.int64)
     share = np.zeros(start[-1], np.float64)
-    free = start[:-1].copy()
-    latest[:] = -1
+    next_position = start[:-1].copy()
+    last_pair[:] = -1
     for p in range(len(pair_start) - 1):
         for k in range(pair_start[p], pair_start[p + 1]):
             for h in range(path_start[k], path_start[k + 1]):
                 c = hop_channel[h]
-                if latest[c] != p:
-                    latest[c] = p
-                    pair[free[c]] = p
-                    free[c] += 1
-                share[free[c] - 1] += path_weight[k]
+                if last_pair[c] != p:
+                    last_pair[c] = p
+                    pair[next_position[c]] = p
+                    next_position[c] += 1
+                share[next_position[c] - 1] += path_weight[k]
     return start, pair, share
 
 
 @jit
 def assignment_bounds(start, pair, share, sends, receives):
-    """Bound the assignments of each channel's pairs from above: every unit takes its best entry.
+    """Bound the heaviest assignment of each channel's pairs from above.
 
-    The bound is the smaller one of those by senders and by receivers.
+    If every unit of a source went to the destination with the source's largest share, the total
+    would be no smaller; likewise by destination. The bound is the smaller one of both totals.
 
     Parameters
     ----------
@@ -67,21 +71,21 @@ def assignment_bounds(start, pair, share, sends, receives):
     -------
     bounds : float64 array, shape (C,)
     """
-    count = len(receives)
+    num_destinations = len(receives)
     bounds = np.zeros(len(start) - 1)
-    best_sent, best_received = np.zeros(len(sends)), np.zeros(count)
+    best_sent, best_received = np.zeros(len(sends)), np.zeros(num_destinations)
     for c in range(len(bounds)):
         best_sent[:] = 0
         best_received[:] = 0
         for e in range(start[c], start[c + 1]):
-            i, j = pair[e] // count, pair[e] % count
-            best_sent[i] = max(best_sent[i], share[e])
-            best_received[j] = max(best_received[j], share[e])
+            source, destination = pair[e] // num_destinations, pair[e] % num_destinations
+            best_sent[source] = max(best_sent[source], share[e])
+            best_received[destination] = max(best_received[destination], share[e])
         sent = received = 0.0
-        for i in range(len(sends)):
-            sent += best_sent[i] * sends[i]
-        for j in range(count):
-            received += best_received[j] * receives[j]
+        for source in range(len(sends)):
+            sent += best_sent[source] * sends[source]
+        for destination in range(num_destinations):
+            received += best_received[destination] * receives[destination]
         bounds[c] = min(sent, received)
     return bounds
 
@@ -109,115 +113,121 @@ def heaviest_assignment(pair, weight, sends, receives):
     """
     # 1. The pairs as a sparse matrix: a row for each source, a column for each destination that
     #    occurs, with as much capacity as that can receive.
-    rows, count = len(sends), len(receives)
-    row_start = np.zeros(rows + 1, np.int64)
-    number = np.full(count, -1, np.int64)
-    columns = np.empty(count, np.int64)
-    capacity = np.empty(count, np.int64)
+    num_sources, num_destinations = len(sends), len(receives)
+    row_start = np.zeros(num_sources + 1, np.int64)
+    column_of = np.full(num_destinations, -1, np.int64)
+    destination_of = np.empty(num_destinations, np.int64)
+    capacity = np.empty(num_destinations, np.int64)
     column = np.empty(len(pair), np.int64)
-    used = 0
+    num_columns = 0
     for e in range(len(pair)):
-        row_start[pair[e] // count + 1] += 1
-        j = pair[e] % count
-        if number[j] < 0:
-            number[j] = used
-            columns[used] = j
-            capacity[used] = receives[j]
-            used += 1
-        column[e] = number[j]
+        row_start[pair[e] // num_destinations + 1] += 1
+        destination = pair[e] % num_destinations
+        if column_of[destination] < 0:
+            column_of[destination] = num_columns
+            destination_of[num_columns] = destination
+            capacity[num_columns] = receives[destination]
+            num_columns += 1
+        column[e] = column_of[destination]
     # 2. The units; sources without a pair have none.
-    units = 0
-    for i in range(rows):
-        units += sends[i] if row_start[i + 1] else 0
-        row_start[i + 1] += row_start[i]
-    sender = np.empty(units, np.int64)
+    num_units = 0
+    for source in range(num_sources):
+        num_units += sends[source] if row_start[source + 1] else 0
+        row_start[source + 1] += row_start[source]
+    sender = np.empty(num_units, np.int64)
     unit = 0
-    for i in range(rows):
-        if row_start[i + 1] > row_start[i]:
-            for _ in range(sends[i]):
-                sender[unit] = i
+    for source in range(num_sources):
+        if row_start[source + 1] > row_start[source]:
+            for _ in range(sends[source]):
+                sender[unit] = source
                 unit += 1
     # 3. Assign one unit more at a time; earlier ones may change their columns. After each, the
     #    total is the largest for the units so far.
-    price = np.zeros(used)  # of columns, never negative, 0 while they have room
-    gain = np.zeros(units)  # of units: value of their best entry at these prices
-    match = np.full(units, -1, np.int64)
-    for unit in range(units):
+    price = np.zeros(num_columns)  # of columns, never negative, 0 while they have room
+    gain = np.zeros(num_units)  # of units: value of their best entry at these prices
+    match = np.full(num_units, -1, np.int64)
+    for unit in range(num_units):
         for e in range(row_start[sender[unit]], row_start[sender[unit] + 1]):
             gain[unit] = max(gain[unit], weight[e] - price[column[e]])
         _augment(unit, sender, row_start, column, weight, capacity, (price, gain), match)
     # 4. Columns are destinations again.
     total = 0.0
-    receiver = np.full(units, -1, np.int64)
-    for unit in range(units):
+    receiver = np.full(num_units, -1, np.int64)
+    for unit in range(num_units):
         for e in range(row_start[sender[unit]], row_start[sender[unit] + 1]):
             if column[e] == match[unit]:
                 total += weight[e]
-                receiver[unit] = columns[column[e]]
+                receiver[unit] = destination_of[column[e]]
     return total, sender, receiver
 
 
 @helper()
-def _augment(root, unit_row, row_start, column, weight, capacity, potentials, match):
-    """Assign one more unit; updates `capacity` (the rest), potentials and matches."""
+def _augment(new_unit, unit_row, row_start, column, weight, capacity, potentials, match):
+    """Assign one more unit, or leave one out if the total is larger without it.
+
+    Updates `capacity` (what each column can still take), potentials, and `match` (the column of
+    each unit, −1 for none).
+    """
     price, gain = potentials
-    count = len(price)
-    distance = np.full(count, np.inf)
-    before = np.full(count, -1, np.int64)
-    settled = np.zeros(count, np.bool_)
-    visited = np.full(len(unit_row), np.inf)
-    visited[root] = 0.0
-    fresh = np.empty(len(unit_row), np.int64)
-    fresh[0] = root
-    waiting = 1
+    num_columns = len(price)
+    column_distance = np.full(num_columns, np.inf)
+    unit_before = np.full(num_columns, -1, np.int64)
+    is_settled = np.zeros(num_columns, np.bool_)
+    unit_distance = np.full(len(unit_row), np.inf)
+    unit_distance[new_unit] = 0.0
+    reached_units = np.empty(len(unit_row), np.int64)
+    reached_units[0] = new_unit
+    num_reached = 1
     # 1. The shortest path from the new unit over units and the columns that they hold, by
     #    Dijkstra's algorithm. The length of a step is what a unit loses if it gets that column and
-    #    not its best. The path may end at a column with room, or with a unit that is not sent.
-    loser, limit, end = root, gain[root], -1
+    #    not its best. The path may end at a column with room, or with a unit that is left out and
+    #    so loses its gain. `path_length` is that of the best end so far; the new unit left out is
+    #    the first.
+    dropped_unit, path_length, end_column = new_unit, gain[new_unit], -1
     while True:
-        for i in range(waiting):
-            u = fresh[i]
-            for e in range(row_start[unit_row[u]], row_start[unit_row[u] + 1]):
-                reach = visited[u] + gain[u] + price[column[e]] - weight[e]
-                # a settled column stays, or rounding could close a cycle
-                if reach < distance[column[e]] and not settled[column[e]]:
-                    distance[column[e]] = reach
-                    before[column[e]] = u
-        nearest, least = -1, limit
-        for j in range(count):
-            if not settled[j] and distance[j] < least:
-                nearest, least = j, distance[j]
+        for i in range(num_reached):
+            unit = reached_units[i]
+            for e in range(row_start[unit_row[unit]], row_start[unit_row[unit] + 1]):
+                new_distance = unit_distance[unit] + gain[unit] + price[column[e]] - weight[e]
+                # A settled column has its distance; lowered by rounding, it could close a cycle.
+                if new_distance < column_distance[column[e]] and not is_settled[column[e]]:
+                    column_distance[column[e]] = new_distance
+                    unit_before[column[e]] = unit
+        nearest, least = -1, path_length
+        for j in range(num_columns):
+            if not is_settled[j] and column_distance[j] < least:
+                nearest, least = j, column_distance[j]
         if nearest < 0:
             break
         if capacity[nearest] > 0:
-            end = nearest
-            capacity[end] -= 1
-            limit = least
+            end_column = nearest
+            capacity[end_column] -= 1
+            path_length = least
             break
-        settled[nearest] = True
-        waiting = 0
-        for u in range(len(unit_row)):
-            if match[u] == nearest and visited[u] == np.inf:
-                visited[u] = least
-                fresh[waiting] = u
-                waiting += 1
-                if least + gain[u] < limit:
-                    loser, limit = u, least + gain[u]
+        is_settled[nearest] = True
+        num_reached = 0
+        for unit in range(len(unit_row)):
+            if match[unit] == nearest and unit_distance[unit] == np.inf:
+                unit_distance[unit] = least
+                reached_units[num_reached] = unit
+                num_reached += 1
+                if least + gain[unit] < path_length:
+                    dropped_unit, path_length = unit, least + gain[unit]
     # 2. New potentials, so that lengths are never negative and 0 along the path.
-    for u in range(len(unit_row)):
-        if visited[u] < limit:
-            gain[u] -= limit - visited[u]
-    for j in range(count):
-        if settled[j]:
-            price[j] += limit - distance[j]
+    for unit in range(len(unit_row)):
+        if unit_distance[unit] < path_length:
+            gain[unit] -= path_length - unit_distance[unit]
+    for j in range(num_columns):
+        if is_settled[j]:
+            price[j] += path_length - column_distance[j]
     # 3. Shift the columns along the path, from its end back to the new unit.
-    if end < 0:
-        end = match[loser]
-        match[loser] = -1
-        if loser == root:
+    if end_column < 0:
+        end_column = match[dropped_unit]
+        match[dropped_unit] = -1
+        if dropped_unit == new_unit:
             return
     while True:
-        u = before[end]
-        end, match[u] = match[u], end
-        if u == root:
+        unit = unit_before[end_column]
+        end_column, match[unit] = match[unit], end_column
+        if unit == new_unit:
             return

@@ -5,7 +5,7 @@ import numpy as np
 from routelab.kernels.jit import jit
 
 EITHER = 2
-"""Class of the switches without terminals, which may always change sides."""
+"""Group of the switches without terminals, which may always change sides."""
 
 
 @jit
@@ -33,95 +33,107 @@ def refine_cut(start, neighbour, weight, slack, side):
     links : int
         Links of the cut.
     """
-    size = len(weight)
-    widest = 0
-    for s in range(size):
-        widest = max(widest, start[s + 1] - start[s])
-    gain = np.empty(size, np.int64)
-    # lists of the switches that may still move, by class and gain: side 0, side 1, either
-    head = np.empty((3, 2 * widest + 1), np.int32)
-    after = np.empty(size, np.int32)
-    before = np.empty(size, np.int32)
-    top = np.empty(3, np.int64)
-    locked = np.empty(size, np.bool_)
-    moved = np.empty(size, np.int32)
+    num_switches = len(weight)
+    max_degree = 0
+    for switch in range(num_switches):
+        max_degree = max(max_degree, start[switch + 1] - start[switch])
+    gain = np.empty(num_switches, np.int64)
+    # Linked lists of the switches that may still move, by group (side 0, side 1, `EITHER`) and by
+    # gain + max_degree, which is never negative. In the lists of a group above the index `highest`
+    # there is no switch. `after` and `before` link the switches of a list.
+    head = np.empty((3, 2 * max_degree + 1), np.int32)
+    after = np.empty(num_switches, np.int32)
+    before = np.empty(num_switches, np.int32)
+    highest = np.empty(3, np.int64)
+    locked = np.empty(num_switches, np.bool_)
+    moved = np.empty(num_switches, np.int32)
     while True:
-        balance = np.int64(0)
+        weight_difference = np.int64(0)
         links = np.int64(0)
         head[:] = -1
-        top[:] = -1
+        highest[:] = -1
         locked[:] = False
         # 1. Links of the cut, and what each switch would gain by a move.
-        for s in range(size):
+        for switch in range(num_switches):
             outside = 0
-            for e in range(start[s], start[s + 1]):
-                outside += side[neighbour[e]] != side[s]
+            for e in range(start[switch], start[switch + 1]):
+                outside += side[neighbour[e]] != side[switch]
             links += outside
-            gain[s] = 2 * outside - (start[s + 1] - start[s])
-            balance += weight[s] if side[s] == 0 else -weight[s]
-            kind = side[s] if weight[s] else EITHER
-            _insert(head, after, before, top, kind, gain[s] + widest, s)
-        links //= 2
+            # Links of the cut minus the others: a move exchanges both.
+            gain[switch] = 2 * outside - (start[switch + 1] - start[switch])
+            weight_difference += weight[switch] if side[switch] == 0 else -weight[switch]
+            group = side[switch] if weight[switch] else EITHER
+            _insert(head, after, before, highest, group, gain[switch] + max_degree, switch)
+        links //= 2  # each was counted at both ends
         initial = fewest = links
-        count = num_kept = 0
+        num_moved = num_kept = 0
         # 2. Move all switches, each the best at its time, and remember after which move the cut was
         #    best. Moves that make it worse are made, too: they may lead out of a local minimum.
         while True:
             chosen = -1
-            for kind in range(3):
-                # a move from the lighter side would make the balance worse
-                if (kind == 0 and balance < 0) or (kind == 1 and balance > 0):
+            for group in range(3):
+                # A move from the lighter side would make the difference larger.
+                if (group == 0 and weight_difference < 0) or (group == 1 and weight_difference > 0):
                     continue
-                while top[kind] >= 0 and head[kind, top[kind]] < 0:
-                    top[kind] -= 1
-                if top[kind] >= 0:
-                    s = head[kind, top[kind]]
-                    if chosen < 0 or gain[s] >= gain[chosen]:
-                        chosen = s
+                while highest[group] >= 0 and head[group, highest[group]] < 0:
+                    highest[group] -= 1
+                if highest[group] >= 0:
+                    switch = head[group, highest[group]]
+                    if chosen < 0 or gain[switch] >= gain[chosen]:
+                        chosen = switch
             if chosen < 0:
                 break
-            s = chosen
-            _remove(head, after, before, side[s] if weight[s] else EITHER, gain[s] + widest, s)
-            locked[s] = True
-            links -= gain[s]
-            balance += -2 * weight[s] if side[s] == 0 else 2 * weight[s]
-            side[s] = 1 - side[s]
-            moved[count] = s
-            count += 1
-            for e in range(start[s], start[s + 1]):
-                t = neighbour[e]
-                if locked[t]:
+            switch = chosen
+            _remove(
+                head,
+                after,
+                before,
+                side[switch] if weight[switch] else EITHER,
+                gain[switch] + max_degree,
+                switch,
+            )
+            locked[switch] = True
+            links -= gain[switch]
+            weight_difference += -2 * weight[switch] if side[switch] == 0 else 2 * weight[switch]
+            side[switch] = 1 - side[switch]
+            moved[num_moved] = switch
+            num_moved += 1
+            for e in range(start[switch], start[switch + 1]):
+                other = neighbour[e]
+                if locked[other]:
                     continue
-                kind = side[t] if weight[t] else EITHER
-                _remove(head, after, before, kind, gain[t] + widest, t)
-                gain[t] += -2 if side[t] == side[s] else 2
-                _insert(head, after, before, top, kind, gain[t] + widest, t)
-            if links < fewest and abs(balance) <= slack:
-                fewest, num_kept = links, count
+                group = side[other] if weight[other] else EITHER
+                _remove(head, after, before, group, gain[other] + max_degree, other)
+                # The link between both has left the cut, so a move of the other end would put it
+                # back; or it has entered the cut.
+                gain[other] += -2 if side[other] == side[switch] else 2
+                _insert(head, after, before, highest, group, gain[other] + max_degree, other)
+            if links < fewest and abs(weight_difference) <= slack:
+                fewest, num_kept = links, num_moved
         # 3. Take back what was moved after that.
-        for k in range(num_kept, count):
+        for k in range(num_kept, num_moved):
             side[moved[k]] = 1 - side[moved[k]]
         if fewest == initial:
             return fewest
 
 
 @jit
-def _insert(head, after, before, top, kind, place, s):
-    """Put a switch at the head of a list."""
-    old_head = head[kind, place]
-    after[s], before[s] = old_head, -1
+def _insert(head, after, before, highest, group, gain_index, switch):
+    """Put a switch at the head of the list of its group and gain; updates the arrays."""
+    old_head = head[group, gain_index]
+    after[switch], before[switch] = old_head, -1
     if old_head >= 0:
-        before[old_head] = s
-    head[kind, place] = s
-    top[kind] = max(top[kind], place)
+        before[old_head] = switch
+    head[group, gain_index] = switch
+    highest[group] = max(highest[group], gain_index)
 
 
 @jit
-def _remove(head, after, before, kind, place, s):
-    """Take a switch out of its list."""
-    if before[s] >= 0:
-        after[before[s]] = after[s]
+def _remove(head, after, before, group, gain_index, switch):
+    """Take a switch out of the list of its group and gain; updates the arrays."""
+    if before[switch] >= 0:
+        after[before[switch]] = after[switch]
     else:
-        head[kind, place] = after[s]
-    if after[s] >= 0:
-        before[after[s]] = before[s]
+        head[group, gain_index] = after[switch]
+    if after[switch] >= 0:
+        before[after[switch]] = before[switch]

@@ -23,19 +23,20 @@ def pairing_bandwidth(pair_start, path_start, path_weight, hop_channel, pairs, f
     bandwidth : float
         Share of a terminal's bandwidth, from 0 to 1; 0 for a pair without paths.
     """
-    for p in pairs:
-        for k in range(pair_start[p], pair_start[p + 1]):
+    for pair in pairs:
+        for k in range(pair_start[pair], pair_start[pair + 1]):
             for h in range(path_start[k], path_start[k + 1]):
                 load[hop_channel[h]] += path_weight[k]
     total = 0.0
-    for p in pairs:
-        if pair_start[p] == pair_start[p + 1]:
+    for pair in pairs:
+        if pair_start[pair] == pair_start[pair + 1]:
             continue
-        busiest = 1.0
-        for h in range(path_start[pair_start[p]], path_start[pair_start[p + 1]]):
-            busiest = max(busiest, load[hop_channel[h]] * factor[hop_channel[h]])
-        total += 1 / busiest
-    for p in pairs:
-        for h in range(path_start[pair_start[p]], path_start[pair_start[p + 1]]):
+        # No message gets more than the bandwidth of a terminal, however idle its channels are.
+        largest_load = 1.0
+        for h in range(path_start[pair_start[pair]], path_start[pair_start[pair + 1]]):
+            largest_load = max(largest_load, load[hop_channel[h]] * factor[hop_channel[h]])
+        total += 1 / largest_load
+    for pair in pairs:
+        for h in range(path_start[pair_start[pair]], path_start[pair_start[pair + 1]]):
             load[hop_channel[h]] = 0.0
     return total / len(pairs)

@@ -40,20 +40,22 @@ def phase_maxima(
     maxima : float64 array, shape (T − 1,)
         Messages on the busiest channel times its factor; 0 where no message uses a channel.
     """
-    ranks = len(rank_row)
-    maxima = np.zeros(max(ranks - 1, 0), np.float64)
-    for phase in range(1, ranks):
-        # a second pass clears what the first one loaded: cheaper than a reset of all channels
+    num_ranks = len(rank_row)
+    maxima = np.zeros(max(num_ranks - 1, 0), np.float64)
+    for phase in range(1, num_ranks):
+        # A second pass over the same hops clears their loads: cheaper than to clear all channels.
         for clearing in (False, True):
-            for i in range(ranks):
-                j = (i + phase) % ranks if shift else i ^ phase
-                p = rank_row[i] + rank_destination[j]
-                for k in range(pair_start[p], pair_start[p + 1]):
+            for rank in range(num_ranks):
+                partner = (rank + phase) % num_ranks if shift else rank ^ phase
+                pair = rank_row[rank] + rank_destination[partner]
+                for k in range(pair_start[pair], pair_start[pair + 1]):
                     for h in range(path_start[k], path_start[k + 1]):
-                        c = hop_channel[h]
+                        channel = hop_channel[h]
                         if clearing:
-                            load[c] = 0.0
+                            load[channel] = 0.0
                         else:
-                            load[c] += path_weight[k]
-                            maxima[phase - 1] = max(maxima[phase - 1], load[c] * factor[c])
+                            load[channel] += path_weight[k]
+                            maxima[phase - 1] = max(
+                                maxima[phase - 1], load[channel] * factor[channel]
+                            )
     return maxima
