@@ -11,6 +11,7 @@ from routelab.kernels.jit import helper, jit
 class ChoiceArrays(NamedTuple):
     """Routes of the classes' representatives (Q classes, P endpoints); all read-only.
 
+    Sources that translations of the network map to each other are a class, and one represents it.
     Row ``q * P + j`` of `length`, `routes` and `first_hop` describes the routes from the
     representative of class q to endpoint j: the hops of each (−1: no route), their number, and
     where the first one begins in `hops`. The others follow it: 3 routes of 2 hops are 6 channels,
@@ -189,7 +190,7 @@ def list_routes(graph, roots, endpoints, max_routes):
     first_hop = np.zeros(len(roots) * num_endpoints, np.int64)
     sampled = np.zeros(len(roots) * num_endpoints, np.bool_)
     hops = np.empty(num_endpoints * 4 + 64, np.int32)
-    num_hops = 0
+    hops_end = 0
     level, queue = np.empty(num_vertices, np.int32), np.empty(num_vertices, np.int32)
     num_paths = np.empty(num_vertices, np.float64)
     parent_vertex, parent_edge = np.empty(num_vertices, np.int32), np.empty(num_vertices, np.int32)
@@ -224,7 +225,7 @@ def list_routes(graph, roots, endpoints, max_routes):
         if q == 1:
             # The routes of each other root need about as much room as those of the first; 1/16 more
             # often saves a copy.
-            hops = _grow(hops, num_hops * len(roots) + num_hops * len(roots) // 16)
+            hops = _grow(hops, hops_end * len(roots) + hops_end * len(roots) // 16)
         for j in range(num_endpoints):
             # 2. The number of routes to an endpoint.
             s = endpoints[j]
@@ -233,7 +234,7 @@ def list_routes(graph, roots, endpoints, max_routes):
             row = q * num_endpoints + j
             hop_count = switch_level[s]
             length[row] = hop_count
-            first_hop[row] = num_hops
+            first_hop[row] = hops_end
             total_routes = 0.0
             vertex = first_vertex[s]
             while vertex >= 0:
@@ -244,12 +245,12 @@ def list_routes(graph, roots, endpoints, max_routes):
                 continue
             # 3. A single route can be read off the parents.
             if total_routes == 1:
-                if num_hops + hop_count > len(hops):
-                    hops = _grow(hops, num_hops + hop_count)
-                num_hops += hop_count
+                if hops_end + hop_count > len(hops):
+                    hops = _grow(hops, hops_end + hop_count)
+                hops_end += hop_count
                 vertex = first_vertex[s]
                 for d in range(1, hop_count + 1):
-                    hops[num_hops - d] = parent_channel[vertex]
+                    hops[hops_end - d] = parent_channel[vertex]
                     vertex = parent_vertex[vertex]
                 num_routes[row] = 1
                 continue
@@ -292,14 +293,14 @@ def list_routes(graph, roots, endpoints, max_routes):
             # 5. Their channels, in the order of the graph's edges from the root.
             if num_listed > 1:
                 _sort_rows(rows, num_listed, hop_count, scratch[0])
-            if num_hops + num_listed * hop_count > len(hops):
-                hops = _grow(hops, num_hops + num_listed * hop_count)
+            if hops_end + num_listed * hop_count > len(hops):
+                hops = _grow(hops, hops_end + num_listed * hop_count)
             for r in range(num_listed):
                 for d in range(hop_count):
-                    hops[num_hops] = edge_channel[rows[r, d]]
-                    num_hops += 1
+                    hops[hops_end] = edge_channel[rows[r, d]]
+                    hops_end += 1
             num_routes[row] = num_listed
-    return ChoiceArrays(length, num_routes, first_hop, hops[:num_hops], sampled)
+    return ChoiceArrays(length, num_routes, first_hop, hops[:hops_end], sampled)
 
 
 @jit

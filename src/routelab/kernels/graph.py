@@ -96,7 +96,7 @@ def levels_to(graph, switch, level, queue):
     graph : GraphArrays
     switch : int
     level : int32 array, shape (V,)
-        Overwritten: the hops, −1 if the switch is unreachable.
+        Overwritten: the hops from each vertex, −1 if none of its routes ends at the switch.
     queue : int32 array, shape (V,)
         Overwritten: its first `reached` entries are the reached vertices, ascending by level.
 

@@ -54,8 +54,7 @@ def shortest_queue(tables, packets, packet, queues, kind, count, random, out):
         Index in `QUEUES`.
     count : int
         Candidates in the first rows of `out`.
-    random : uint64
-        A random word.
+    random : RandomWord
 
     Returns
     -------

@@ -73,7 +73,7 @@ def sweep(source, target, price, num_scans, toll, cheapest, end, previous, dista
 
 @inline
 def route_cost(route, num_hops, num_channels, weight, load, emphasis, cost):
-    """Return what a route costs at the loads of all others, by `exchange`'s prices."""
+    """Return the cost of a route at the loads of all others: emphasis times price by channel."""
     total = 0.0
     for hop in range(num_hops):
         channel = route[hop] % num_channels
