@@ -61,12 +61,13 @@ def effective_bisection(table: RouteTable, samples: int, seed: int) -> Bisection
         return None
     rng = np.random.default_rng(seed)
     load, factor = np.zeros(topology.num_channels), channel_factors(topology)
-    cuts = np.empty(samples)
+    bandwidths = np.empty(samples)
     for i in range(samples):
-        mixed = rng.permutation(topology.num_terminals)
-        half_a, half_b = mixed[:half], mixed[half : 2 * half]
-        pairs = table.pair_between(half_a, half_b)
-        cuts[i] = pairing_bandwidth(
+        # the k-th sender sends to the k-th receiver
+        shuffled = rng.permutation(topology.num_terminals)
+        senders, receivers = shuffled[:half], shuffled[half : 2 * half]
+        pairs = table.pair_between(senders, receivers)
+        bandwidths[i] = pairing_bandwidth(
             table.pair_start,
             table.path_start,
             table.path_weight,
@@ -75,5 +76,6 @@ def effective_bisection(table: RouteTable, samples: int, seed: int) -> Bisection
             factor,
             load,
         )
-    spread = NormalDist().inv_cdf(0.975) * float(cuts.std(ddof=1)) / sqrt(samples)
-    return BisectionBandwidth(float(cuts.mean()), spread)
+    # the 97.5 % quantile: 2.5 % of a normal distribution lie beyond each end of a 95 % interval
+    half_width = NormalDist().inv_cdf(0.975) * float(bandwidths.std(ddof=1)) / sqrt(samples)
+    return BisectionBandwidth(float(bandwidths.mean()), half_width)

@@ -36,7 +36,10 @@ def as_fraction(number: float) -> Fraction:
 
 
 def load_factors(topology: Topology) -> tuple[tuple[Fraction, ...], Int64Array]:
-    """Compute how much a route adds to the relative load of each channel.
+    """Compute how much a route adds to the relative load of each channel: its factor.
+
+    For example, channels with capacities 1, 4 and 4 have the factors (4, 1) and the indices 0, 1
+    and 1.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def load_factors(topology: Topology) -> tuple[tuple[Fraction, ...], Int64Array]:
 
 
 def channel_factors(topology: Topology) -> Float64Array:
-    """Return the factor of each channel (see `load_factors`) as float64, shape (C,)."""
+    """Return greatest capacity / capacity for each channel; float64, shape (C,)."""
     return relative_loads(topology, np.ones(topology.num_channels))
 
 
@@ -83,6 +86,7 @@ def total_capacity(topology: Topology) -> Fraction:
     """Return the total capacity of all channels in units of the fastest: C if all are equal."""
     factors, factor_index = load_factors(topology)
     counts = np.bincount(factor_index, minlength=len(factors)).tolist()
+    # a channel with a factor of 4 has a quarter of the greatest capacity
     return sum((count / factor for count, factor in zip(counts, factors, strict=True)), Fraction(0))
 
 
@@ -90,7 +94,9 @@ def least_attainable(topology: Topology, load: Fraction) -> Fraction:
     """Round a load up to the smallest relative load that whole routes can cause on a channel.
 
     Relative loads of whole routes are k × factor, for an integer k and the factor of a channel. If
-    all channels have the same capacity, this rounds up to the next integer.
+    all channels have the same capacity, this rounds up to the next integer. With the factors 4 and
+    5/2, 4.5 becomes 5: two routes on a channel of the second kind.
     """
     factors, _ = load_factors(topology)
+    # for each factor the least multiple that is not below the load: -(-a // b) rounds a / b up
     return min((-(-load // factor) * factor for factor in factors), default=load)

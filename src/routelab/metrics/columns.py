@@ -54,7 +54,7 @@ PERFECT_LOAD: Final = Column(
 
 
 def sigma_column(k: int) -> Column:
-    """Return the column of σ(k), the deviation from the perfect load."""
+    """Return the column ``sigma{k}``, for the deviation σ(k) from the perfect load."""
     return Column(
         f"sigma{k}",
         "deviation from the perfect load: k-th root of the mean of |load − perfect load|^k over "
@@ -70,7 +70,7 @@ def sigma_column(k: int) -> Column:
 
 
 SIGMA: Final = 4
-"""The power that all runs have."""
+"""The power k of the deviation σ(k) that every run measures."""
 
 LOADS: Final = (MAX_LOAD, MIN_LOAD, MEAN_LOAD, sigma_column(SIGMA))
 

@@ -15,7 +15,7 @@ from routelab.metrics.traffic import traffic_loads
 
 
 def offered_loads(table: RouteTable, demand: Demand) -> Float64Array:
-    """Average the flits that cross each channel at load 1, if the network accepts them all.
+    """Return the mean traffic on each channel at offered load 1, if the network accepts it all.
 
     A pair without a route sends nothing. Time and memory grow with the square of the terminals.
 
@@ -28,12 +28,12 @@ def offered_loads(table: RouteTable, demand: Demand) -> Float64Array:
 
 
 def channel_load_bound(table: RouteTable, demand: Demand) -> float:
-    """Find the load at which the first channel is full.
+    """Find the offered load at which the first channel is full.
 
     The fastest channels carry one flit per cycle, as in the packet engine, slower ones less in
-    proportion to their capacity.
-    No switch can accept all of a greater load. In an overloaded network terminals that send over
-    other channels may still deliver more, which raises the mean.
+    proportion to their capacity. The network cannot deliver all of a greater load: the busiest
+    channel is full. Its mean accepted load may exceed the bound, because terminals that send over
+    other channels may still deliver more.
 
     Returns
     -------
@@ -42,17 +42,20 @@ def channel_load_bound(table: RouteTable, demand: Demand) -> float:
         channel is used.
     """
     loads = relative_loads(table.topology, offered_loads(table, demand))
+    # at load 1; loads grow in proportion, and a channel with 1 flit per cycle is full
     greatest = float(loads.max(initial=0))
     return 1 / greatest if greatest else np.inf
 
 
 def ejection_bound(demand: Demand) -> float:
-    """Find the load at which the first terminal receives a flit every cycle.
+    """Find the offered load at which the first terminal receives a flit every cycle.
 
     Returns
     -------
     load : float
-        As for `channel_load_bound`; infinite if no terminal sends.
+        In the unit of the offered load, flits per cycle for a terminal of rate 1; infinite if no
+        terminal sends.
     """
+    # flits per cycle that the busiest receiver gets at load 1: the sum over its senders
     greatest = float(demand.between_terminals().sum(axis=0).max(initial=0))
     return 1 / greatest if greatest else np.inf

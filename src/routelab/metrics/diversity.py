@@ -15,7 +15,7 @@ from routelab.toolkit import source_symmetry
 class RouteCounts:
     """Numbers of shortest legal routes.
 
-    Over ordered pairs of terminals on different switches with a legal route.
+    They count ordered pairs of terminals on different switches, if the pair has a legal route.
 
     Attributes
     ----------
@@ -49,19 +49,20 @@ def route_diversity(graph: RoutingGraph) -> RouteCounts | None:
     symmetry = source_symmetry(graph)
     sources = symmetry.representatives
     counts, lengths = count_routes_from(graph.arrays, sources, topology.endpoints)
-    # each source of a class has as many routes as its representative
-    terminals = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
-    weight = np.outer(terminals, topology.demand)
-    weight[sources[:, np.newaxis] == topology.endpoints] = 0
-    weight[counts == 0] = 0
-    joined = int(weight.sum())
-    if not joined:
+    # Pairs of terminals that each entry of `counts` stands for. A class has `order` sources, each
+    # with as many terminals and routes as the representative.
+    senders = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
+    terminal_pairs = np.outer(senders, topology.demand)
+    terminal_pairs[sources[:, np.newaxis] == topology.endpoints] = 0  # on one switch
+    terminal_pairs[counts == 0] = 0
+    num_pairs = int(terminal_pairs.sum())
+    if not num_pairs:
         return None
-    total = float((weight * counts).sum())
+    total = float((terminal_pairs * counts).sum())
     return RouteCounts(
-        single_route_share=float(weight[counts == 1].sum()) / joined,
-        mean_routes=total / joined,
+        single_route_share=float(terminal_pairs[counts == 1].sum()) / num_pairs,
+        mean_routes=total / num_pairs,
         total_routes=total,
-        pairs=joined,
-        total_hops=int((weight * lengths).sum()),
+        pairs=num_pairs,
+        total_hops=int((terminal_pairs * lengths).sum()),
     )

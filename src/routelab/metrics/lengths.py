@@ -15,13 +15,13 @@ from routelab.kernels.routes import demand_mean, path_turns
 
 
 def max_hops(table: RouteTable) -> int:
-    """Find the longest path's hops; the network's diameter if all paths are minimal."""
+    """Return the hops of the longest path; the network's diameter if all paths are minimal."""
     return int(table.path_length.max(initial=0))
 
 
 def mean_hops(table: RouteTable) -> float | None:
     """Average the hops of routes; None if no two terminals have a route."""
-    return _mean(table, table.path_length)
+    return _mean_over_pairs(table, table.path_length)
 
 
 def turns(table: RouteTable) -> Float64Array | None:
@@ -50,13 +50,14 @@ def max_turns(table: RouteTable) -> int | None:
 def mean_turns(table: RouteTable) -> float | None:
     """Average the turns of routes; None without direction labels or routes."""
     counts = turns(table)
-    return None if counts is None else _mean(table, counts)
+    return None if counts is None else _mean_over_pairs(table, counts)
 
 
-def _mean(table: RouteTable, values: Float64Array | Int64Array) -> float | None:
-    """Average a number of each path over the terminal pairs that use it."""
-    # float64 and read-only, as path weights are: the kernel is compiled for each type of array
-    numbers = values.astype(np.float64)
-    numbers.flags.writeable = False
-    mean, joined = demand_mean(table.pair_start, table.path_weight, numbers, table.ends)
-    return float(mean) if joined else None
+def _mean_over_pairs(table: RouteTable, values: Float64Array | Int64Array) -> float | None:
+    """Average a value of each path over the terminal pairs that use it; None without pairs."""
+    # float64 and read-only, as path weights are: another type of array would compile the kernel
+    # once more
+    path_values = values.astype(np.float64)
+    path_values.flags.writeable = False
+    mean, num_pairs = demand_mean(table.pair_start, table.path_weight, path_values, table.ends)
+    return float(mean) if num_pairs else None

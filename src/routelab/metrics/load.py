@@ -17,7 +17,8 @@ def terminal_pairs(topology: Topology) -> Float64Array:
     Returns
     -------
     pairs : float64 array, shape (P, P)
-        ``T_s · T_t`` off the diagonal, ``T_s · (T_s − 1)`` on it.
+        The switches s and t with T_s and T_t terminals have T_s · T_t pairs; the terminals of one
+        switch have T_s · (T_s − 1).
     """
     demand = topology.demand.astype(np.float64)
     return np.outer(demand, demand) - np.diag(demand)
@@ -31,6 +32,8 @@ def served_pairs(table: RouteTable) -> Float64Array:
     pairs : float64 array, shape (P, D)
     """
     ends = table.ends
+    # A terminal does not send to itself: to a destination at its switch, a source has one sender
+    # fewer for each receiver.
     same_switch = np.equal.outer(ends.source_switch, ends.destination_switch)
     pairs: Float64Array = np.multiply(
         ends.source_demand[:, None] - same_switch, ends.destination_demand, dtype=np.float64
@@ -64,9 +67,10 @@ def perfect_load(topology: Topology) -> float:
     """Find the relative load of every channel if the shortest routes were perfectly balanced.
 
     γ_perfect of the Angara paper, section 1.1: the hops of all pairs over the number of channels,
-    where slow channels count as parts of the fastest. Lengths are those of the bare network,
-    for any rules; unreachable pairs do not count. No table that joins the same pairs has a smaller
-    maximum, because the mean of relative loads, weighted with the capacities, is not smaller.
+    where a channel with a quarter of the greatest capacity counts as a quarter of a channel. Routes
+    are the shortest of the bare network, whatever the rules; unreachable pairs do not count. No
+    table that joins the same pairs has a smaller maximum, because the mean of relative loads,
+    weighted with the capacities, is not smaller.
 
     Returns
     -------
@@ -74,23 +78,24 @@ def perfect_load(topology: Topology) -> float:
         0 for a network without channels.
     """
     start, channel = topology.outgoing
-    total = demand_distance(
-        start, channel, topology.channel_target, topology.terminals_per_switch.astype(np.int64)
-    )
-    return float(total) / float(total_capacity(topology) or 1)
+    terminals = topology.terminals_per_switch.astype(np.int64)
+    total_hops = demand_distance(start, channel, topology.channel_target, terminals)
+    # `or 1`: without channels, 0 hops are divided by 1
+    return float(total_hops) / float(total_capacity(topology) or 1)
 
 
 def mean_load(topology: Topology, loads: Float64Array) -> float:
-    """Average relative loads, each channel weighted with its capacity.
+    """Average the relative loads of the channels, each weighted with its capacity.
 
-    That is the hops of all routes over the sum of the capacities, in units of the fastest
-    channel. So detours raise it, a route of equal length over other channels does not change it,
-    and tables of the shortest routes have the perfect load.
+    Relative load × capacity is the absolute load times a constant. So this is the sum of the
+    absolute loads, which is the hops of all routes, over the sum of the capacities in units of the
+    fastest channel. Detours raise it, a route of equal length over other channels does not change
+    it, and tables of the shortest routes have the perfect load.
 
     Parameters
     ----------
     loads : float64 array, shape (C,)
-        Absolute loads from `channel_loads`.
+        Absolute, from `channel_loads`: the capacities come in here.
     """
     return float(loads.sum()) / float(total_capacity(topology) or 1)
 
@@ -113,5 +118,5 @@ def sigma(loads: Float64Array, perfect: float, k: int = 4) -> float:
     greatest = float(deviation.max())
     if greatest == 0:
         return 0.0
-    # relative to the worst one, so that no power overflows
+    # divided by the greatest deviation, so that no power overflows
     return float(greatest * np.mean((deviation / greatest) ** k) ** (1 / k))

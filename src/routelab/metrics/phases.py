@@ -31,23 +31,28 @@ def phase_loads(table: RouteTable, pattern: Pattern) -> Float64Array | None:
     Returns
     -------
     maxima : float64 array, shape (T − 1,), or None
-        Messages on the fastest channel; None for ``"xor"`` if the number of terminals is not a
-        power of two. A pair without a route sends nothing.
+        Messages, of phases 1 to T − 1; a pair without a route sends nothing. None for ``"xor"``
+        if the number T of terminals is not a power of two: ``i ^ p`` may be no rank then.
     """
     topology = table.topology
     ranks = topology.num_terminals
+    # a power of two has one bit, which ranks - 1 lacks: 8 & 7 == 0
     if pattern == "xor" and ranks & (ranks - 1):
         return None
+    # the pair from rank i to rank j has the number first_pair[i] + terminal_destination[j]
+    first_pair = topology.terminal_endpoint * table.num_destinations
+    is_shift = pattern == "shift"
+    load = np.zeros(topology.num_channels)  # scratch
     maxima: Float64Array = phase_maxima(
         table.pair_start,
         table.path_start,
         table.path_weight,
         table.hop_channel,
-        topology.terminal_endpoint * table.num_destinations,
+        first_pair,
         table.terminal_destination,
-        pattern == "shift",
+        is_shift,
         channel_factors(topology),
-        np.zeros(topology.num_channels),
+        load,
     )
     return maxima
 

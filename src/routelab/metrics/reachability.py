@@ -18,29 +18,31 @@ def pairs(topology: Topology) -> int:
 def reachable_pairs(table: RouteTable) -> int:
     """Count the ordered pairs of different terminals that have a path."""
     weights = table.path_weight
-    return int(demand_mean(table.pair_start, weights, weights, table.ends)[1])
+    # only the number of pairs matters, so any values may be averaged: here the weights
+    _, num_pairs = demand_mean(table.pair_start, weights, weights, table.ends)
+    return int(num_pairs)
 
 
 def connected_pairs(table: RouteTable) -> tuple[int, int]:
-    """Count the ordered pairs of different terminals that the network could join.
+    """Count the ordered pairs of different terminals that are connected, and served minimally.
 
     Returns
     -------
     connected : int
         Pairs with some path between them, legal or not.
-    shortest : int
-        Pairs all of whose routes are as short as the network (without failed parts) allows.
+    minimal : int
+        Pairs with routes that are all as short as the network (without failed parts) allows.
     """
     topology = table.topology
     start, channel = topology.outgoing
-    connected, shortest = connected_demand(
+    connected, minimal = connected_demand(
         start,
         channel,
         topology.channel_target,
         table.ends,
         (table.pair_start, table.path_start),
     )
-    return int(connected), int(shortest)
+    return int(connected), int(minimal)
 
 
 def connected_components(topology: Topology) -> list[Int32Array]:
@@ -73,6 +75,8 @@ def connected_components(topology: Topology) -> list[Int32Array]:
         if np.array_equal(new_label, label):
             break
         label = new_label
+    # One component behind the other. Each begins where the label changes, the first at 0, where
+    # np.split would leave an empty array.
     members = np.argsort(label, kind="stable").astype(np.int32)
     starts = np.flatnonzero(np.diff(label[members], prepend=-1))
     return sorted(np.split(members, starts[1:]), key=len, reverse=True)

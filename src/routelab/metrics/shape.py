@@ -40,25 +40,26 @@ def switch_distances(topology: Topology) -> Distances:
     """Measure the distances between the switches with terminals."""
     start, channel = topology.outgoing
     demand = topology.terminals_per_switch.astype(np.int64)
-    longest, pairs, hops, far, weighted = sum_distances(
+    longest, switch_pairs, hops, remote_pairs, remote_hops = sum_distances(
         start, topology.channel_target[channel], demand
     )
-    near = int((demand * (demand - 1)).sum())
+    # Pairs of terminals are remote, or on one switch and 0 hops apart.
+    terminal_pairs = remote_pairs + int((demand * (demand - 1)).sum())
     return Distances(
         diameter=int(longest),
-        mean=hops / pairs if pairs else None,
-        mean_hops=weighted / (near + far) if near + far else None,
+        mean=hops / switch_pairs if switch_pairs else None,
+        mean_hops=remote_hops / terminal_pairs if terminal_pairs else None,
     )
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Parts of a network.
+    """Numbers of the links and ports of a network, on which its cost depends.
 
     Attributes
     ----------
     links : int
-        Cables between switches. A channel without one back is a link, too.
+        Cables between switches. A channel without an opposite one is a link, too.
     local_links, global_links : int or None
         Links inside and between groups; None without groups.
     most_switch_ports : int
@@ -83,11 +84,11 @@ def network_cost(topology: Topology) -> Cost:
     ports = np.bincount(ends.reshape(-1), minlength=topology.num_switches)
     ports += topology.terminals_per_switch
     group = switch_groups(topology)
-    between = None if group is None else int((group[ends[:, 0]] != group[ends[:, 1]]).sum())
+    num_global = None if group is None else int((group[ends[:, 0]] != group[ends[:, 1]]).sum())
     return Cost(
         links=len(ends),
-        local_links=None if between is None else len(ends) - between,
-        global_links=between,
+        local_links=None if num_global is None else len(ends) - num_global,
+        global_links=num_global,
         most_switch_ports=int(ports.max(initial=0)),
         total_ports=int(ports.sum()),
     )
@@ -102,9 +103,9 @@ class Cut:
     links : int
         Links between the sides.
     side : int8 array, shape (S,)
-        0 or 1. The numbers of terminals on the two sides are equal if all switches with terminals
-        have the same number and there is an even number of these switches; otherwise they differ
-        by no more than the largest number of terminals at a switch.
+        Side of each switch, 0 or 1. Both sides have the same number of terminals if all switches
+        with terminals have the same number and there is an even number of these switches; otherwise
+        they differ by no more than the largest number of terminals at a switch.
     """
 
     links: int
@@ -124,76 +125,82 @@ def best_cut(topology: Topology) -> Cut | None:
     cut : Cut or None
         None if fewer than two switches have terminals.
     """
-    weight = topology.terminals_per_switch.astype(np.int64)
-    used = weight[weight > 0]
-    if len(used) < 2:
+    # 1. The largest difference between the sides. Equal halves need an even number of switches with
+    #    equal numbers of terminals; for others they may not exist.
+    terminals = topology.terminals_per_switch.astype(np.int64)
+    occupied = terminals[terminals > 0]
+    if len(occupied) < 2:
         return None
-    even = len(used) % 2 == 0 and (used == used[0]).all()
-    slack = 0 if even else int(used.max())
+    can_be_equal = len(occupied) % 2 == 0 and (occupied == occupied[0]).all()
+    slack = 0 if can_be_equal else int(occupied.max())
+    # 2. The neighbours of switch s are neighbour[start[s]:start[s + 1]]: each link counts from both
+    #    of its ends.
     ends = _link_ends(topology)
     tail, head = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
     neighbour = head[np.argsort(tail, kind="stable")].astype(np.int32)
     start = np.zeros(topology.num_switches + 1, np.int32)
     np.cumsum(np.bincount(tail, minlength=topology.num_switches), out=start[1:])
-    narrowest = None
-    for order in _orders(topology, start, neighbour):
-        side = _halves(order, weight)
-        links = int(refine_cut(start, neighbour, weight, slack, side))
-        if narrowest is None or links < narrowest.links:
-            narrowest = Cut(links, side)
-    return narrowest
+    # 3. Cut each order of the switches in the middle of their terminals, and refine the cut.
+    best = None
+    for order in _switch_orders(topology, start, neighbour):
+        # A switch goes to the side where the middle of its terminals lies, so that the sides differ
+        # by no more than its terminals. The middle of terminals 4 to 6 is 4 + 3 / 2: count twice.
+        twice_middle = 2 * terminals[order].cumsum() - terminals[order]
+        side = np.zeros(len(order), dtype=np.int8)
+        side[order[twice_middle <= terminals.sum()]] = 1
+        links = int(refine_cut(start, neighbour, terminals, slack, side))  # overwrites `side`
+        if best is None or links < best.links:
+            best = Cut(links, side)
+    return best
 
 
 def _link_ends(topology: Topology) -> Int64Array:
-    """Return the switches at the ends of all links; int64, shape (L, 2).
+    """Return the two switches of every link, the lower one first; int64, shape (L, 2).
 
-    They are those of `Topology.links`, which has their channels and takes longer.
+    `Topology.links` gives the channels of the same links, but takes longer.
     """
+    # 1. The pair of switches of each channel as one number: lower switch * S + higher switch.
     source, target = topology.channel_source, topology.channel_target
-    up = source < target
+    is_upward = source < target
     key = np.minimum(source, target).astype(np.int64) * topology.num_switches
     key += np.maximum(source, target)
-    pairs, pair = np.unique(key, return_inverse=True)
-    # a channel without one back is a link, too
-    count = np.maximum(
-        np.bincount(pair[up], minlength=len(pairs)), np.bincount(pair[~up], minlength=len(pairs))
-    )
-    return np.stack(np.divmod(np.repeat(pairs, count), topology.num_switches), axis=1)
+    switch_pairs, pair = np.unique(key, return_inverse=True)
+    # 2. Links of each pair. Two opposite channels are a link; a channel that is left over is one,
+    #    too. So 3 channels upward and 2 downward are 3 links.
+    upward = np.bincount(pair[is_upward], minlength=len(switch_pairs))
+    downward = np.bincount(pair[~is_upward], minlength=len(switch_pairs))
+    link_key = np.repeat(switch_pairs, np.maximum(upward, downward))
+    return np.stack(np.divmod(link_key, topology.num_switches), axis=1)
 
 
-def _orders(topology: Topology, start: Int32Array, neighbour: Int32Array) -> list[Int64Array]:
-    """Return orders of the switches; each is cut in the middle."""
-    count = topology.num_switches
-    orders = [np.arange(count)]
+def _switch_orders(
+    topology: Topology, start: Int32Array, neighbour: Int32Array
+) -> list[Int64Array]:
+    """Return the orders of the switches whose first halves are the cuts to refine.
+
+    These are the orders by number, by each coordinate, by distance from random switches, and random
+    ones.
+    """
+    num_switches = topology.num_switches
+    orders = [np.arange(num_switches)]
     if topology.coordinates is not None:
         orders += [np.argsort(axis, kind="stable") for axis in topology.coordinates.T]
-    # raw output is the same in every NumPy
-    words = np.random.PCG64(0).random_raw(RANDOM_STARTS * (count + 1))
-    for centre in words[:RANDOM_STARTS] % count:
-        orders.append(_by_distance(int(centre), start, neighbour))
-    random = words[RANDOM_STARTS:].reshape(RANDOM_STARTS, count)
-    return [*orders, *np.argsort(random, axis=1, kind="stable")]
+    # One word for each centre, then one for each switch in each random order. Raw output is the
+    # same in every version of NumPy.
+    words = np.random.PCG64(0).random_raw(RANDOM_STARTS * (num_switches + 1))
+    for centre in words[:RANDOM_STARTS] % num_switches:
+        orders.append(_order_by_distance(int(centre), start, neighbour))
+    random_keys = words[RANDOM_STARTS:].reshape(RANDOM_STARTS, num_switches)
+    return [*orders, *np.argsort(random_keys, axis=1, kind="stable")]
 
 
-def _by_distance(centre: int, start: Int32Array, neighbour: Int32Array) -> Int64Array:
+def _order_by_distance(centre: int, start: Int32Array, neighbour: Int32Array) -> Int64Array:
     """Return the switches in the order of a breadth-first search; then those out of reach."""
     order, reached = [centre], np.zeros(len(start) - 1, dtype=np.bool_)
     reached[centre] = True
-    for s in order:  # grows during the loop
+    for s in order:  # grows during the loop: it is the queue of the search
         for t in neighbour[start[s] : start[s + 1]].tolist():
             if not reached[t]:
                 reached[t] = True
                 order.append(t)
     return np.concatenate((np.array(order, dtype=np.int64), np.flatnonzero(~reached)))
-
-
-def _halves(order: Int64Array, weight: Int64Array) -> Int8Array:
-    """Put the first half of the weight on side 1; int8, shape (S,).
-
-    A switch in the middle goes to the side of its greater part, so that the sides differ by no more
-    than its weight.
-    """
-    centre = 2 * weight[order].cumsum() - weight[order]
-    side = np.zeros(len(order), dtype=np.int8)
-    side[order[centre <= weight.sum()]] = 1
-    return side

@@ -24,14 +24,17 @@ def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
     Returns
     -------
     loads : float64 array, shape (C,)
-        In the unit of `matrix`, for any capacities. With 1 for every pair: the channel loads.
+        In the unit of `matrix`, and absolute: capacities have no effect.
     """
+    pair_amount = _sum_by_pair(
+        table.topology, matrix, table.terminal_destination, table.num_destinations
+    )
     loads: Float64Array = routes.weighted_loads(
         table.pair_start,
         table.path_start,
         table.path_weight,
         table.hop_channel,
-        _between(table.topology, matrix, table.terminal_destination, table.num_destinations),
+        pair_amount,
         table.topology.num_channels,
     )
     return loads
@@ -40,35 +43,41 @@ def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
 def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
     """Find the relative load of every channel if the shortest routes were perfectly balanced.
 
-    Lengths are those of the bare network, for any rules; unreachable pairs do not count. No routes
-    have a smaller maximum of relative loads.
+    Routes are the shortest of the bare network, whatever the rules; unreachable pairs do not count.
+    No routes have a smaller maximum of relative loads, because none have fewer hops.
 
     Parameters
     ----------
     matrix : float64 array, shape (T, T)
-        As for `traffic_loads`.
+        ``matrix[i, j]``: amount from terminal i to terminal j, in any unit.
 
     Returns
     -------
     load : float
         In the unit of `matrix`; 0 for a network without channels.
     """
-    between = _between(topology, matrix, topology.terminal_endpoint, len(topology.endpoints))
+    pair_amount = _sum_by_pair(
+        topology, matrix, topology.terminal_endpoint, len(topology.endpoints)
+    )
     start, channel = topology.outgoing
     distance = np.empty(topology.num_switches, np.int32)
-    queue = np.empty_like(distance)
-    total = 0.0
+    queue = np.empty_like(distance)  # scratch of the search
+    total_hops = 0.0  # amount × hops, of all pairs
     for i, source in enumerate(topology.endpoints):
-        if between[i].any():
+        if pair_amount[i].any():
+            # fills `distance`; −1 for switches out of reach, whose pairs do not count
             hop_distances(start, channel, topology.channel_target, source, distance, queue)
-            total += float(between[i] @ np.maximum(distance[topology.endpoints], 0))
-    return total / float(total_capacity(topology) or 1)
+            total_hops += float(pair_amount[i] @ np.maximum(distance[topology.endpoints], 0))
+    return total_hops / float(total_capacity(topology) or 1)
 
 
-def _between(
-    topology: Topology, matrix: Float64Array, destination: Int64Array, count: int
+def _sum_by_pair(
+    topology: Topology, matrix: Float64Array, destination: Int64Array, num_destinations: int
 ) -> Float64Array:
-    """Sum the traffic from endpoints to `count` destinations, one per terminal; float64."""
-    between = np.zeros((len(topology.endpoints), count))
-    np.add.at(between, (topology.terminal_endpoint[:, None], destination[None, :]), matrix)
-    return between
+    """Sum traffic between terminals by their endpoint and destination; float64, shape (P, D).
+
+    `destination` is the destination of packets for each terminal; int64, shape (T,).
+    """
+    pair_amount = np.zeros((len(topology.endpoints), num_destinations))
+    np.add.at(pair_amount, (topology.terminal_endpoint[:, None], destination[None, :]), matrix)
+    return pair_amount

@@ -46,9 +46,8 @@ def worst_permutation(table: RouteTable) -> PermutationLoad:
     """Find the permutation of terminals with the largest load of the busiest channel.
 
     Every terminal sends one message and receives one; several paths of a pair carry their shares
-    of it; a pair without a route sends nothing. Solves one assignment problem per channel. Channels
-    that an upper bound excludes are skipped: the smaller one of the amounts that can be sent over
-    the channel and received from it.
+    of it; a pair without a route sends nothing. Solves one assignment problem per channel, but only
+    while a cheap upper bound exceeds the largest load so far.
     """
     topology = table.topology
     start, pair, share = channel_pairs(
@@ -59,43 +58,52 @@ def worst_permutation(table: RouteTable) -> PermutationLoad:
         topology.num_channels,
     )
     factor = channel_factors(topology)
+    # All terminals of an endpoint are alike, so the assignment is of endpoints to destinations,
+    # each with the number of its terminals.
     sends, receives = topology.demand, table.destination_demand
     bounds = assignment_bounds(start, pair, share, sends, receives) * factor
     load, channel = 0.0, -1
     sender = receiver = np.empty(0, np.int64)
     for c in np.argsort(-bounds, kind="stable").tolist():
-        # shares are sums of floats: ignore differences that are only rounding
+        # The bounds descend, so no later channel exceeds the load either. Shares are sums of
+        # floats: ignore differences that are only rounding.
         if bounds[c] <= load * (1 + 1e-12):
             break
-        pairs_of_channel = slice(start[c], start[c + 1])
-        assignment = heaviest_assignment(
-            pair[pairs_of_channel], share[pairs_of_channel], sends, receives
+        crossing = slice(start[c], start[c + 1])  # the pairs that cross the channel
+        total_share, senders, receivers = heaviest_assignment(
+            pair[crossing], share[crossing], sends, receives
         )
-        if assignment[0] * factor[c] > load:
-            load, channel = float(assignment[0] * factor[c]), c
-            sender, receiver = assignment[1:]
-    sent = receiver >= 0
-    target = _by_terminal(table, sender[sent], receiver[sent])
+        if total_share * factor[c] > load:
+            load, channel = float(total_share * factor[c]), c
+            sender, receiver = senders, receivers
+    has_receiver = receiver >= 0  # −1 for a message that the assignment leaves out
+    target = _assign_terminals(table, sender[has_receiver], receiver[has_receiver])
     return PermutationLoad(load, channel, frozen_array(target, np.int32))
 
 
-def _by_terminal(table: RouteTable, sender: Int64Array, receiver: Int64Array) -> Int64Array:
-    """Assign the messages between endpoints to their terminals, and complete the permutation."""
-    count = table.topology.num_terminals
-    sources = _members(table.topology.terminal_endpoint)
-    destinations = _members(table.terminal_destination)
-    target = np.full(count, -1)
-    has_sender = np.zeros(count, dtype=bool)
-    for i, j in zip(sender.tolist(), receiver.tolist(), strict=True):
-        to = next(destinations[j])
-        target[next(sources[i])] = to
-        has_sender[to] = True
+def _assign_terminals(table: RouteTable, sender: Int64Array, receiver: Int64Array) -> Int64Array:
+    """Turn messages between endpoints and destinations into a permutation of the terminals.
+
+    Message k goes from a terminal of endpoint ``sender[k]`` to one of destination ``receiver[k]``.
+    Returns the target of each terminal; int64, shape (T,).
+    """
+    num_terminals = table.topology.num_terminals
+    free_senders = _iterate_members(table.topology.terminal_endpoint)
+    free_receivers = _iterate_members(table.terminal_destination)
+    target = np.full(num_terminals, -1)
+    has_sender = np.zeros(num_terminals, dtype=bool)
+    for endpoint, destination in zip(sender.tolist(), receiver.tolist(), strict=True):
+        receiving_terminal = next(free_receivers[destination])
+        target[next(free_senders[endpoint])] = receiving_terminal
+        has_sender[receiving_terminal] = True
+    # Terminals without a message add nothing to the load: any targets complete the permutation.
     target[target < 0] = np.flatnonzero(~has_sender)
     return target
 
 
-def _members(group: Int64Array) -> list[Iterator[int]]:
-    """Return the terminals of each group, ascending."""
+def _iterate_members(group: Int64Array) -> list[Iterator[int]]:
+    """Return an iterator over the terminals of each group; `group` is that of each terminal."""
     order = np.argsort(group, kind="stable")
+    # where the groups 1, 2, … begin: np.split cuts there
     starts = np.searchsorted(group[order], np.arange(1, group.max() + 1))
-    return [iter(part.tolist()) for part in np.split(order, starts)]
+    return [iter(members.tolist()) for members in np.split(order, starts)]

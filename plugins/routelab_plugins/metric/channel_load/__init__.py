@@ -26,7 +26,7 @@ class ChannelLoadParameters(Parameters):
 class ChannelLoad(MetricPlugin):
     """Number of routes that cross a channel; each pair of terminals counts as one route.
 
-    A route on a slower channel counts as many times as the fastest channel is faster.
+    Loads are relative: a route counts 4 on a channel with a quarter of the greatest capacity.
     """
 
     name = "channel-load"
@@ -36,24 +36,25 @@ class ChannelLoad(MetricPlugin):
     Parameters = ChannelLoadParameters
 
     def list_columns(self) -> Sequence[Column]:
-        """List the loads and σ(k), whose name has the parameter k."""
+        """List the columns; the parameter k is part of a name: ``sigma4``."""
         c = metrics.columns
         sigma = c.sigma_column(self.parameters.k)
         return c.MAX_LOAD, c.MIN_LOAD, c.MEAN_LOAD, c.PERFECT_LOAD, sigma
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the loads; nothing on a network without channels."""
-        if not table.topology.num_channels:
-            return []
         topology = table.topology
-        routes = metrics.channel_loads(table)
-        loads = metrics.relative_loads(topology, routes)
+        if not topology.num_channels:
+            return []
+        route_counts = metrics.channel_loads(table)
+        loads = metrics.relative_loads(topology, route_counts)
         perfect = metrics.perfect_load(topology)
         k = self.parameters.k
         return [
             Measurement("max_load", float(loads.max())),
             Measurement("min_load", float(loads.min())),
-            Measurement("mean_load", metrics.mean_load(topology, routes)),
+            # the weighted mean of `loads`, computed from the counts
+            Measurement("mean_load", metrics.mean_load(topology, route_counts)),
             Measurement("perfect_load", perfect),
             Measurement(f"sigma{k}", metrics.sigma(loads, perfect, k)),
         ]

@@ -23,7 +23,7 @@ class EffectiveBisectionParameters(Parameters):
 
 
 class EffectiveBisection(MetricPlugin):
-    """Bandwidth of random pairs in two halves, where a message's busiest channel limits it.
+    """Mean bandwidth of messages between random halves, each limited by its busiest channel.
 
     All tables of a network are measured with the same pairings.
     """

@@ -63,7 +63,10 @@ class LinkWeight(MetricPlugin):
             Measurement("weight", float(loads.mean())),
             Measurement("weight_deviation", float(np.std(loads))),
         ]
-        count = topology.num_terminals
-        if metrics.reachable_pairs(table) == count * (count - 1):
-            measurements.insert(0, Measurement("distance", float(loads.sum()) / count**2))
+        # A pair without a route would count as one of 0 hops.
+        if metrics.reachable_pairs(table) == metrics.pairs(topology):
+            # Each hop of a route adds 1 to a load, so the loads add up to the hops of all routes.
+            # The paper's mean has pairs of a terminal and itself: T² pairs, not T · (T − 1).
+            distance = float(loads.sum()) / topology.num_terminals**2
+            measurements.insert(0, Measurement("distance", distance))
         return measurements

@@ -11,8 +11,9 @@ from routelab.api import Column, Measurement, MetricPlugin, RouteTable, RoutingG
 class PhaseLoad(MetricPlugin):
     """Sum over the phases of the busiest channel's load: a model of the exchange's time.
 
-    Large messages of an MPI all-to-all are exchanged with one rank after another: with ``i ^ p``
-    where the number of ranks is a power of two, else with ``(i + p) mod T``.
+    Large messages of an MPI all-to-all are exchanged with one rank after another. In phase p, rank
+    i exchanges with ``i ^ p`` if the number T of ranks is a power of two; otherwise it sends to
+    ``(i + p) mod T``.
     """
 
     name = "phase-load"

@@ -19,18 +19,21 @@ class Reachability(MetricPlugin):
     columns = metrics.columns.REACHABILITY
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
-        """Measure the table; truth values are 1 or 0."""
-        reachable = metrics.reachable_pairs(table)
-        connected, minimal = metrics.connected_pairs(table)
+        """Count ordered pairs of different terminals; no shares if no pair is connected."""
+        with_route = metrics.reachable_pairs(table)
+        connected, with_minimal_routes = metrics.connected_pairs(table)
         measurements = [
             Measurement("pairs", float(metrics.pairs(table.topology))),
             Measurement("connected_pairs", float(connected)),
-            Measurement("reachable_pairs", float(reachable)),
-            Measurement("minimal_pairs", float(minimal)),
-            Measurement("fully_routable", float(reachable == connected)),
-            Measurement("fully_minimal", float(minimal == connected)),
+            Measurement("reachable_pairs", float(with_route)),
+            Measurement("minimal_pairs", float(with_minimal_routes)),
+            # 1 or 0
+            Measurement("fully_routable", float(with_route == connected)),
+            Measurement("fully_minimal", float(with_minimal_routes == connected)),
         ]
         if connected:
-            shares = {"routable_share": reachable, "minimal_share": minimal}
-            measurements += [Measurement(name, count / connected) for name, count in shares.items()]
+            measurements += [
+                Measurement("routable_share", with_route / connected),
+                Measurement("minimal_share", with_minimal_routes / connected),
+            ]
         return measurements

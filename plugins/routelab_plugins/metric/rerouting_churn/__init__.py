@@ -76,6 +76,7 @@ _COLUMNS: tuple[tuple[str, str, str, str, Literal["lower", ""]], ...] = (
         "lower",
     ),
 )
+"""Name, heading, meaning, unit and preferred direction of each column."""
 
 
 class ReroutingChurnParameters(Parameters):
@@ -111,19 +112,19 @@ class ReroutingChurn(ContextMetricPlugin):
         route crossed the link) or unforced; lost pairs are also counted in one of these.
         """
         table = context.table
-        links = self._links(len(table.topology.links))
-        pairs_of = served_pairs(table).reshape(-1)
-        churns = list(_churns(context, links, pairs_of))
-        numbers = [
+        links = self._sample_links(len(table.topology.links))
+        terminal_pairs = served_pairs(table).reshape(-1)
+        changes = list(_count_changes(context, links, terminal_pairs))
+        link_counts = [
             Measurement("churn_links", float(len(links))),
-            Measurement("churn_refused", float(len(links) - len(churns))),
+            Measurement("churn_refused", float(len(links) - len(changes))),
         ]
-        total = float(pairs_of.sum())
-        if not churns or not total:
-            return numbers
-        forced, unforced, lost = np.array(churns).T
+        total = float(terminal_pairs.sum())
+        if not changes or not total:
+            return link_counts
+        forced, unforced, lost = np.array(changes).T
         return [
-            *numbers,
+            *link_counts,
             Measurement("churn_forced", float(forced.mean())),
             Measurement("churn_unforced", float(unforced.mean())),
             Measurement("churn_lost", float(lost.mean())),
@@ -132,45 +133,51 @@ class ReroutingChurn(ContextMetricPlugin):
             Measurement("churn_worst_share", float((forced + unforced).max()) / total),
         ]
 
-    def _links(self, count: int) -> Int64Array:
-        """Return the numbers of links, ascending; a larger sample includes a smaller one."""
+    def _sample_links(self, num_links: int) -> Int64Array:
+        """Return the numbers of the links to fail, ascending; all if the sample is 0."""
         samples = self.parameters.samples
-        if not samples or samples >= count:
-            return np.arange(count)
+        if not samples or samples >= num_links:
+            return np.arange(num_links)
         # raw output is the same in every version of NumPy, unlike that of Generator's methods
-        order = np.argsort(np.random.PCG64(self.parameters.seed).random_raw(count), kind="stable")
+        words = np.random.PCG64(self.parameters.seed).random_raw(num_links)
+        order = np.argsort(words, kind="stable")
+        # the beginning of one order, so that a larger sample includes a smaller one
         return np.sort(order[:samples])
 
 
-def _churns(
-    context: MetricContext, links: Int64Array, pairs_of: Float64Array
+def _count_changes(
+    context: MetricContext, links: Int64Array, terminal_pairs: Float64Array
 ) -> Iterator[tuple[float, float, float]]:
-    """Yield the changes without each link, if the routing applies then.
+    """Yield, for each failed link, how many pairs of terminals are forced, unforced and lost.
 
-    These are numbers of pairs of terminals: forced, unforced and lost ones. Forced pairs have a
-    route over the link. Unforced pairs are all others whose route changes, or that gain or lose
-    one. `pairs_of`: number of terminal pairs of each pair of the table.
+    Forced pairs have a route over the link. Unforced pairs are all others whose route changes, or
+    that gain or lose one. Lost pairs have no route any more. A link without which the routing does
+    not apply yields nothing. `terminal_pairs` is the number of pairs of terminals that each pair of
+    the table stands for.
     """
     table = context.table
     for link in table.topology.links[links]:
         failed: BoolArray = np.zeros(table.topology.num_channels, dtype=np.bool_)
-        failed[link[link >= 0]] = True
+        failed[link[link >= 0]] = True  # −1 for a direction without a channel
         try:
             after = context.reroute(table.topology.without(channels=link.tolist()))
         except (InputError, UnsupportedError):
             # an input error means that parameters do not fit the remaining network
             continue
+        # the kernels compare the pairs of both tables by their number
         if after.per_terminal != table.per_terminal:
             raise PluginError(
                 "rerouting-churn: the old and the new routes have different kinds of destinations"
             )
         crossing = crossing_pairs(table.pair_start, table.path_start, table.hop_channel, failed)
-        # the remaining channels keep their order
-        changed = changed_pairs(_arrays(table), _arrays(after), np.flatnonzero(~failed))
+        # the remaining channels keep their order: new channel i is the i-th that has not failed
+        old_channel = np.flatnonzero(~failed)
+        changed = changed_pairs(_path_arrays(table), _path_arrays(after), old_channel)
         without_route = (np.diff(table.pair_start) > 0) & (np.diff(after.pair_start) == 0)
-        forced, unforced = pairs_of[crossing].sum(), pairs_of[changed & ~crossing].sum()
-        yield float(forced), float(unforced), float(pairs_of[without_route].sum())
+        forced = terminal_pairs[crossing].sum()
+        unforced = terminal_pairs[changed & ~crossing].sum()
+        yield float(forced), float(unforced), float(terminal_pairs[without_route].sum())
 
 
-def _arrays(table: RouteTable) -> tuple[Int64Array, Int64Array, Float64Array, object]:
+def _path_arrays(table: RouteTable) -> tuple[Int64Array, Int64Array, Float64Array, object]:
     return table.pair_start, table.path_start, table.path_weight, table.hop_channel

@@ -12,11 +12,12 @@ def crossing_pairs(pair_start, path_start, hop_channel, failed_channel):
     Parameters
     ----------
     pair_start, path_start, hop_channel
-        Of a route table.
+        Arrays of a route table with P sources and D destinations.
     failed_channel : bool array, shape (C,)
     """
     crossing = np.zeros(len(pair_start) - 1, np.bool_)
     for p in range(len(crossing)):
+        # the hops of all paths of a pair lie behind one another
         for h in range(path_start[pair_start[p]], path_start[pair_start[p + 1]]):
             if failed_channel[hop_channel[h]]:
                 crossing[p] = True
@@ -34,28 +35,30 @@ def changed_pairs(before, after, old_channel):
         ``pair_start``, ``path_start``, ``path_weight`` and ``hop_channel`` of two route tables
         with the same pairs.
     old_channel : int64 array
-        Number in the table `before` of each channel of the table `after`.
+        Number that each channel of `after` has in `before`.
 
     Returns
     -------
     changed : bool array, shape (P * D,)
     """
-    pair_a, path_a, weight_a, hop_a = before
-    pair_b, path_b, weight_b, hop_b = after
-    changed = np.zeros(len(pair_a) - 1, np.bool_)
+    old_pair_start, old_path_start, old_weight, old_hop = before
+    new_pair_start, new_path_start, new_weight, new_hop = after
+    changed = np.zeros(len(old_pair_start) - 1, np.bool_)
     for p in range(len(changed)):
-        paths = pair_a[p + 1] - pair_a[p]
-        if pair_b[p + 1] - pair_b[p] != paths:
+        num_paths = old_pair_start[p + 1] - old_pair_start[p]
+        if new_pair_start[p + 1] - new_pair_start[p] != num_paths:
             changed[p] = True
             continue
-        for k in range(paths):
-            a, b = pair_a[p] + k, pair_b[p] + k
-            hops = path_a[a + 1] - path_a[a]
-            if path_b[b + 1] - path_b[b] != hops or weight_a[a] != weight_b[b]:
+        for k in range(num_paths):
+            old_path, new_path = old_pair_start[p] + k, new_pair_start[p] + k
+            old_first, new_first = old_path_start[old_path], new_path_start[new_path]
+            num_hops = old_path_start[old_path + 1] - old_first
+            has_new_length = new_path_start[new_path + 1] - new_first != num_hops
+            if has_new_length or old_weight[old_path] != new_weight[new_path]:
                 changed[p] = True
                 break
-            for h in range(hops):
-                if old_channel[hop_b[path_b[b] + h]] != hop_a[path_a[a] + h]:
+            for h in range(num_hops):
+                if old_channel[new_hop[new_first + h]] != old_hop[old_first + h]:
                     changed[p] = True
                     break
             if changed[p]:

@@ -17,7 +17,7 @@ class RouteDiversityMetric(MetricPlugin):
     columns = metrics.columns.DIVERSITY
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
-        """Measure the rules; nothing for a complete algorithm, which states none."""
+        """Count the routes that the rules allow; nothing for a complete algorithm without rules."""
         diversity = None if graph is None else metrics.route_diversity(graph)
         if diversity is None:
             return []

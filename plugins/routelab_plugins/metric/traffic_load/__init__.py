@@ -55,11 +55,11 @@ COLUMNS = (
         group="Traffic other than all-to-all",
     ),
 )
-"""The columns; their names follow a prefix."""
+"""The columns, with names that lack the prefix."""
 
 
 def _columns(prefix: str) -> tuple[Column, ...]:
-    """Return the columns, whose names begin with a prefix."""
+    """Return `COLUMNS` with a prefix before each name: ``traffic_max_load``."""
     return tuple(replace(column, name=f"{prefix}{column.name}") for column in COLUMNS)
 
 
@@ -80,8 +80,8 @@ class TrafficLoadParameters(Parameters):
 class TrafficLoad(MetricPlugin):
     """Bytes that cross each channel under the traffic of a matrix.
 
-    Rank i is terminal i. A network may have more terminals than the matrix has ranks. A byte on a
-    slower channel counts as many times as the fastest channel is faster.
+    Rank i is terminal i. A network may have more terminals than the matrix has ranks. Loads are
+    relative: a byte counts 4 on a channel with a quarter of the greatest capacity.
     """
 
     name = "traffic-load"
@@ -122,17 +122,18 @@ class TrafficLoad(MetricPlugin):
             )
         if not topology.num_channels:
             return []
+        # terminals without a rank send and receive nothing: zeros behind the last row and column
         idle = topology.num_terminals - ranks
         matrix = np.pad(traffic, (0, idle))
-        crossing = metrics.traffic_loads(table, matrix)
-        max_load = float(metrics.relative_loads(topology, crossing).max())
-        mean = metrics.mean_load(topology, crossing)
+        bytes_on_channel = metrics.traffic_loads(table, matrix)
+        max_load = float(metrics.relative_loads(topology, bytes_on_channel).max())
+        mean = metrics.mean_load(topology, bytes_on_channel)
         perfect = metrics.perfect_traffic_load(topology, matrix)
         prefix = self._prefix
-        share = [Measurement(f"{prefix}balance", perfect / max_load)] if max_load else []
+        balance = [Measurement(f"{prefix}balance", perfect / max_load)] if max_load else []
         return [
             Measurement(f"{prefix}max_load", max_load),
             Measurement(f"{prefix}mean_load", mean),
             Measurement(f"{prefix}perfect_load", perfect),
-            *share,
+            *balance,
         ]

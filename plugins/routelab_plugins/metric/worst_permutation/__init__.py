@@ -33,7 +33,7 @@ class WorstPermutationMetric(MetricPlugin):
     by_default = False
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
-        """Measure the worst permutation; nothing on networks above the limit."""
+        """Measure the load; nothing without channels, or above `MAX_TERMINALS` terminals."""
         topology = table.topology
         if not topology.num_channels or topology.num_terminals > MAX_TERMINALS:
             return []
