@@ -46,20 +46,20 @@ def throughput(topology: Topology, demand: Demand, load: float | None) -> float:
     fastest = float(topology.channel_capacity.max(initial=1.0))
     limits = [float(speed) / fastest for speed in topology.channel_capacity] + [1.0] * 2 * len(at)
     program = LinearProgram()
-    rows = program.rows([float("-inf")] * len(limits), limits)
-    scale = program.variables(1, cost=-1.0 if load is None else 0.0)
+    rows = program.add_rows([float("-inf")] * len(limits), limits)
+    scale = program.add_variables(1, cost=-1.0 if load is None else 0.0)
     first = topology.num_channels
     for (t, u), amount in pairs_of(topology, demand).items():
         paths = simple_paths(topology, at[t], at[u])
-        flows = program.variables(len(paths), cost=0.0 if load is None else -1.0)
+        flows = program.add_variables(len(paths), cost=0.0 if load is None else -1.0)
         for flow, path in zip(flows, paths, strict=True):
             used = rows[[*path, first + t, first + len(at) + u]]
-            program.entries(used, [flow] * len(used), 1.0)
+            program.add_entries(used, [flow] * len(used), 1.0)
         most = 0.0 if load is None else load * amount
-        served = program.rows([0.0 if load is None else float("-inf")], [most])
-        program.entries([served[0]] * len(paths), flows, 1.0)
+        served = program.add_rows([0.0 if load is None else float("-inf")], [most])
+        program.add_entries([served[0]] * len(paths), flows, 1.0)
         if load is None:
-            program.entries(served, scale, -amount)
+            program.add_entries(served, scale, -amount)
     optimum = solve_program(program, 60)
     assert optimum is not None
     return -optimum[0]

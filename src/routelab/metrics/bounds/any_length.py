@@ -38,7 +38,9 @@ def lower_bound_any_length(topology: Topology, *, seconds: float = 60.0) -> Load
         `routelab.metrics.bounds.load_bound`, with the lightest of *all* routes of a pair.
     """
     begin = perf_counter()
-    bound = bound_channels(Traffic(topology, Demand.uniform(topology, "")), seconds)
+    uniform = Demand.uniform(topology, "")
+    bound = bound_channels(Traffic(topology, uniform), seconds)
+    # No routing sustains more than bound.load = (T − 1) / L, so no maximum load is less than L.
     value = Fraction(0) if bound.load is None else (topology.num_terminals - 1) / bound.load
     return LoadBound(
         value=float(value),

@@ -22,11 +22,16 @@ from routelab.metrics.bounds.kernels import tree_loads
 from routelab.toolkit import SourceSymmetry
 
 ROUNDS = 1000
+"""Largest number of rounds."""
+
 WORK = 2_000_000_000
 """Largest number of edges that all rounds visit: about 20 s."""
 
 SCALE = 1_000_000
+"""Integer weight of the channels with the greatest weight."""
+
 STEP = 0.5
+"""Factor of the length of all steps."""
 
 
 class Ascent:
@@ -41,66 +46,78 @@ class Ascent:
 
     def __init__(self, graph: RoutingGraph, symmetry: SourceSymmetry) -> None:
         self._graph = graph
-        self._class = symmetry.channel_class
+        self._channel_class = symmetry.channel_class
         self._sources = symmetry.representatives
         self._terminals = graph.topology.terminals_per_switch.astype(np.int64)
-        self._classes = int(self._class.max()) + 1
-        self._factor: Float64Array = symmetry.by_class(channel_factors(graph.topology))
-        self._best = -1.0
-        self.weights: Int64Array = np.ones(self._classes, dtype=np.int64)
+        self._num_classes = int(self._channel_class.max()) + 1
+        self._class_factor: Float64Array = symmetry.by_class(channel_factors(graph.topology))
+        self._best_bound = -1.0
+        self.weights: Int64Array = np.ones(self._num_classes, dtype=np.int64)
 
     def run(self, seconds: float) -> Int64Array:
         """Return the best weights of a number of rounds that depends on the graph's size.
 
         The time limit is for safety: the same graph has the same weights unless it is reached.
         """
+        # 1. Simple weights: 1 for every channel, or for those of one direction only.
         end = monotonic() + seconds
-        self._try(np.ones(self._classes))
-        for alone in _by_direction(self._graph.topology, self._class, self._classes):
+        self._try_weights(np.ones(self._num_classes))
+        for direction_weights in _direction_weights(
+            self._graph.topology, self._channel_class, self._num_classes
+        ):
             if monotonic() < end:
-                self._try(alone)
-        visits = len(self._sources) * max(self._graph.num_edges, 1)
-        heat: Float64Array = np.zeros(self._classes)
-        mean: Float64Array = np.zeros(self._classes)
-        for number in range(min(ROUNDS, WORK // visits)):
+                self._try_weights(direction_weights)
+        # 2. Rounds of the ascent.
+        visits_per_round = len(self._sources) * max(self._graph.num_edges, 1)
+        log_shares: Float64Array = np.zeros(self._num_classes)
+        mean_shares: Float64Array = np.zeros(self._num_classes)
+        for number in range(min(ROUNDS, WORK // visits_per_round)):
             if monotonic() > end:
                 break
-            shares = np.exp(heat - heat.max())
+            shares = np.exp(log_shares - log_shares.max())  # at most 1: no overflow
             shares /= shares.sum()
-            slope = self._try(shares * self._factor) * self._factor
-            mean += (shares - mean) * 2 / (number + 2)
+            slope = self._try_weights(shares * self._class_factor) * self._class_factor
+            # In the mean, the shares of a later round count more: those of round k count k + 1.
+            mean_shares += (shares - mean_shares) * 2 / (number + 2)
+            # A try takes as long as a round, so the mean is tried in every tenth one only.
             if number % 10 == 9:
-                self._try(mean * self._factor)
-            step = STEP * np.log(self._classes + 1) / np.sqrt(number + 1)
-            heat += slope * (step / max(float(slope.max()), 1.0))
+                self._try_weights(mean_shares * self._class_factor)
+            # The share of the busiest class grows by the factor exp(step). Its relative load is at
+            # least 1, or no channel has a route and all slopes are 0.
+            step = STEP * np.log(self._num_classes + 1) / np.sqrt(number + 1)
+            log_shares += slope * (step / max(float(slope.max()), 1.0))
         return self.weights
 
-    def _try(self, weights: Float64Array) -> Float64Array:
-        """Store weights that prove a larger bound; return the routes over each channel class."""
+    def _try_weights(self, weights: Float64Array) -> Float64Array:
+        """Keep weights that prove the best bound so far; return the routes over each class.
+
+        The routes are the lightest ones from one source of each class; float64, shape (classes,).
+        """
         rounded = np.rint(weights / weights.max() * SCALE).astype(np.int64)
-        loads = np.zeros(self._classes, dtype=np.int64)
-        least = tree_loads(
+        loads = np.zeros(self._num_classes, dtype=np.int64)  # filled by the kernel
+        total_weight = tree_loads(
             self._graph.arrays,
             self._sources,
             self._terminals,
-            rounded[self._class],
-            self._class,
+            rounded[self._channel_class],
+            self._channel_class,
             loads,
         )
-        proven = int(least) / float((rounded / self._factor).sum())
-        if proven > self._best:
-            self._best, self.weights = proven, rounded
+        # Every class has as many sources or channels as translations, so one of each is enough.
+        bound = int(total_weight) / float((rounded / self._class_factor).sum())
+        if bound > self._best_bound:
+            self._best_bound, self.weights = bound, rounded
         return loads.astype(np.float64)
 
 
-def _by_direction(
-    topology: Topology, channel_class: np.ndarray, classes: int
+def _direction_weights(
+    topology: Topology, channel_class: np.ndarray, num_classes: int
 ) -> list[Float64Array]:
-    """Return weights for every direction that count only its channels."""
-    chosen = []
+    """Return weights of the classes for each direction: 1 for its channels and 0 for others."""
+    weights_by_direction = []
     for direction in range(len(topology.directions)):
-        weights = np.zeros(classes)
+        weights = np.zeros(num_classes)
         weights[channel_class[topology.channel_direction == direction]] = 1.0
         if weights.any():
-            chosen.append(weights)
-    return chosen
+            weights_by_direction.append(weights)
+    return weights_by_direction

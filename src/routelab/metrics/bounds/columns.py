@@ -8,6 +8,7 @@ from routelab.api.columns import Column
 
 
 def _column(name: str, meaning: str, needs: str = "bound", **more: Any) -> Column:
+    """Return a column of the group "Lower bounds", which only runs with such a bound have."""
     return Column(name, meaning, needs=needs, group="Lower bounds", **more)
 
 

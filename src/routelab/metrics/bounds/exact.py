@@ -44,44 +44,53 @@ def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) ->
     if solution is None:
         return None
     objective, _ = solution
-    less = min(TOLERANCE * max(objective, 1.0), 0.5)
-    return least_attainable(graph.topology, max(Fraction(objective - less), Fraction(0)))
+    # The true optimum may be smaller by the tolerance. Whole routes cannot cause every load, so it
+    # is at least the least attainable one that is not below. An integer optimum is rounded up to
+    # itself, because less than 1 is taken away.
+    tolerance = min(TOLERANCE * max(objective, 1.0), 0.5)
+    return least_attainable(graph.topology, max(Fraction(objective - tolerance), Fraction(0)))
 
 
 def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | None:
     """Build a program with one integer variable per route of pairs that have several.
 
-    Variable 0 is the maximum load. On a network of one speed it is an integer, too.
+    Variable 0 is the maximum load. On a network of one speed it is an integer, too. Returns None if
+    the routes have more than `MAX_HOPS` hops.
     """
-    # 1. All routes, and the hops of all routes, one after the other.
+    # 1. All routes, and the hops of all routes, one after the other. Lengths of −1: no route.
     topology = graph.topology
-    ends = topology.endpoints
-    counts, lengths = count_routes(graph.arrays, ends), route_lengths(graph.arrays, ends)
+    endpoints = topology.endpoints
+    counts, lengths = count_routes(graph.arrays, endpoints), route_lengths(graph.arrays, endpoints)
     if float((counts * np.maximum(lengths, 0)).sum()) > MAX_HOPS:
         return None
-    pair_start, _, hops = enumerate_routes(graph.arrays, ends, counts, lengths)
-    routes = np.diff(pair_start)
-    pair = np.repeat(np.arange(len(routes)), routes)
-    length = np.maximum(lengths.reshape(-1), 0)[pair]
-    # 2. What each hop adds to the load of its channel. That is fixed if its pair has no choice.
+    pair_start, _, hop_channel = enumerate_routes(graph.arrays, endpoints, counts, lengths)
+    routes_of_pair = np.diff(pair_start)
+    route_pair = np.repeat(np.arange(len(routes_of_pair)), routes_of_pair)
+    route_length = np.maximum(lengths.reshape(-1), 0)[route_pair]
+    # 2. What each hop adds to the load of its channel. That is fixed if its pair has one route.
     demand = terminal_pairs(topology).reshape(-1)
-    hop_route = np.repeat(np.arange(len(pair)), length)
-    amount = demand[pair[hop_route]]
-    chosen = routes[pair] > 1
-    open_hop = chosen[hop_route]
-    fixed = np.bincount(hops[~open_hop], weights=amount[~open_hop], minlength=topology.num_channels)
-    # 3. On each channel, the chosen and the fixed load together are at most the maximum.
+    hop_route = np.repeat(np.arange(len(route_pair)), route_length)
+    hop_load = demand[route_pair[hop_route]]
+    has_choice = routes_of_pair[route_pair] > 1  # by route
+    is_open = has_choice[hop_route]  # by hop
+    fixed_load = np.bincount(
+        hop_channel[~is_open], weights=hop_load[~is_open], minlength=topology.num_channels
+    )
+    # 3. On each channel: load of the routes taken − maximum load / factor <= −fixed load.
     program = LinearProgram()
     factor = channel_factors(topology)
-    whole = bool((factor == 1).all())
-    program.variables(1, cost=1.0, lower=float(at_least), integer=whole)
-    loads = program.rows(np.full(topology.num_channels, -np.inf), -fixed)
-    program.entries(loads, np.zeros(len(loads), np.int64), -1.0 / factor)
-    is_taken = program.variables(int(chosen.sum()), integer=True)
-    number = np.cumsum(chosen) - 1
-    program.entries(hops[open_hop], is_taken[number[hop_route[open_hop]]], amount[open_hop])
+    has_one_speed = bool((factor == 1).all())
+    program.add_variables(1, cost=1.0, lower=float(at_least), integer=has_one_speed)
+    channel_rows = program.add_rows(np.full(topology.num_channels, -np.inf), -fixed_load)
+    program.add_entries(channel_rows, np.zeros(len(channel_rows), np.int64), -1.0 / factor)
+    is_taken = program.add_variables(int(has_choice.sum()), integer=True)
+    choice = np.cumsum(has_choice) - 1  # number of each route among those with a variable
+    route_variable = is_taken[choice[hop_route[is_open]]]
+    # channels have the first rows, so the number of a channel is its row
+    program.add_entries(hop_channel[is_open], route_variable, hop_load[is_open])
     # 4. Each pair with a choice takes one route.
-    _, place = np.unique(pair[chosen], return_inverse=True)
-    one_route = program.rows(np.ones(place.max(initial=-1) + 1), np.ones(place.max(initial=-1) + 1))
-    program.entries(one_route[place], is_taken, 1.0)
+    choosing_pairs, row = np.unique(route_pair[has_choice], return_inverse=True)
+    ones = np.ones(len(choosing_pairs))
+    one_route = program.add_rows(ones, ones)
+    program.add_entries(one_route[row], is_taken, 1.0)
     return program

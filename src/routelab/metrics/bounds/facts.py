@@ -20,7 +20,7 @@ def bound_numbers(bound: LoadBound) -> dict[str, Any]:
     """Return a bound as JSON values, without the weights."""
     return {
         "bound_value": bound.value,
-        "bound_load": _plain(bound.load),
+        "bound_load": _json_number(bound.load),
         "bound_method": bound.method,
         "turn_set": bound.turn_set,
         "bound_seconds": bound.seconds,
@@ -28,7 +28,7 @@ def bound_numbers(bound: LoadBound) -> dict[str, Any]:
 
 
 def bound_from_numbers(numbers: Mapping[str, Any]) -> LoadBound:
-    """Return the bound that `bound_numbers` described, without the weights."""
+    """Return the bound that `bound_numbers` turned into JSON values; its weights are empty."""
     return LoadBound(
         value=float(numbers["bound_value"]),
         load=as_fraction(numbers["bound_load"]),
@@ -39,20 +39,14 @@ def bound_from_numbers(numbers: Mapping[str, Any]) -> LoadBound:
     )
 
 
-def _method(bound: LoadBound | None, finer: bool) -> str | None:
-    if bound is None:
-        return None
-    return "lp" if finer and bound.method == "milp" else bound.method
-
-
 def bound_facts(
     facts: Mapping[str, Any], rules: LoadBound | None, topology: LoadBound | None
 ) -> dict[str, Any]:
     """Compare bounds with the maximum load of a table.
 
-    Both bounds are given as they hold for the table: as loads of whole routes if it has one path
-    per pair, otherwise as the proven quotients. The other facts are about the narrower bound, that
-    of the rules, or of the network for a complete algorithm. Whole routes are compared as
+    Both bounds are given as they hold for the table: as `LoadBound.load` if it has one path per
+    pair, otherwise as `LoadBound.value`. The other facts are about the narrower bound, that of the
+    rules, or of the network for a complete algorithm. Loads of whole routes are compared as
     fractions, so that ``optimal`` does not depend on rounding.
 
     Parameters
@@ -72,30 +66,35 @@ def bound_facts(
         or missing pairs, because the bound does not apply; ``optimal`` is None for tables that
         split pairs.
     """
-    whole, finer = not facts.get("multipath"), facts.get("per_terminal")
+    one_path, per_terminal = not facts.get("multipath"), bool(facts.get("per_terminal"))
 
-    def holds(bound: LoadBound | None) -> float | int | None:
+    def bound_for_table(bound: LoadBound | None) -> float | int | None:
         if bound is None:
             return None
-        if finer and bound.method == "milp":
-            # in the program all terminals of a switch share one route
+        if per_terminal and bound.method == "milp":
+            # in the program all terminals of a switch share one route: its load does not hold
             return bound.value
-        return _plain(bound.load) if whole else bound.value
+        return _json_number(bound.load) if one_path else bound.value
 
-    nearest, applies = (
+    narrower, applies = (
         (topology, facts.get("minimal")) if rules is None else (rules, facts.get("shortest_legal"))
     )
-    least, load = holds(nearest), facts.get("max_load")
+    least, max_load = bound_for_table(narrower), facts.get("max_load")
     gap = None
-    if applies and least is not None and load is not None:
-        gap = _plain(as_fraction(load) - as_fraction(least)) if whole else load - least
+    if applies and least is not None and max_load is not None:
+        gap = max_load - least
+        if one_path:
+            gap = _json_number(as_fraction(max_load) - as_fraction(least))
+    method = None if narrower is None else narrower.method
+    if per_terminal and method == "milp":
+        method = "lp"  # the value, which is given instead of the program's load
     return {
-        "lower_bound_rules": holds(rules),
-        "lower_bound_topology": holds(topology),
-        "bound_method": _method(nearest, bool(finer)),
+        "lower_bound_rules": bound_for_table(rules),
+        "lower_bound_topology": bound_for_table(topology),
+        "bound_method": method,
         "gap": gap,
-        "optimal": gap == 0 if whole and gap is not None else None,
-        "turn_set": None if nearest is None else nearest.turn_set,
+        "optimal": gap == 0 if one_path and gap is not None else None,
+        "turn_set": None if narrower is None else narrower.turn_set,
     }
 
 
@@ -111,7 +110,7 @@ def any_length_facts(
     bound : LoadBound or None
         None: unknown.
     pairs : int
-        Ordered pairs of different terminals.
+        Ordered pairs of different terminals in the network.
 
     Returns
     -------
@@ -121,12 +120,12 @@ def any_length_facts(
     """
     least: float | int | None = None
     if bound is not None and facts.get("reachable_pairs") == pairs:
-        least = bound.value if facts.get("multipath") else _plain(bound.load)
-    load = facts.get("max_load")
-    gap = None if load is None or least is None else load - least
+        least = bound.value if facts.get("multipath") else _json_number(bound.load)
+    max_load = facts.get("max_load")
+    gap = None if max_load is None or least is None else max_load - least
     return {"lower_bound_any_length": least, "gap_any_length": gap}
 
 
-def _plain(load: Fraction) -> float | int:
+def _json_number(load: Fraction) -> float | int:
     """Return a load as a JSON number: an integer if it is one."""
     return int(load) if load == int(load) else float(load)

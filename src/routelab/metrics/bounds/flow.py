@@ -54,28 +54,29 @@ def flow_weights(
     for method in methods:
         solution = solve_program(program, end - monotonic(), solver=method, run_crossover="off")
         if solution is not None:
-            classes = int(symmetry.channel_class.max()) + 1
+            num_classes = int(symmetry.channel_class.max()) + 1
             _, row_dual = solution
-            return np.maximum(-row_dual[:classes], 0.0)
+            # Rows of the classes come first. Dual values of upper limits are not positive.
+            return np.maximum(-row_dual[:num_classes], 0.0)
     return None
 
 
 def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgram | None:
     """Build the program; return None if it has too many variables.
 
-    Variable 0 is the maximum load; the first rows are the flow over the channel classes minus that
-    load over their factor.
+    Variable 0 is the maximum load. The first rows say for each channel class: flow over it minus
+    maximum load / factor <= 0.
     """
-    classes = int(symmetry.channel_class.max()) + 1
+    num_classes = int(symmetry.channel_class.max()) + 1
     program = LinearProgram()
-    program.variables(1, cost=1.0)
-    program.rows(np.full(classes, -np.inf), np.zeros(classes))
+    program.add_variables(1, cost=1.0)
+    program.add_rows(np.full(num_classes, -np.inf), np.zeros(num_classes))
     factor = symmetry.by_class(channel_factors(graph.topology))
-    program.entries(np.arange(classes), np.zeros(classes, np.int64), -1.0 / factor)
+    program.add_entries(np.arange(num_classes), np.zeros(num_classes, np.int64), -1.0 / factor)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     for source in symmetry.representatives:
-        edges, stops = shortest_route_edges(graph.arrays, source, terminals)
-        _add_flow(program, graph, symmetry.channel_class, int(source), edges, stops)
+        edges, last_vertices = shortest_route_edges(graph.arrays, source, terminals)
+        _add_flow(program, graph, symmetry.channel_class, int(source), edges, last_vertices)
         if program.num_variables > MAX_VARIABLES:
             return None
     return program
@@ -87,39 +88,53 @@ def _add_flow(
     channel_class: Int32Array,
     source: int,
     edges: Int32Array,
-    stops: Int32Array,
+    last_vertices: Int32Array,
 ) -> None:
-    """Add the flow of one source: all flow into a vertex leaves it or stops there."""
+    """Add the flow of one source: all flow into a vertex leaves it or is received there.
+
+    `edges` are those of its shortest routes, `last_vertices` the vertices where these routes end.
+    """
     terminals = graph.topology.terminals_per_switch
     tail, head = graph.edge_source[edges], graph.edge_target[edges]
+    # 1. A variable for the flow over each edge, which loads the class of its channel.
     vertices = np.unique(head)
-    flow = program.variables(len(edges))
-    program.entries(channel_class[graph.edge_channel[edges]], flow, 1.0)
-
-    # a switch with one accepting vertex gets all its packets there
-    switch = graph.vertex_switch[stops]
-    alone = np.bincount(switch, minlength=graph.topology.num_switches)[switch] == 1
-    stopping = np.zeros(len(vertices))
+    flow = program.add_variables(len(edges))
+    program.add_entries(channel_class[graph.edge_channel[edges]], flow, 1.0)
+    # 2. Flow into a vertex − flow out of it = flow received there. A switch where all routes end at
+    #    one vertex receives all its packets at that one.
+    switch = graph.vertex_switch[last_vertices]
+    is_only = np.bincount(switch, minlength=graph.topology.num_switches)[switch] == 1
+    received = np.zeros(len(vertices))
     demand = terminals[switch].astype(np.float64) * int(terminals[source])
-    stopping[np.searchsorted(vertices, stops[alone])] = demand[alone]
-    conserved = program.rows(stopping, stopping)
-    program.entries(conserved[np.searchsorted(vertices, head)], flow, 1.0)
-    inner = tail != graph.begin[source]
-    program.entries(conserved[np.searchsorted(vertices, tail[inner])], flow[inner], -1.0)
-    if alone.all():
+    received[np.searchsorted(vertices, last_vertices[is_only])] = demand[is_only]
+    conservation = program.add_rows(received, received)
+    program.add_entries(conservation[np.searchsorted(vertices, head)], flow, 1.0)
+    # the vertex where all routes begin has no row
+    has_row = tail != graph.begin[source]
+    tail_row = conservation[np.searchsorted(vertices, tail[has_row])]
+    program.add_entries(tail_row, flow[has_row], -1.0)
+    if is_only.all():
         return
-    # otherwise the flow chooses
-    stopped = program.variables(int((~alone).sum()))
-    program.entries(conserved[np.searchsorted(vertices, stops[~alone])], stopped, -1.0)
-    _, first_vertex, choice = np.unique(switch[~alone], return_index=True, return_inverse=True)
-    arriving = program.rows(demand[~alone][first_vertex], demand[~alone][first_vertex])
-    program.entries(arriving[choice], stopped, 1.0)
+    # 3. Where routes to a switch end at several vertices (states of the rules), a variable for each
+    #    says how much it receives; together they receive all packets of the switch.
+    shared = ~is_only
+    share = program.add_variables(int(shared.sum()))
+    shared_row = conservation[np.searchsorted(vertices, last_vertices[shared])]
+    program.add_entries(shared_row, share, -1.0)
+    _, first_vertex, row = np.unique(switch[shared], return_index=True, return_inverse=True)
+    switch_demand = demand[shared][first_vertex]
+    arrivals = program.add_rows(switch_demand, switch_demand)
+    program.add_entries(arrivals[row], share, 1.0)
 
 
 def integer_weights(weights: Float64Array) -> list[Int64Array]:
-    """Round weights to integers, coarsely first: values of solvers are often fractions."""
-    top = float(weights.max(initial=0.0))
-    if top <= 0:
+    """Round weights to integers in several ways; each result is a candidate for a certificate.
+
+    The greatest weight becomes 1, then 2, 3 and so on: the values of solvers are often multiples of
+    a simple fraction, such as 1, 1/2 and 1/6, which the scale 6 represents exactly.
+    """
+    greatest = float(weights.max(initial=0.0))
+    if greatest <= 0:
         return []
     scales = (1, 2, 3, 4, 5, 6, 12, 60, 1_000, 1_000_000)
-    return [np.rint(weights / top * scale).astype(np.int64) for scale in scales]
+    return [np.rint(weights / greatest * scale).astype(np.int64) for scale in scales]

@@ -27,15 +27,16 @@ def least_weights(graph, sources, terminals, weight):
     Returns
     -------
     least : int64 array, shape (Q,)
-        Over the terminals of other switches that have a legal route.
+        Sum over the terminals of other switches that have a legal route. The terminals at the
+        source are not multiplied in.
     """
-    count = len(sources)
-    least = np.zeros(count, np.int64)
+    num_sources = len(sources)
+    least = np.zeros(num_sources, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
     best_vertex = np.empty(len(graph.begin), np.int32)
-    far = np.int32(len(tree.level))
-    for q in range(count):
-        visited = grow_tree(graph, graph.begin[sources[q]], weight, False, far, tree)
+    no_limit = np.int32(len(tree.level))  # no shortest route has more hops than vertices
+    for q in range(num_sources):
+        visited = grow_tree(graph, graph.begin[sources[q]], weight, False, no_limit, tree)
         settle_switches(graph, tree, visited, best_vertex)
         for t in range(len(best_vertex)):
             if t != sources[q] and best_vertex[t] >= 0:
@@ -53,7 +54,7 @@ def tree_loads(graph, sources, terminals, weight, channel_class, loads):
         As in `least_weights`.
     channel_class : int32 array, shape (C,)
     loads : int64 array, shape (classes,)
-        Increased by the terminal pairs whose route crosses a channel of each class.
+        Updated: increased by the terminal pairs whose route crosses a channel of each class.
 
     Returns
     -------
@@ -64,15 +65,16 @@ def tree_loads(graph, sources, terminals, weight, channel_class, loads):
     tree = tree_scratch(size)
     best_vertex = np.empty(len(graph.begin), np.int32)
     flow = np.zeros(size, np.int64)
-    far = np.int32(size)
+    no_limit = np.int32(size)  # no shortest route has more hops than vertices
     least = np.int64(0)
     for s in sources:
-        visited = grow_tree(graph, graph.begin[s], weight, False, far, tree)
+        visited = grow_tree(graph, graph.begin[s], weight, False, no_limit, tree)
         settle_switches(graph, tree, visited, best_vertex)
         for t in range(len(best_vertex)):
             if t != s and best_vertex[t] >= 0:
                 flow[best_vertex[t]] = terminals[s] * terminals[t]
-        # in the queue a vertex follows the previous one on its route
+        # Backwards from the leaves to the root: the flow over an edge is that of all routes through
+        # its target. In the queue a vertex follows the previous one on its route.
         for k in range(visited - 1, 0, -1):
             v = tree.queue[k]
             e = tree.parent_edge[v]

@@ -97,34 +97,39 @@ def bound_from_weights(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
         )
     if array.size and array.min() < 0:
         raise InputError(f"bound: channel {int(array.argmin())} has a negative weight")
-    return _quotient(graph, frozen_array(array, np.int64), graph.topology.endpoints, 1)
+    integers, endpoints = frozen_array(array, np.int64), graph.topology.endpoints
+    return _quotient(graph, integers, endpoints, sources_per_class=1)
 
 
 def symmetric_bound_from_weights(
     graph: RoutingGraph, weights: Int64Array, symmetry: SourceSymmetry
 ) -> Fraction:
-    """Return `bound_from_weights` of weights with a symmetry, from one source per class."""
-    return _quotient(graph, weights, symmetry.representatives, symmetry.order)
+    """Return the bound that channel weights prove, from one source of each class only.
 
-
-def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int) -> Fraction:
-    """Return the bound by channel weights: weighted demand over weighted capacity.
-
-    `times`: number of sources that each of `sources` stands for.
+    The weights must be equal for the channels of a class.
     """
+    return _quotient(graph, weights, symmetry.representatives, sources_per_class=symmetry.order)
+
+
+def _quotient(
+    graph: RoutingGraph, weights: Int64Array, sources: Any, *, sources_per_class: int
+) -> Fraction:
+    """Return the bound by channel weights: demand × least weight over capacity × weight.
+
+    `sources` are switches, each of which stands for `sources_per_class` equivalent ones.
+    """
+    # 1. Capacity × weight, y / f added up: weights of channels with one factor first, as integers.
     factors, factor_index = load_factors(graph.topology)
     by_factor = [sum(weights[factor_index == k].tolist()) for k in range(len(factors))]
-    total = sum((w / f for w, f in zip(by_factor, factors, strict=True)), Fraction(0))
-    if not total:
+    capacity_sum = sum((w / f for w, f in zip(by_factor, factors, strict=True)), Fraction(0))
+    if not capacity_sum:
         return Fraction(0)
+    # 2. Demand × least weight. `least` is a sum over the terminals of all targets already.
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     least = least_weights(graph.arrays, sources, terminals, weights)
-    # `least` is already a sum over the terminals of all targets
-    own_terminals = terminals[sources].tolist()
-    covered = sum(
-        count * weight for count, weight in zip(own_terminals, least.tolist(), strict=True)
-    )
-    return Fraction(times * covered) / total
+    senders = terminals[sources].tolist()
+    demand_sum = sum(count * weight for count, weight in zip(senders, least.tolist(), strict=True))
+    return Fraction(sources_per_class * demand_sum) / capacity_sum
 
 
 def network_graph(topology: Topology) -> RoutingGraph:
@@ -136,7 +141,7 @@ def takes_shortest(
     graph: RoutingGraph,
     table_pairs: int,
     table_hops: float,
-    routes: RouteCounts | None = None,
+    shortest: RouteCounts | None = None,
 ) -> bool:
     """Return whether a table joins all pairs that it can, by shortest legal routes only.
 
@@ -150,12 +155,14 @@ def takes_shortest(
         Ordered pairs of different terminals that the table joins.
     table_hops : float
         Total hops of their routes, weighted: the sum of all channel loads.
-    routes : RouteCounts, optional
+    shortest : RouteCounts, optional
         Result of `routelab.metrics.route_diversity` for the graph, if available.
     """
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
-    same_switch = int((terminals * (terminals - 1)).sum())
-    routes = routes or route_diversity(graph)
-    pairs, hops = (0, 0) if routes is None else (routes.pairs, routes.total_hops)
-    # no route is shorter than a shortest one, so equal sums are equal term by term
-    return table_pairs == pairs + same_switch and isclose(table_hops, hops, rel_tol=1e-9)
+    local_pairs = int((terminals * (terminals - 1)).sum())  # on one switch, 0 hops
+    shortest = shortest or route_diversity(graph)
+    pairs, hops = (0, 0) if shortest is None else (shortest.pairs, shortest.total_hops)
+    # No route is shorter than a shortest one, so equal sums of hops mean equal lengths. The sum of
+    # the table is one of floats, because paths have weights.
+    joins_all = table_pairs == pairs + local_pairs
+    return joins_all and isclose(table_hops, hops, rel_tol=1e-9)

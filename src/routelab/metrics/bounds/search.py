@@ -47,7 +47,7 @@ def lower_bound_rules(
     """
     begin = perf_counter()
     graph = determinized(graph)
-    bound = _bound(graph, seconds)
+    bound = _bound_by_weights(graph, seconds)
     if exact:
         bound = tighten_bound(graph, bound, seconds - (perf_counter() - begin))
     return replace(bound, seconds=perf_counter() - begin)
@@ -83,26 +83,33 @@ def tighten_bound(graph: RoutingGraph, bound: LoadBound, seconds: float) -> Load
     """
     begin = perf_counter()
     load = least_whole_load(graph, bound.load, seconds)
-    spent = bound.seconds + perf_counter() - begin
+    total_seconds = bound.seconds + perf_counter() - begin
     if load is None or load <= bound.load:
-        return replace(bound, seconds=spent)
-    return replace(bound, load=load, method="milp", seconds=spent)
+        return replace(bound, seconds=total_seconds)
+    return replace(bound, load=load, method="milp", seconds=total_seconds)
 
 
-def _bound(graph: RoutingGraph, seconds: float) -> LoadBound:
-    """Return the best lower bound of the maximum load, by a linear program or by ascent."""
+def _bound_by_weights(graph: RoutingGraph, seconds: float) -> LoadBound:
+    """Return the best lower bound of the maximum load that channel weights prove.
+
+    The weights come from a linear program (method ``lp``); if that is too large or takes too long,
+    from an ascent (method ``dual``).
+    """
     begin = perf_counter()
-    count = graph.topology.num_channels
-    value, weights, method = Fraction(0), np.zeros(count, dtype=np.int64), "lp"
-    if count:
+    num_channels = graph.topology.num_channels
+    value, weights, method = Fraction(0), np.zeros(num_channels, dtype=np.int64), "lp"
+    if num_channels:
         symmetry = source_symmetry(graph)
-        dual = flow_weights(graph, symmetry, seconds)
-        method = "dual" if dual is None else "lp"
-        by_class = [Ascent(graph, symmetry).run(seconds)] if dual is None else integer_weights(dual)
-        for class_weights in by_class:
+        dual_values = flow_weights(graph, symmetry, seconds)
+        if dual_values is None:
+            method, candidates = "dual", [Ascent(graph, symmetry).run(seconds)]
+        else:
+            candidates = integer_weights(dual_values)
+        for class_weights in candidates:
             channel_weights = class_weights[symmetry.channel_class]
             proven = symmetric_bound_from_weights(graph, channel_weights, symmetry)
             if proven > value:
+                # the same quotient with the smallest integers
                 divisor = max(int(np.gcd.reduce(channel_weights)), 1)
                 value, weights = proven, channel_weights // divisor
     return LoadBound(

@@ -11,35 +11,45 @@ from routelab.api.topology import Float64Array, Int64Array
 
 
 class LinearProgram:
-    """Minimise a linear function of non-negative variables under linear constraints."""
+    """Minimise a linear function of non-negative variables under linear constraints.
+
+    Rows are constraints: lower limit <= sum of coefficient × variable <= upper limit.
+    """
 
     def __init__(self) -> None:
         self.num_variables = 0
         self.num_rows = 0
+        # arrays to concatenate, one for each call; by quantity
         self._pieces: dict[str, list[NDArray[Any]]] = {
             name: [] for name in (*_BY_VARIABLE, "row_lower", "row_upper", "row", "column", "value")
         }
 
-    def variables(
+    def add_variables(
         self, count: int, *, cost: float = 0.0, lower: float = 0.0, integer: bool = False
     ) -> Int64Array:
-        """Add variables and return their numbers; integer ones are at most 1 or have a cost."""
+        """Add equal variables and return their numbers.
+
+        Integer variables without a cost are decisions, 0 or 1; others have no upper limit.
+        """
         upper = 1.0 if integer and not cost else np.inf
         for name, value in zip(_BY_VARIABLE, (cost, lower, upper, float(integer)), strict=True):
             self._pieces[name].append(np.full(count, value))
         self.num_variables += count
         return np.arange(self.num_variables - count, self.num_variables)
 
-    def rows(self, lower: ArrayLike, upper: ArrayLike) -> Int64Array:
-        """Add constraints and return their numbers."""
+    def add_rows(self, lower: ArrayLike, upper: ArrayLike) -> Int64Array:
+        """Add constraints with these limits, one for each element; return their numbers."""
         self._pieces["row_lower"].append(np.asarray(lower, dtype=np.float64))
         self._pieces["row_upper"].append(np.asarray(upper, dtype=np.float64))
         count = len(self._pieces["row_lower"][-1])
         self.num_rows += count
         return np.arange(self.num_rows - count, self.num_rows)
 
-    def entries(self, row: ArrayLike, column: ArrayLike, value: ArrayLike) -> None:
-        """Set coefficients; several values for the same row and column add up."""
+    def add_entries(self, row: ArrayLike, column: ArrayLike, value: ArrayLike) -> None:
+        """Add coefficients; `column` is the number of a variable.
+
+        Several values for the same row and column add up.
+        """
         rows = np.asarray(row, dtype=np.int64)
         self._pieces["row"].append(rows)
         self._pieces["column"].append(np.asarray(column, dtype=np.int64))
@@ -49,34 +59,37 @@ class LinearProgram:
         """Return the program as a model of HiGHS."""
         import highspy
 
-        part = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
-        place, inverse = np.unique(
-            part["column"] * self.num_rows + part["row"], return_inverse=True
-        )
+        arrays = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
+        # 1. The matrix column by column, as HiGHS takes it: entries sorted by column, then by row,
+        #    and `start`, where the entries of each column begin. Equal entries are one.
+        key = arrays["column"] * self.num_rows + arrays["row"]
+        entries, entry_of_value = np.unique(key, return_inverse=True)
         start = np.zeros(self.num_variables + 1, dtype=np.int64)
-        columns = np.bincount(place // self.num_rows, minlength=self.num_variables)
-        np.cumsum(columns, out=start[1:])
+        column_size = np.bincount(entries // self.num_rows, minlength=self.num_variables)
+        np.cumsum(column_size, out=start[1:])
+        # 2. The model.
         lp: Any = highspy.HighsLp()
         lp.num_col_, lp.num_row_ = self.num_variables, self.num_rows
-        lp.col_cost_, lp.col_lower_, lp.col_upper_ = (part[name] for name in _BY_VARIABLE[:3])
-        lp.row_lower_, lp.row_upper_ = part["row_lower"], part["row_upper"]
+        lp.col_cost_, lp.col_lower_, lp.col_upper_ = (arrays[name] for name in _BY_VARIABLE[:3])
+        lp.row_lower_, lp.row_upper_ = arrays["row_lower"], arrays["row_upper"]
         lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         lp.a_matrix_.start_ = start
-        lp.a_matrix_.index_ = place % self.num_rows
-        lp.a_matrix_.value_ = np.bincount(inverse, weights=part["value"])
-        if part["integer"].any():
+        lp.a_matrix_.index_ = entries % self.num_rows
+        lp.a_matrix_.value_ = np.bincount(entry_of_value, weights=arrays["value"])
+        if arrays["integer"].any():
             kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-            lp.integrality_ = [kinds[int(kind)] for kind in part["integer"]]
+            lp.integrality_ = [kinds[int(kind)] for kind in arrays["integer"]]
         return lp
 
 
 _BY_VARIABLE = ("cost", "lower", "upper", "integer")
+"""Quantities of a variable."""
 
 
 def solve_program(
     program: LinearProgram, seconds: float, **options: Any
 ) -> tuple[float, Float64Array] | None:
-    """Return the optimum, or None if HiGHS does not find it in time.
+    """Minimise a program; return the optimum, or None if HiGHS does not find it in time.
 
     Parameters
     ----------
@@ -90,7 +103,8 @@ def solve_program(
     -------
     objective : float
     row_dual : float64 array, shape (rows,)
-        Dual values; those of a minimised program's upper limits are not positive.
+        Dual value of each constraint: the change of the optimum if its limit grows by 1. So those
+        of upper limits are not positive.
     """
     import highspy  # only in functions: it takes 0.1 s, and few commands need it
 

@@ -32,20 +32,20 @@ def least_split_load(topology: Topology) -> float:
     """The least maximum relative load if pairs split over all their simple paths."""
     demand = topology.terminals_per_switch.tolist()
     program = LinearProgram()
-    most = program.variables(1, cost=1.0)
-    rows = program.rows([float("-inf")] * topology.num_channels, [0.0] * topology.num_channels)
+    most = program.add_variables(1, cost=1.0)
+    rows = program.add_rows([float("-inf")] * topology.num_channels, [0.0] * topology.num_channels)
     slow = factors(network_graph(topology))
-    program.entries(rows, [0] * len(rows), [-1 / float(factor) for factor in slow])
+    program.add_entries(rows, [0] * len(rows), [-1 / float(factor) for factor in slow])
     for source in range(topology.num_switches):
         for target in range(topology.num_switches):
             paths = simple_paths(topology, source, target) if source != target else []
             if not paths or not demand[source] * demand[target]:
                 continue
-            flows = program.variables(len(paths))
+            flows = program.add_variables(len(paths))
             for flow, path in zip(flows, paths, strict=True):
-                program.entries(rows[list(path)], [flow] * len(path), 1.0)
-            served = program.rows([1.0 * demand[source] * demand[target]], [float("inf")])
-            program.entries([served[0]] * len(paths), flows, 1.0)
+                program.add_entries(rows[list(path)], [flow] * len(path), 1.0)
+            served = program.add_rows([1.0 * demand[source] * demand[target]], [float("inf")])
+            program.add_entries([served[0]] * len(paths), flows, 1.0)
     assert len(most) == 1
     optimum = solve_program(program, 60)
     assert optimum is not None

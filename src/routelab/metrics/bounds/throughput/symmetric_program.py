@@ -138,11 +138,11 @@ def _classes(
 def solve_sustained(problem: FlowProblem, folding: Folding, seconds: float) -> SearchOutcome | None:
     """Find the largest load that all pairs sustain together; None if time runs out."""
     program = LinearProgram()
-    load = program.variables(1, cost=-1.0)
+    load = program.add_variables(1, cost=-1.0)
     conserved = _add_flows(program, problem, folding)
     demand = problem.demand[folding.source, folding.node]
     inner = folding.source != folding.node
-    program.entries(conserved[inner], np.repeat(load, inner.sum()), -demand[inner])
+    program.add_entries(conserved[inner], np.repeat(load, inner.sum()), -demand[inner])
     return _solve(program, folding, seconds)
 
 
@@ -152,12 +152,12 @@ def solve_accepted(problem: FlowProblem, folding: Folding, seconds: float) -> Se
     demand = problem.demand[folding.source, folding.node]
     sending = np.flatnonzero(demand > 0)
     accepted = np.concatenate(
-        [program.variables(1, cost=-float(size)) for size in folding.pair_size[sending]]
+        [program.add_variables(1, cost=-float(size)) for size in folding.pair_size[sending]]
     )
     conserved = _add_flows(program, problem, folding)
-    program.entries(conserved[sending], accepted, -1.0)
-    limits = program.rows(np.full(len(sending), -np.inf), demand[sending])
-    program.entries(limits, accepted, 1.0)
+    program.add_entries(conserved[sending], accepted, -1.0)
+    limits = program.add_rows(np.full(len(sending), -np.inf), demand[sending])
+    program.add_entries(limits, accepted, 1.0)
     return _solve(program, folding, seconds)
 
 
@@ -166,13 +166,13 @@ def _add_flows(program: LinearProgram, problem: FlowProblem, folding: Folding) -
 
     What enters a node and does not leave it is received there; a source has no limit.
     """
-    flows = program.variables(folding.flows)
+    flows = program.add_variables(folding.flows)
     channels = len(folding.channel)
-    capacity = program.rows(np.full(channels, -np.inf), problem.capacity[folding.channel])
-    program.entries(capacity[folding.load], flows[folding.carried], 1.0)
+    capacity = program.add_rows(np.full(channels, -np.inf), problem.capacity[folding.channel])
+    program.add_entries(capacity[folding.load], flows[folding.carried], 1.0)
     supply = np.where(folding.source == folding.node, -np.inf, 0.0)
-    conserved = program.rows(supply, np.full(len(supply), np.inf))
-    program.entries(conserved[folding.row], flows[folding.flow], folding.sign)
+    conserved = program.add_rows(supply, np.full(len(supply), np.inf))
+    program.add_entries(conserved[folding.row], flows[folding.flow], folding.sign)
     return conserved
 
 
