@@ -25,7 +25,7 @@ from routelab.metrics.bounds.throughput.kernels.balance import (
     Prices,
     Routes,
     balance_routes,
-    flow_within,
+    feasible_flow,
 )
 from routelab.metrics.bounds.throughput.kernels.trees import lightest_costs
 from routelab.metrics.bounds.throughput.problem import FlowProblem
@@ -37,18 +37,20 @@ million, so on most machines the work ends a search and not the clock."""
 OVERHEAD = 15_000
 """Visits that take as long as the rest of a pass, on networks of any size."""
 
-FEWEST = 10
+FEWEST_PASSES = 10
 """Passes of the largest networks."""
 
-GOAL = 5e-4
+GOAL_GAP = 5e-4
 """Relative gap at which a search stops."""
 
-FIRST, SMALLER = 150, 0.9
-"""A search also stops if four times as many passes do not make the gap smaller than `SMALLER` times
-what it was. It is compared after `FIRST` passes, after twice as many, and so on, and usually
-falls like 1 / sqrt(passes)."""
+FIRST_CHECK, PROGRESS = 150, 0.9
+"""A search also stops if four times as many passes do not make the gap smaller than `PROGRESS`
+times what it was. The gap is compared after `FIRST_CHECK` passes, after twice as many, and so on.
+It usually falls like 1 / sqrt(passes), so to about half."""
 
-BLUNT, SHARP, FINER, COARSER = 2.0, 0.002, 0.9, 1.1
+GREATEST_SMOOTHING, LEAST_SMOOTHING, FINER, COARSER = 2.0, 0.002, 0.9, 1.1
+"""Limits of the smoothing, the e of the steepness ln(m) / e, and factors by which it changes."""
+
 NEAR, FAR = 0.4, 1.6
 """Gaps, in units of the smoothing, below which the exponent becomes steeper and above which it
 becomes less steep."""
@@ -56,14 +58,14 @@ becomes less steep."""
 SETTLED = 0.01
 """Relative change of the gap below which the exponent becomes steeper, too, unless it is far."""
 
-PLACES, MOST_HOPS = 24, 20_000_000
-"""Largest number of routes of a pair, and of all hops."""
+MOST_SLOTS, MOST_HOPS = 24, 20_000_000
+"""Largest number of routes of a pair, and of hops of all routes."""
 
 DETOUR = 6
 """Hops of the longest routes beyond twice the largest distance of a pair."""
 
-MEAN = 0.2
-"""Weight of the newest weights in their mean."""
+NEWEST_SHARE = 0.2
+"""Share of the newest weights in their running mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,37 +87,45 @@ class SearchOutcome:
 
 
 Evaluate = Callable[[Float64Array], tuple[float, Float64Array]]
+"""Function that returns the bound which weights prove, and the multiple of them that proves it."""
 
 
-def quotient(problem: FlowProblem, weights: Float64Array) -> tuple[float, Float64Array]:
-    """Return the load that weights bound, and the weights."""
+def sustained_bound(problem: FlowProblem, weights: Float64Array) -> tuple[float, Float64Array]:
+    """Return the bound of the sustained load that weights prove, and the weights unchanged."""
     cost = lightest_costs(problem.network, weights)
-    weighed = float((problem.demand * np.maximum(cost, 0)).sum())
-    carried = float(problem.capacity @ weights)
-    return (carried / weighed if weighed > 0 else np.inf), weights
+    demand_sum = float((problem.demand * np.maximum(cost, 0)).sum())  # −1 without a route
+    capacity_sum = float(problem.capacity @ weights)
+    return (capacity_sum / demand_sum if demand_sum > 0 else np.inf), weights
 
 
-def smallest_line(problem: FlowProblem, weights: Float64Array) -> tuple[float, Float64Array]:
+def accepted_bound(problem: FlowProblem, weights: Float64Array) -> tuple[float, Float64Array]:
     """Return the bound of the accepted traffic by the best multiple of weights, and that multiple.
 
-    The bound is convex and piecewise linear in the factor, with a corner where the weight of a pair
-    becomes 1.
+    The bound by the multiple a of the weights is ::
+
+        a × sum of capacity × weight + sum over pairs of demand × max(0, 1 − a × cost)
+
+    with the cost of a pair's lightest route. It is convex and piecewise linear in a, with a corner
+    where a × cost of a pair becomes 1: from there on the pair adds nothing.
     """
     cost = lightest_costs(problem.network, weights)[problem.pairs]
     demand = problem.demand[problem.pairs]
-    carried = float(problem.capacity @ weights)
-    order = np.argsort(-cost)
-    below = np.cumsum((demand * cost)[order])
-    # up to factor 1 / cost of a pair, this pair and all lighter ones are below 1
-    total = below[-1] if len(below) else 0.0
-    before = np.concatenate([[0.0], below[:-1]])
-    place = int(np.searchsorted(-(total - before), -carried, side="left"))
-    if total <= carried or place == 0:
+    capacity_sum = float(problem.capacity @ weights)
+    # As a grows, the heaviest pairs reach 1 first. With k of them past it, the slope is
+    # capacity_sum - (demand_sum - past[k]). The minimum is the corner from which on it is not
+    # negative.
+    heaviest_first = np.argsort(-cost)
+    running_sum = np.cumsum((demand * cost)[heaviest_first])
+    demand_sum = running_sum[-1] if len(running_sum) else 0.0
+    past = np.concatenate([[0.0], running_sum[:-1]])
+    num_past = int(np.searchsorted(-(demand_sum - past), -capacity_sum, side="left"))
+    if demand_sum <= capacity_sum or num_past == 0:  # never negative: the minimum is at a = 0
         return problem.routed, np.zeros_like(weights)
-    factor = 1 / cost[order[place - 1]]
+    factor = 1 / cost[heaviest_first[num_past - 1]]
+    # a weight of more than 1 proves no more than 1: no pair adds less than 0
     scaled = np.minimum(weights * factor, 1.0)
     rejected = float(demand @ np.maximum(1 - cost * factor, 0))
-    return carried * factor + rejected, scaled
+    return capacity_sum * factor + rejected, scaled
 
 
 def balance_sustained(
@@ -132,18 +142,31 @@ def balance_sustained(
     work : float
         Largest number of visits of channels, counted over all passes.
     enough : float
-        Load beyond which the bound does not matter; stop after `FIRST` passes if it is attained.
+        Load beyond which the bound does not matter: the search stops at the next check of the gap
+        if it is attained.
     """
 
     def evaluate(weights: Float64Array) -> tuple[float, Float64Array]:
-        return quotient(problem, weights)
+        return sustained_bound(problem, weights)
 
     def attained(routes: Routes) -> tuple[float, float]:
-        greatest = flow_within(routes, problem.capacity)[1]
+        # Flows are those of load 1. At 1 / greatest relative load, the busiest channel is full.
+        _, greatest = feasible_flow(routes, problem.capacity)
         return 1 / greatest, greatest
 
     start = evaluate(1 / problem.capacity)
-    return _search(problem, start, evaluate, attained, 1 / start[0], np.inf, seconds, work, enough)
+    bound, _ = start
+    return _search(
+        problem,
+        start,
+        evaluate,
+        attained,
+        level=1 / bound,
+        rejected=np.inf,  # all traffic has to be sent
+        seconds=seconds,
+        work=work,
+        enough=enough,
+    )
 
 
 def balance_accepted(
@@ -167,15 +190,25 @@ def balance_accepted(
     """
 
     def evaluate(weights: Float64Array) -> tuple[float, Float64Array]:
-        return smallest_line(problem, weights)
+        return accepted_bound(problem, weights)
 
     def attained(routes: Routes) -> tuple[float, float]:
-        return flow_within(routes, problem.capacity)[0], 1.0
+        accepted, _ = feasible_flow(routes, problem.capacity)
+        return accepted, 1.0  # the relative load of a full channel
 
-    start = evaluate(1 / problem.capacity)
-    nothing = problem.routed, np.zeros_like(problem.capacity)
-    start = min(start, nothing, evaluate(weights), key=lambda one: one[0])
-    return _search(problem, start, evaluate, attained, 1.0, 1.0, seconds, work)
+    equal_loads = evaluate(1 / problem.capacity)
+    zero_weights = problem.routed, np.zeros_like(problem.capacity)
+    bounds = (equal_loads, zero_weights, evaluate(weights))
+    return _search(
+        problem,
+        min(bounds, key=lambda bound_and_weights: bound_and_weights[0]),
+        evaluate,
+        attained,
+        level=1.0,
+        rejected=1.0,
+        seconds=seconds,
+        work=work,
+    )
 
 
 def _search(
@@ -183,84 +216,109 @@ def _search(
     start: tuple[float, Float64Array],
     evaluate: Evaluate,
     attained: Callable[[Routes], tuple[float, float]],
+    *,
     level: float,
     rejected: float,
     seconds: float,
     work: float,
     enough: float = np.inf,
 ) -> SearchOutcome:
-    """Balance loads; `level` is about the greatest one, and `rejected` a weight (see `Prices`)."""
+    """Balance loads until a limit of the work or of the gap is reached.
+
+    Parameters
+    ----------
+    problem : FlowProblem
+    start : (float, float64 array)
+        A bound, and the weights that prove it.
+    evaluate : function of weights
+        Returns the bound that they prove, and the multiple of them that proves it.
+    attained : function of Routes
+        Returns what the routes attain, and their greatest relative load.
+    level : float
+        A first guess of the greatest relative load.
+    rejected : float
+        Weight of rejected traffic; infinite if all traffic has to be sent.
+    seconds, work, enough
+        See `balance_sustained`.
+    """
     end = np.inf
     bound, weights = start
-    largest, smoothing = 0.0, BLUNT
-    routes, load = _no_routes(problem), np.zeros(len(problem.capacity) + 1)
+    best_attained, smoothing = 0.0, GREATEST_SMOOTHING
+    routes, load = _empty_routes(problem), np.zeros(len(problem.capacity) + 1)
     inverse = 1 / problem.capacity
-    nodes, resources = len(problem.demand), len(inverse)
+    num_nodes, num_channels = len(problem.demand), len(inverse)
     # a pass looks for the lightest routes and weighs those in use
-    visits_of_a_pass, visits = OVERHEAD + nodes * resources + 15 * len(routes.target), 0
+    visits_of_a_pass = OVERHEAD + num_nodes * num_channels + 15 * len(routes.target)
+    visits = 0
     # at first, a mean route of fewest hops weighs 1
-    hops = lightest_costs(problem.network, np.ones(resources))
+    hops = lightest_costs(problem.network, np.ones(num_channels))
     scale = problem.routed / float((problem.demand * np.maximum(hops, 0)).sum())
-    mean, gap_before = np.zeros(resources), np.inf
-    check, gaps = FIRST, [np.inf, np.inf]
+    mean, gap_before = np.zeros(num_channels), np.inf
+    check, gaps = FIRST_CHECK, [np.inf, np.inf]
     for number in count():
         # 1. A pass, as long as work is left.
         if number == 1:  # the first pass may compile kernels
             end = thread_time() + seconds
-        if thread_time() > end or (number >= FEWEST and visits >= work):
+        if thread_time() > end or (number >= FEWEST_PASSES and visits >= work):
             break
-        sharpness = np.log(resources + 1) / (smoothing * level)
-        balance_routes(
-            problem.network, routes, Prices(inverse, sharpness, level, scale, rejected), load
+        sharpness = np.log(num_channels + 1) / (smoothing * level)
+        prices = Prices(
+            inverse=inverse, sharpness=sharpness, level=level, scale=scale, rejected=rejected
         )
+        balance_routes(problem.network, routes, prices, load)  # changes routes and load
         visits += visits_of_a_pass + int(routes.length[routes.flow > 0].sum())
         # 2. What its routes attain, and what the weights of their loads prove. Their mean is tried
         #    now and then only: a bound takes a search from every node, like a pass.
         latest_attained, level = attained(routes)
-        largest = max(largest, latest_attained)
+        best_attained = max(best_attained, latest_attained)
         height = np.clip(sharpness * (load[:-1] * inverse - level), -STEEPEST, STEEPEST)
         weight = np.exp(height) * inverse * scale
         # a new array: the best weights may be an earlier mean
-        mean = mean + MEAN * (weight / weight.max() - mean)
+        mean = mean + NEWEST_SHARE * (weight / weight.max() - mean)
         latest_bound = evaluate(weight)
         candidates = [latest_bound, evaluate(mean)] if number % 3 == 2 else [latest_bound]
         for candidate in candidates:
             if candidate[0] < bound:
                 bound, weights = candidate
         # 3. Stop at the goal, and where passes no longer help.
-        if bound <= largest * (1 + GOAL):
+        if bound <= best_attained * (1 + GOAL_GAP):
             break
         if number + 1 == check:
-            gaps.append(bound / largest - 1 if largest > 0 else np.inf)
-            if largest >= enough or gaps[-1] > SMALLER * gaps[-3]:
+            gaps.append(bound / best_attained - 1 if best_attained > 0 else np.inf)
+            # two checks ago, after a quarter of the passes; infinite at the first two checks
+            earlier_gap = gaps[-3]
+            if best_attained >= enough or gaps[-1] > PROGRESS * earlier_gap:
                 break
             check *= 2
         # 4. Near the minimum of the sum, the gap is about the smoothing. Only then, a steeper
-        #    exponent helps; a far gap says that it became steep too early.
+        #    exponent helps; a much larger gap says that it became steep too early.
         gap = latest_bound[0] / latest_attained - 1 if latest_attained > 0 else np.inf
         is_settled = abs(gap - gap_before) < SETTLED * gap
         gap_before = gap
         if gap > FAR * smoothing:
-            smoothing = min(smoothing * COARSER, BLUNT)
+            smoothing = min(smoothing * COARSER, GREATEST_SMOOTHING)
         elif gap < NEAR * smoothing or is_settled:
-            smoothing = max(smoothing * FINER, SHARP)
-    return SearchOutcome(min(largest, bound), bound, weights)
+            smoothing = max(smoothing * FINER, LEAST_SMOOTHING)
+    # rounding may put what is attained above the bound
+    return SearchOutcome(min(best_attained, bound), bound, weights)
 
 
-def _no_routes(problem: FlowProblem) -> Routes:
-    """Return empty places for the routes of all pairs."""
+def _empty_routes(problem: FlowProblem) -> Routes:
+    """Return slots for the routes of all pairs, all empty."""
     source, target = problem.pairs
-    pairs, nodes = len(source), len(problem.demand)
-    hops = lightest_costs(problem.network, np.ones(len(problem.capacity), dtype=np.int64))
-    fewest = int(hops[problem.pairs].max(initial=1))
-    longest = min(2 * fewest + DETOUR, nodes)
-    places = int(np.clip(MOST_HOPS // (pairs * longest), 4, PLACES))
-    longest = int(np.clip(MOST_HOPS // (pairs * places), fewest, longest))
+    num_pairs, num_nodes = len(source), len(problem.demand)
+    distance = lightest_costs(problem.network, np.ones(len(problem.capacity), dtype=np.int64))
+    greatest_distance = int(distance[problem.pairs].max(initial=1))
+    # On large networks a pair has fewer slots, but at least 4; then shorter ones, but each pair's
+    # shortest route must fit.
+    longest = min(2 * greatest_distance + DETOUR, num_nodes)
+    slots = int(np.clip(MOST_HOPS // (num_pairs * longest), 4, MOST_SLOTS))
+    longest = int(np.clip(MOST_HOPS // (num_pairs * slots), greatest_distance, longest))
     return Routes(
-        start=np.searchsorted(source, np.arange(nodes + 1)).astype(np.int64),
+        start=np.searchsorted(source, np.arange(num_nodes + 1)).astype(np.int64),
         target=target.astype(np.int32),
         demand=problem.demand[problem.pairs],
-        hops=np.zeros((pairs, places, longest), dtype=np.int32),
-        length=np.zeros((pairs, places), dtype=np.int32),
-        flow=np.zeros((pairs, places)),
+        hops=np.zeros((num_pairs, slots, longest), dtype=np.int32),
+        length=np.zeros((num_pairs, slots), dtype=np.int32),
+        flow=np.zeros((num_pairs, slots)),
     )

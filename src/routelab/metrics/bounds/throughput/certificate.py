@@ -33,7 +33,8 @@ from routelab.metrics.bounds.throughput.kernels.pairs import sum_costs
 from routelab.metrics.bounds.throughput.kernels.trees import lightest_costs
 from routelab.metrics.bounds.throughput.problem import Traffic, network_arrays
 
-MOST = 2**62
+SUM_LIMIT = 2**62
+"""Sums of integer weights must be smaller than this, to fit into 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class ChannelWeights:
     injection, ejection : int64 array, shape (T,)
         Of the channels from and to terminals.
     one : int
-        The weight that counts as 1.
+        The integer that stands for a weight of 1: if it is 6, then 3 means 1/2.
     """
 
     channel: Int64Array
@@ -56,7 +57,7 @@ class ChannelWeights:
 
     @classmethod
     def of_channels(cls, topology: Topology, channel: Int64Array) -> ChannelWeights:
-        """Return weights of 0 for the channels of terminals."""
+        """Return weights for the channels between switches, and 0 for those of terminals."""
         zeros = frozen_array(np.zeros(topology.num_terminals), np.int64)
         return cls(frozen_array(channel, np.int64), zeros, zeros, 1)
 
@@ -95,8 +96,8 @@ def sustained_from_weights(traffic: Traffic, weights: ChannelWeights) -> Fractio
     InputError
         If the weights do not fit the network.
     """
-    carried, weighed, _ = _sums(traffic, weights)
-    return carried / weighed if weighed else None
+    capacity_sum, demand_sum, _ = _weighted_sums(traffic, weights)
+    return capacity_sum / demand_sum if demand_sum else None
 
 
 def accepted_from_weights(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction]:
@@ -120,9 +121,10 @@ def accepted_from_weights(traffic: Traffic, weights: ChannelWeights) -> tuple[Fr
     """
     if not traffic.senders:
         raise InputError("bound: no terminal sends anything")
-    carried, _, missing_weight = _sums(traffic, weights)
-    share = weights.one * traffic.senders
-    return carried / share, missing_weight / share
+    capacity_sum, _, missing_sum = _weighted_sums(traffic, weights)
+    # sums are in units of a weight of 1, and the accepted load is per terminal that sends
+    divisor = weights.one * traffic.senders
+    return capacity_sum / divisor, missing_sum / divisor
 
 
 def terminal_limit(traffic: Traffic) -> Fraction | None:
@@ -133,19 +135,29 @@ def terminal_limit(traffic: Traffic) -> Fraction | None:
     load : Fraction or None
         None if no terminal sends.
     """
+    # 1. The busiest of all channels from (the first half) and to terminals.
     loads = np.concatenate([traffic.sent, traffic.received])
     busiest = int(loads.argmax()) if len(loads) else 0
     if not len(loads) or not loads[busiest]:
         return None
-    count = traffic.topology.num_terminals
-    alone = np.zeros((2, count), dtype=np.int64)
-    alone.reshape(-1)[busiest] = 1
+    # 2. With weight 1 for it and 0 for all others, the bound is its capacity over its load: as a
+    #    fraction, whereas `loads` are rounded.
+    terminal_weights = np.zeros((2, traffic.topology.num_terminals), dtype=np.int64)
+    terminal_weights.reshape(-1)[busiest] = 1
+    injection, ejection = terminal_weights
     channel = np.zeros(traffic.topology.num_channels, dtype=np.int64)
-    return sustained_from_weights(traffic, ChannelWeights(channel, alone[0], alone[1], 1))
+    weights = ChannelWeights(channel=channel, injection=injection, ejection=ejection, one=1)
+    return sustained_from_weights(traffic, weights)
 
 
-def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction, Fraction]:
-    """Return capacity × weight, demand × weight and demand × missing weight, added up."""
+def _weighted_sums(
+    traffic: Traffic, weights: ChannelWeights
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the sums of capacity × weight, demand × weight and demand × missing weight.
+
+    The weight of a demand is that of the pair's lightest route; what it lacks to `weights.one` is
+    missing.
+    """
     # 1. Weights of another network, and sums that exceed 64 bits, would prove something wrong. A
     #    lightest route passes no switch twice, and no more pairs send than parts have destinations.
     topology = traffic.topology
@@ -157,18 +169,19 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
         count = len(getattr(weights, name))
         if count != expected:
             raise InputError(f"bound: {count} weights of {name} for {expected}")
-    ends = sum(int(part.max(initial=0)) for part in (weights.injection, weights.ejection))
-    longest = int(weights.channel.max(initial=0)) * topology.num_switches + ends
-    pairs = int(np.diff(traffic.demand.set_start)[traffic.demand.part_set].sum())
-    if max(longest, weights.one) * max(pairs, 1) >= MOST:
+    ends = int(weights.injection.max(initial=0)) + int(weights.ejection.max(initial=0))
+    heaviest_route = int(weights.channel.max(initial=0)) * topology.num_switches + ends
+    set_size = np.diff(traffic.demand.set_start)
+    most_pairs = int(set_size[traffic.demand.part_set].sum())
+    if max(heaviest_route, weights.one) * max(most_pairs, 1) >= SUM_LIMIT:
         raise InputError("bound: the sum of the weights is too large; divide them by 1000")
     # 2. Capacity × weight. Weights of channels with one factor are added up first, as integers.
     factors, factor_index = load_factors(topology)
     by_factor = [sum(weights.channel[factor_index == k].tolist()) for k in range(len(factors))]
-    carried = sum((w / f for w, f in zip(by_factor, factors, strict=True)), Fraction(0))
-    carried += sum(weights.injection.tolist()) + sum(weights.ejection.tolist())
+    capacity_sum = sum((w / f for w, f in zip(by_factor, factors, strict=True)), Fraction(0))
+    capacity_sum += sum(weights.injection.tolist()) + sum(weights.ejection.tolist())
     # 3. Demand × weight likewise: of pairs with one demand, the weights are added up first.
-    weighed, missing_weight = sum_costs(
+    class_weight, class_missing = sum_costs(
         traffic.arrays,
         traffic.part_class,
         len(traffic.amounts),
@@ -179,8 +192,8 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
         weights.one,
     )
 
-    def total(sums: Int64Array) -> Fraction:
-        pairs = zip(traffic.amounts, sums.tolist(), strict=True)
-        return sum((amount * class_sum for amount, class_sum in pairs), Fraction(0))
+    def times_demand(class_sums: Int64Array) -> Fraction:
+        terms = zip(traffic.amounts, class_sums.tolist(), strict=True)
+        return sum((amount * class_sum for amount, class_sum in terms), Fraction(0))
 
-    return carried, total(weighed), total(missing_weight)
+    return capacity_sum, times_demand(class_weight), times_demand(class_missing)

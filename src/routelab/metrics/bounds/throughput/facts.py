@@ -39,7 +39,9 @@ def throughput_numbers(bound: ThroughputBound) -> dict[str, Any]:
 
 
 def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -> dict[str, Any]:
-    """Return the bounds that hold for a simulated load.
+    """Return the bounds that hold for a simulated load, over all seeds.
+
+    The sustained load has the smallest bound of all seeds, the accepted load the mean of them.
 
     Parameters
     ----------
@@ -55,29 +57,34 @@ def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -
     """
     if not numbers:
         return dict.fromkeys(THROUGHPUT_FIELDS)
-    least = min(numbers, key=lambda bounds: float(bounds["sustained_bound"]))
-    facts = {name: least.get(name) for name in THROUGHPUT_FIELDS}
+    smallest = min(numbers, key=lambda bounds: float(bounds["sustained_bound"]))
+    facts = {name: smallest.get(name) for name in THROUGHPUT_FIELDS}
     if not load:
         return facts
-    attained = [_attained(bounds["accepted"], load) for bounds in numbers]
+    attained = [_attained_at(bounds["accepted"], load) for bounds in numbers]
     defined = [value for value in attained if value is not None]
     return facts | {
-        "accepted_bound": fmean(_accepted(bounds["accepted"], load) for bounds in numbers),
+        "accepted_bound": fmean(_accepted_bound_at(bounds["accepted"], load) for bounds in numbers),
         "accepted_attained": fmean(defined) if len(defined) == len(numbers) else None,
     }
 
 
 def traffic_seeds(settings: Any) -> tuple[int, ...]:
-    """Return the seeds of the traffic of an engine with some settings."""
-    several: tuple[int, ...] | None = getattr(settings, "all_seeds", None)
-    return several if several is not None else (int(getattr(settings, "seed", 0)),)
+    """Return the seeds of the traffic of an engine: its `all_seeds`, else its `seed`, else 0."""
+    seeds: tuple[int, ...] | None = getattr(settings, "all_seeds", None)
+    return seeds if seeds is not None else (int(getattr(settings, "seed", 0)),)
 
 
-def _accepted(lines: Iterable[Mapping[str, Any]], load: float) -> float:
-    """Return the smallest bound at a load: each certificate proves one for every load."""
+def _accepted_bound_at(lines: Iterable[Mapping[str, Any]], load: float) -> float:
+    """Return the smallest bound of the accepted load at an offered load.
+
+    Each certificate, made for some load, proves the bound start + slope × load for every load.
+    Without a certificate it is the offered load.
+    """
     return min((float(line["start"]) + float(line["slope"]) * load for line in lines), default=load)
 
 
-def _attained(lines: Iterable[Mapping[str, Any]], load: float) -> float | None:
+def _attained_at(lines: Iterable[Mapping[str, Any]], load: float) -> float | None:
+    """Return what fractional routes deliver at exactly this load; None if it was not bounded."""
     attained = [float(line["accepted_attained"]) for line in lines if line["load"] == load]
     return attained[0] if attained else None

@@ -33,38 +33,41 @@ class Traffic:
 
     @cached_property
     def arrays(self) -> DemandArrays:
-        """Destinations for kernels."""
+        """The parts of the demand and their destinations, for kernels."""
         demand = self.demand
         return DemandArrays(
             demand.part_start, demand.part_set, demand.set_start, demand.members, demand.to_self
         )
 
     @cached_property
-    def _source(self) -> Int64Array:
-        """Terminal of each part."""
+    def _part_terminal(self) -> Int64Array:
+        """Terminal that each part of the demand belongs to; int64, shape (K,)."""
         return np.repeat(np.arange(len(self.demand.rate)), np.diff(self.demand.part_start))
 
     @cached_property
-    def _classes(self) -> tuple[tuple[Fraction, ...], Int64Array]:
-        """Return the different amounts from a sender to one target, and which each part has."""
-        rate = self.demand.rate[self._source]
+    def _amount_classes(self) -> tuple[tuple[Fraction, ...], Int64Array]:
+        """Return `amounts` and `part_class`: parts with equal rate, share and size are a class.
+
+        Fractions are slow, so they are computed once for each class and not for each part.
+        """
+        rate = self.demand.rate[self._part_terminal]
         keys = np.stack([rate, self.demand.part_share, part_sizes(self.arrays).astype(float)])
-        unique, number = np.unique(keys, axis=1, return_inverse=True)
+        unique, part_class = np.unique(keys, axis=1, return_inverse=True)
         amounts = tuple(
             as_fraction(rate) * as_fraction(share) / int(size) if size else Fraction(0)
             for rate, share, size in unique.T.tolist()
         )
-        return amounts, number.reshape(-1).astype(np.int64)
+        return amounts, part_class.reshape(-1).astype(np.int64)
 
     @property
     def amounts(self) -> tuple[Fraction, ...]:
         """Demand of a pair of terminals at load 1, for each class of parts."""
-        return self._classes[0]
+        return self._amount_classes[0]
 
     @property
     def part_class(self) -> Int64Array:
         """Class of each part; int64, shape (K,)."""
-        return self._classes[1]
+        return self._amount_classes[1]
 
     @cached_property
     def senders(self) -> int:
@@ -83,6 +86,7 @@ class Traffic:
         source_node, target_node : int32 array, shape (T,)
             Nodes at which the traffic of each terminal starts and ends.
         nodes : int
+            Number of nodes.
 
         Returns
         -------
@@ -91,9 +95,19 @@ class Traffic:
         """
         total = np.zeros((nodes, nodes))
         sent, received = np.zeros((2, len(self.demand.rate)))
-        amounts = np.array([float(amount) for amount in self.amounts])[self.part_class]
-        switch, ends = self.topology.terminal_switch, (source_node, target_node)
-        add_demand(self.arrays, amounts, switch, self._hops, *ends, total, sent, received)
+        part_amount = np.array([float(amount) for amount in self.amounts])[self.part_class]
+        # adds to the last three arguments
+        add_demand(
+            self.arrays,
+            part_amount,
+            self.topology.terminal_switch,
+            self._hops,
+            source_node,
+            target_node,
+            total,
+            sent,
+            received,
+        )
         return total, sent, received
 
     @cached_property
@@ -110,8 +124,9 @@ class Traffic:
 
     @cached_property
     def _by_switch(self) -> tuple[Float64Array, Float64Array, Float64Array]:
-        at = self.topology.terminal_switch
-        return self.between(at, at, self.topology.num_switches)
+        """Results of `between` with the switches as nodes."""
+        switch = self.topology.terminal_switch
+        return self.between(switch, switch, self.topology.num_switches)
 
     @property
     def sent(self) -> Float64Array:
@@ -135,8 +150,11 @@ class FlowProblem:
     """Traffic between the nodes of a network, and the capacities of its channels.
 
     Nodes are the switches and, for a given load, terminals that would send or receive more than
-    one flit per cycle. Channels are those of the network, then those from and to these terminals.
-    No other terminal can be a limit.
+    one flit per cycle: no other terminal can be a limit. Channels are those of the network, then
+    those from and to these terminals::
+
+        nodes       switches               senders           receivers
+        channels    of the network         from senders      to receivers
 
     Attributes
     ----------
@@ -185,31 +203,36 @@ def flow_problem(traffic: Traffic, load: float | None = None) -> FlowProblem:
     """
     # 1. Terminals that would send or receive more than their channel carries.
     topology = traffic.topology
-    factor, limit = (1.0, np.inf) if load is None else (load, 1 + ROUNDING)
-    senders = np.flatnonzero(traffic.sent * factor > limit)
-    receivers = np.flatnonzero(traffic.received * factor > limit)
+    factor, terminal_limit = (1.0, np.inf) if load is None else (load, 1 + ROUNDING)
+    senders = np.flatnonzero(traffic.sent * factor > terminal_limit)
+    receivers = np.flatnonzero(traffic.received * factor > terminal_limit)
     # 2. Each becomes a node, behind the switches, with a channel from or to its switch.
-    switches, more = topology.num_switches, len(senders) + len(receivers)
-    at = topology.terminal_switch
-    source_node, target_node = at.copy(), at.copy()
-    source_node[senders] = switches + np.arange(len(senders))
-    target_node[receivers] = switches + len(senders) + np.arange(len(receivers))
-    source = np.concatenate([topology.channel_source, source_node[senders], at[receivers]])
-    target = np.concatenate([topology.channel_target, at[senders], target_node[receivers]])
-    nodes = switches + more
-    order = np.argsort(source, kind="stable").astype(np.int32)
-    start = np.searchsorted(source[order], np.arange(nodes + 1)).astype(np.int32)
-    network = NetworkArrays(start, order, source.astype(np.int32), target.astype(np.int32))
+    num_switches, num_terminal_nodes = topology.num_switches, len(senders) + len(receivers)
+    switch = topology.terminal_switch
+    source_node, target_node = switch.copy(), switch.copy()
+    source_node[senders] = num_switches + np.arange(len(senders))
+    target_node[receivers] = num_switches + len(senders) + np.arange(len(receivers))
+    source = np.concatenate([topology.channel_source, source_node[senders], switch[receivers]])
+    target = np.concatenate([topology.channel_target, switch[senders], target_node[receivers]])
+    num_nodes = num_switches + num_terminal_nodes
+    by_source = np.argsort(source, kind="stable").astype(np.int32)
+    start = np.searchsorted(source[by_source], np.arange(num_nodes + 1)).astype(np.int32)
+    network = NetworkArrays(
+        out_start=start,
+        out_channel=by_source,
+        channel_source=source.astype(np.int32),
+        channel_target=target.astype(np.int32),
+    )
     # 3. The demand between nodes. What stays at a switch takes no channel.
     demand = traffic.switch_demand
-    if more:
-        demand = traffic.between(source_node, target_node, nodes)[0]
+    if num_terminal_nodes:
+        demand, _, _ = traffic.between(source_node, target_node, num_nodes)
     demand = demand * factor
     local = float(np.trace(demand))
     np.fill_diagonal(demand, 0.0)
     return FlowProblem(
         network=network,
-        capacity=np.concatenate([1 / channel_factors(topology), np.ones(more)]),
+        capacity=np.concatenate([1 / channel_factors(topology), np.ones(num_terminal_nodes)]),
         demand=demand,
         local=local,
         senders=senders,

@@ -134,10 +134,12 @@ def bound_channels(traffic: Traffic, seconds: float, enough: float = inf) -> Cha
     problem = flow_problem(traffic)
     if not problem.routed:
         return ChannelBound(None, inf, "none", _no_weights(traffic.topology))
+    # Without symmetry the program is too large: `fold` gives up, and loads are balanced instead.
     folding = fold(problem)
     outcome, method = None if folding is None else solve_sustained(problem, folding, seconds), "lp"
     if outcome is None:
-        outcome, method = balance_sustained(problem, seconds, RATE * seconds, enough), "balance"
+        method = "balance"
+        outcome = balance_sustained(problem, seconds, work=RATE * seconds, enough=enough)
     load, weights = _prove_sustained(traffic, outcome.weights)
     return ChannelBound(load, outcome.attained, method, weights)
 
@@ -179,13 +181,21 @@ def bound_throughput(
     terminal = float(limit)
     seconds /= 1 + len(loads)
     bound = bound_channels(traffic, seconds, enough=terminal)
-    value = inf if bound.load is None else float(bound.load)
-    attained = min(bound.attained, value, terminal)
+    channel = inf if bound.load is None else float(bound.load)
+    # the routes sustain no more than the terminals; rounding may put them above the bound
+    attained = min(bound.attained, channel, terminal)
     accepted = tuple(
-        _accepted(traffic, load, attained, bound.weights.channel, seconds) for load in sorted(loads)
+        _bound_accepted(
+            traffic,
+            load,
+            sustained=attained,
+            sustained_weights=bound.weights.channel,
+            seconds=seconds,
+        )
+        for load in sorted(loads)
     )
     return ThroughputBound(
-        channel=value,
+        channel=channel,
         terminal=terminal,
         attained=attained,
         method=bound.method,
@@ -202,79 +212,107 @@ def _no_weights(topology: Topology) -> ChannelWeights:
 def _prove_sustained(
     traffic: Traffic, weights: Float64Array
 ) -> tuple[Fraction | None, ChannelWeights]:
-    """Return the smallest bound that integer multiples of weights prove; None if none does."""
-    least: Fraction | None = None
-    chosen = _no_weights(traffic.topology)
-    equal = np.ones(len(weights), dtype=np.int64)
-    for candidate in [equal, *_integers(weights)]:
-        certificate = ChannelWeights.of_channels(traffic.topology, candidate)
-        value = sustained_from_weights(traffic, certificate)
-        if value is not None and (least is None or value < least):
-            least, chosen = value, certificate
-    return least, chosen
+    """Return the smallest bound that integer multiples of weights prove, and its certificate.
+
+    Equal weights are a candidate, too: they need no search. The bound is None if no candidate
+    proves one.
+    """
+    smallest: Fraction | None = None
+    certificate = _no_weights(traffic.topology)
+    equal_weights = np.ones(len(weights), dtype=np.int64)
+    for integers in [equal_weights, *_round_multiples(weights)]:
+        candidate = ChannelWeights.of_channels(traffic.topology, integers)
+        bound = sustained_from_weights(traffic, candidate)
+        if bound is not None and (smallest is None or bound < smallest):
+            smallest, certificate = bound, candidate
+    return smallest, certificate
 
 
-def _accepted(
+def _bound_accepted(
     traffic: Traffic,
     load: float,
+    *,
     sustained: float,
-    channel: Int64Array,
+    sustained_weights: Int64Array,
     seconds: float,
 ) -> AcceptedBound:
     """Bound the accepted load at an offered load.
 
-    `sustained` is a load that fractional routes sustain, and `channel` proves a bound of it.
+    `sustained` is a load that fractional routes sustain, and `sustained_weights` are weights of the
+    channels between switches that prove a bound of it: the search begins with them.
     """
     problem = flow_problem(traffic, load)
-    count = len(problem.capacity)
+    num_channels = len(problem.capacity)
     # 1. Up to a load that is sustained, everything arrives, and weights of 0 prove no less. Beyond,
     #    at least as much arrives as at that load.
-    weights, attained = np.zeros(count), problem.routed
+    weights, attained = np.zeros(num_channels), problem.routed
     if load > sustained and problem.routed:
         folding = fold(problem)
         outcome = None if folding is None else solve_accepted(problem, folding, seconds)
         if outcome is None:
-            known_weights = np.concatenate([channel, np.zeros(count - len(channel))])
-            outcome = balance_accepted(problem, known_weights, seconds, RATE * seconds)
+            # channels of terminals come behind those between switches
+            terminal_weights = np.zeros(num_channels - len(sustained_weights))
+            known_weights = np.concatenate([sustained_weights, terminal_weights])
+            outcome = balance_accepted(problem, known_weights, seconds, work=RATE * seconds)
         weights = np.minimum(outcome.weights, 1.0)
         attained = max(outcome.attained, problem.routed * sustained / load)
     # 2. The best of the bounds that integer multiples of the weights prove, and of weights of 0.
-    exact = as_fraction(load)
-    tightest: tuple[Fraction, Fraction, Fraction, ChannelWeights] | None = None
-    top = float(weights.max(initial=0.0))
-    for candidate, one in [
-        (np.zeros(count, dtype=np.int64), 1),
-        *((rounded, max(round(int(rounded.max()) / top), 1)) for rounded in _integers(weights)),
-    ]:
-        certificate = _split(problem, traffic.topology, candidate, one)
+    greatest = float(weights.max(initial=0.0))
+    candidates = [(np.zeros(num_channels, dtype=np.int64), 1)]
+    for integers in _round_multiples(weights):
+        # the integers are about integers.max() / greatest times the weights: so 1 becomes `one`
+        one = max(round(int(integers.max()) / greatest), 1)
+        candidates.append((integers, one))
+    exact_load = as_fraction(load)
+    bounds = []
+    for integers, one in candidates:
+        certificate = _weights_of_network(problem, traffic.topology, integers, one)
         start, slope = accepted_from_weights(traffic, certificate)
-        value = start + slope * exact
-        if tightest is None or value < tightest[0]:
-            tightest = value, start, slope, certificate
-    assert tightest is not None
-    bound, start, slope, certificate = tightest
-    mean = float((attained + problem.local) / traffic.senders)
-    return AcceptedBound(load, float(bound), min(mean, float(bound)), start, slope, certificate)
+        bounds.append((start + slope * exact_load, start, slope, certificate))
+    bound, start, slope, certificate = min(bounds, key=lambda candidate: candidate[0])
+    # 3. Flits per cycle and sending terminal, with what stays at a switch. Rounding may put what is
+    #    attained above the bound.
+    attained_load = float((attained + problem.local) / traffic.senders)
+    return AcceptedBound(
+        load=load,
+        value=float(bound),
+        attained=min(attained_load, float(bound)),
+        start=start,
+        slope=slope,
+        weights=certificate,
+    )
 
 
-def _integers(weights: Float64Array) -> list[Int64Array]:
-    """Round multiples of weights to integers, without repetitions."""
-    top = float(weights.max(initial=0.0))
-    if top <= 0:
+def _round_multiples(weights: Float64Array) -> list[Int64Array]:
+    """Round multiples of weights to integers without a common divisor, each result once.
+
+    For example, (1, 1/3) becomes (1, 0), (2, 1), (3, 1) and so on: the greatest weight is each of
+    `SCALES`.
+    """
+    greatest = float(weights.max(initial=0.0))
+    if greatest <= 0:
         return []
-    rounded = [np.rint(weights / top * scale).astype(np.int64) for scale in SCALES]
-    least = [multiple // max(int(np.gcd.reduce(multiple)), 1) for multiple in rounded]
-    return list({multiple.tobytes(): multiple for multiple in least}.values())
+    multiples = [np.rint(weights / greatest * scale).astype(np.int64) for scale in SCALES]
+    reduced = [multiple // max(int(np.gcd.reduce(multiple)), 1) for multiple in multiples]
+    return list({integers.tobytes(): integers for integers in reduced}.values())
 
 
-def _split(
+def _weights_of_network(
     problem: FlowProblem, topology: Topology, weights: Int64Array, one: int
 ) -> ChannelWeights:
-    """Return weights of a problem's channels as those of the network and of all terminals."""
-    channels, senders = problem.num_channels, len(problem.senders)
+    """Turn weights of a problem's channels into those of the network's and all terminals' channels.
+
+    A problem has channels of the network, of its senders and of its receivers, in this order. Other
+    terminals have the weight 0.
+    """
+    first_sender = problem.num_channels
+    first_receiver = first_sender + len(problem.senders)
     injection, ejection = np.zeros((2, topology.num_terminals), dtype=np.int64)
-    injection[problem.senders] = weights[channels : channels + senders]
-    ejection[problem.receivers] = weights[channels + senders :]
-    parts = (weights[:channels], injection, ejection)
-    channel, injected, ejected = (frozen_array(part, np.int64) for part in parts)
-    return ChannelWeights(channel, injected, ejected, one)
+    injection[problem.senders] = weights[first_sender:first_receiver]
+    ejection[problem.receivers] = weights[first_receiver:]
+    return ChannelWeights(
+        channel=frozen_array(weights[:first_sender], np.int64),
+        injection=frozen_array(injection, np.int64),
+        ejection=frozen_array(ejection, np.int64),
+        one=one,
+    )

@@ -19,8 +19,11 @@ class Routes(NamedTuple):
     """Routes of pairs of switches, and their flows (P pairs, up to K routes of up to H hops).
 
     Pairs ``start[s]:start[s + 1]`` leave switch s. Each pair has K slots for routes; a slot without
-    flow is empty. Hop C, one
-    more than the last channel, stands for traffic that is rejected.
+    flow is empty. Hop C, one more than the last channel, stands for traffic that is rejected::
+
+        target, demand    (P,)         node where a pair ends; flits per cycle
+        hops              (P, K, H)    channels of the route in each slot, the last hop first
+        length, flow      (P, K)       hops of that route, and the flow on it
     """
 
     start: NDArray[np.int64]
@@ -47,8 +50,9 @@ class Prices(NamedTuple):
 
 
 @helper()
-def _update_weights(hops, count, prices, load, weight):
-    for i in range(count):
+def _update_weights(hops, num_hops, prices, load, weight):
+    """Compute the weights of some channels anew, after a change of their loads."""
+    for i in range(num_hops):
         c = hops[i]
         if c < len(prices.inverse):
             height = prices.sharpness * (load[c] * prices.inverse[c] - prices.level)
@@ -57,33 +61,35 @@ def _update_weights(hops, count, prices, load, weight):
 
 
 @helper()
-def _add_load(hops, count, amount, load):
-    for i in range(count):
+def _add_load(hops, num_hops, amount, load):
+    """Add an amount to the loads of the channels of a route."""
+    for i in range(num_hops):
         load[hops[i]] += amount
 
 
 @helper()
 def _lightest_route(network, source, target, parent, weight, route):
-    """Fill in the hops of the lightest route, or the rejection of traffic.
+    """Write the lightest route to `route`, its last hop first.
 
-    Returns the number of hops, −1 if the route is longer than `route`, and the weight.
+    If rejecting the traffic is lighter, that is the only hop, C. Returns the number of hops, −1 if
+    the route is longer than `route`, and its weight.
     """
     channels = len(network.channel_source)
-    count, t, price = 0, target, 0.0
-    while t != source and count < len(route):
+    num_hops, t, price = 0, target, 0.0
+    while t != source and num_hops < len(route):
         c = parent[t]
-        route[count] = c
+        route[num_hops] = c
         price += weight[c]
         t = network.channel_source[c]
-        count += 1
+        num_hops += 1
     if weight[channels] < price:
         route[0] = channels
         return 1, weight[channels]
-    return (count if t == source else -1), price
+    return (num_hops if t == source else -1), price
 
 
 @helper()
-def _choose_slot(routes, p, route, count, price, weight, used):
+def _choose_slot(routes, p, route, num_hops, price, weight, used):
     """Choose which of a pair's slots a route gets; a slot holds one route and its flow.
 
     A route that is present keeps its slot. A new one gets the slot with the least flow. If all
@@ -92,17 +98,18 @@ def _choose_slot(routes, p, route, count, price, weight, used):
 
     Returns
     -------
-    slot, count : int
+    slot, num_hops : int
         The slot, and the hops of `route`.
     is_present : bool
         Whether the slot holds the route already.
     """
-    for i in range(count):
+    for i in range(num_hops):
         used[route[i]] = 1
     emptiest, lightest, lightest_weight, slot = 0, -1, np.inf, -1
     for k in range(routes.flow.shape[1]):
         if routes.flow[p, k] > 0:
-            is_same, route_weight = routes.length[p, k] == count, 0.0
+            # a route of the same length, all of whose channels are marked, is the same
+            is_same, route_weight = routes.length[p, k] == num_hops, 0.0
             for i in range(routes.length[p, k]):
                 is_same &= used[routes.hops[p, k, i]] != 0
                 route_weight += weight[routes.hops[p, k, i]]
@@ -112,19 +119,19 @@ def _choose_slot(routes, p, route, count, price, weight, used):
                 slot = k
         if routes.flow[p, k] < routes.flow[p, emptiest]:
             emptiest = k
-    for i in range(count):
+    for i in range(num_hops):
         used[route[i]] = 0
     if slot >= 0:
-        return slot, count, True
+        return slot, num_hops, True
     if routes.flow[p, emptiest] > 0 and price > WORTH_A_SLOT * lightest_weight:
-        count = routes.length[p, lightest]
-        route[:count] = routes.hops[p, lightest, :count]
-        return lightest, count, True
-    return emptiest, count, False
+        num_hops = routes.length[p, lightest]
+        route[:num_hops] = routes.hops[p, lightest, :num_hops]
+        return lightest, num_hops, True
+    return emptiest, num_hops, False
 
 
 @helper()
-def _fill_slot(routes, p, k, route, count, prices, load, weight):
+def _fill_slot(routes, p, k, route, num_hops, prices, load, weight):
     """Write a route to a slot; it takes over the flow there, or all demand of a new pair."""
     old_length, amount = routes.length[p, k], routes.flow[p, k]
     if routes.length[p].max() == 0:
@@ -132,14 +139,14 @@ def _fill_slot(routes, p, k, route, count, prices, load, weight):
     elif amount > 0:
         _add_load(routes.hops[p, k], old_length, -amount, load)
         _update_weights(routes.hops[p, k], old_length, prices, load, weight)
-    _add_load(route, count, amount, load)
-    _update_weights(route, count, prices, load, weight)
-    routes.length[p, k], routes.flow[p, k] = count, amount
-    routes.hops[p, k, :count] = route[:count]
+    _add_load(route, num_hops, amount, load)
+    _update_weights(route, num_hops, prices, load, weight)
+    routes.length[p, k], routes.flow[p, k] = num_hops, amount
+    routes.hops[p, k, :num_hops] = route[:num_hops]
 
 
 @helper()
-def _move_flow(routes, p, k, to_slot, route, count, used, prices, load, weight):
+def _move_flow(routes, p, k, to_slot, route, num_hops, used, prices, load, weight):
     """Move flow from the route in slot `k` to that in `to_slot`, by a Newton step."""
     # 1. Slope and curvature of the sum of all exponentials, by the channels of one route only:
     #    those of both (marked with 2 until the second loop) keep their load.
@@ -153,7 +160,7 @@ def _move_flow(routes, p, k, to_slot, route, count, used, prices, load, weight):
             excess += weight[c]
             if c < len(prices.inverse):
                 curve += weight[c] * prices.inverse[c]
-    for i in range(count):
+    for i in range(num_hops):
         c = route[i]
         if used[c] == 1:
             excess -= weight[c]
@@ -167,9 +174,9 @@ def _move_flow(routes, p, k, to_slot, route, count, used, prices, load, weight):
     routes.flow[p, k] -= amount
     routes.flow[p, to_slot] += amount
     _add_load(routes.hops[p, k], length, -amount, load)
-    _add_load(route, count, amount, load)
+    _add_load(route, num_hops, amount, load)
     _update_weights(routes.hops[p, k], length, prices, load, weight)
-    _update_weights(route, count, prices, load, weight)
+    _update_weights(route, num_hops, prices, load, weight)
 
 
 @jit
@@ -184,10 +191,10 @@ def balance_routes(network, routes, prices, load):
     ----------
     network : NetworkArrays
     routes : Routes
-        Changed.
+        Updated.
     prices : Prices
     load : float64 array, shape (C + 1,)
-        Flow over each channel, and rejected flow; changed.
+        Flow over each channel, and rejected flow; updated.
     """
     size, channels = len(routes.start) - 1, len(network.channel_source)
     cost, parent = np.empty(size), np.empty(size, np.int32)
@@ -201,26 +208,32 @@ def balance_routes(network, routes, prices, load):
             continue
         grow_lightest(network, weight, s, cost, parent, keys, nodes)
         for p in range(routes.start[s], routes.start[s + 1]):
-            count, price = _lightest_route(network, s, routes.target[p], parent, weight, route)
-            if count < 0:
+            # 1. The lightest route of the pair; without one that fits, the pair stays as it is.
+            num_hops, price = _lightest_route(network, s, routes.target[p], parent, weight, route)
+            if num_hops < 0:
                 continue
-            slot, count, is_present = _choose_slot(routes, p, route, count, price, weight, used)
+            # 2. Its slot.
+            slot, num_hops, is_present = _choose_slot(
+                routes, p, route, num_hops, price, weight, used
+            )
             if not is_present:
-                _fill_slot(routes, p, slot, route, count, prices, load, weight)
-            for i in range(count):
+                _fill_slot(routes, p, slot, route, num_hops, prices, load, weight)
+            # 3. Flow from the other routes. Marks of its channels tell which ones both routes use.
+            for i in range(num_hops):
                 used[route[i]] = 1
             for k in range(routes.flow.shape[1]):
                 if k != slot and routes.flow[p, k] > 0:
-                    _move_flow(routes, p, k, slot, route, count, used, prices, load, weight)
-            for i in range(count):
+                    _move_flow(routes, p, k, slot, route, num_hops, used, prices, load, weight)
+            for i in range(num_hops):
                 used[route[i]] = 0
 
 
 @jit
-def flow_within(routes, capacity):
-    """Reduce flows until no channel carries more than its capacity, and add them up.
+def feasible_flow(routes, capacity):
+    """Return the total of the flows, reduced so that no channel exceeds its capacity.
 
-    The flow of a route is divided by the largest relative load of its channels, if above 1.
+    The flow of a route counts divided by the largest relative load of its channels, if above 1.
+    `routes` stays unchanged.
 
     Parameters
     ----------
@@ -249,7 +262,7 @@ def flow_within(routes, capacity):
     for p in range(pairs):
         for k in range(slots):
             if routes.flow[p, k] > 0 and routes.hops[p, k, 0] < channels:
-                greatest_load = 1.0
+                greatest_load = 1.0  # a route without overloaded channels keeps its flow
                 for i in range(routes.length[p, k]):
                     greatest_load = max(greatest_load, load[routes.hops[p, k, i]])
                 total += routes.flow[p, k] / greatest_load

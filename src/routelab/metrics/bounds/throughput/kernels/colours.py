@@ -15,14 +15,19 @@ def mix(value):
 
 @helper()
 def _hop_colour(pair, channel, s, source, target, c):
-    """Return the colour of traffic from node s on channel c."""
+    """Return the colour of the flow of source s over channel c.
+
+    The channel leads from `source` to `target`. The colour mixes those of the pairs (s, source) and
+    (s, target) and of the channel. The two pairs enter in different ways, so that the direction of
+    the channel counts.
+    """
     pair_colour = mix(pair[s, source] + np.uint64(0x9E3779B97F4A7C15))
     return mix(pair_colour ^ mix(pair[s, target] ^ mix(channel[c] + np.uint64(1))))
 
 
 @jit
 def hop_colours(channel_source, channel_target, pair, channel, source, channels):
-    """Return colours of the traffic of some sources on some channels.
+    """Return the colours of flows: of source ``source[i]`` over channel ``channels[i]``.
 
     Parameters
     ----------
@@ -45,7 +50,10 @@ def hop_colours(channel_source, channel_target, pair, channel, source, channels)
 
 @jit
 def refine_colours(channel_source, channel_target, pair, channel, sends):
-    """Refine colours once: by the colours of incoming and outgoing traffic.
+    """Refine colours once, by the colours of the neighbours.
+
+    A pair of a source and a node gets a new colour from the flows of the source into the node and
+    out of it; a channel gets one from the flows over it.
 
     Parameters
     ----------

@@ -9,7 +9,12 @@ from routelab.kernels.jit import jit
 
 
 class DemandArrays(NamedTuple):
-    """The arrays of a `routelab.api.Demand` that name destinations."""
+    """The arrays of a `routelab.api.Demand` that name destinations.
+
+    Part k of terminal t, ``part_start[t] <= k < part_start[t + 1]``, sends to the terminals
+    ``members[set_start[m]:set_start[m + 1]]`` of set ``m = part_set[k]``, with t itself only if
+    `to_self`.
+    """
 
     part_start: NDArray[np.int64]
     part_set: NDArray[np.int32]
@@ -20,15 +25,15 @@ class DemandArrays(NamedTuple):
 
 @jit
 def part_sizes(demand):
-    """Count the destinations of each part; int64, shape (K,)."""
+    """Count the terminals that each part sends to; int64, shape (K,)."""
     sizes = np.zeros(len(demand.part_set), np.int64)
-    for t in range(len(demand.part_start) - 1):
-        for k in range(demand.part_start[t], demand.part_start[t + 1]):
-            m = demand.part_set[k]
-            sizes[k] = demand.set_start[m + 1] - demand.set_start[m]
+    for sender in range(len(demand.part_start) - 1):
+        for part in range(demand.part_start[sender], demand.part_start[sender + 1]):
+            m = demand.part_set[part]
+            sizes[part] = demand.set_start[m + 1] - demand.set_start[m]
             if not demand.to_self:
                 for i in range(demand.set_start[m], demand.set_start[m + 1]):
-                    sizes[k] -= demand.members[i] == t
+                    sizes[part] -= demand.members[i] == sender
     return sizes
 
 
@@ -51,22 +56,24 @@ def add_demand(demand, amount, switch, hops, source_node, target_node, total, se
         Nodes at which the traffic of each terminal starts and ends.
     total : float64 array, shape (N, N)
     sent, received : float64 array, shape (T,)
-        All are increased.
+        All three are updated: increased.
     """
-    for t in range(len(demand.part_start) - 1):
-        for k in range(demand.part_start[t], demand.part_start[t + 1]):
-            m = demand.part_set[k]
+    for sender in range(len(demand.part_start) - 1):
+        for part in range(demand.part_start[sender], demand.part_start[sender + 1]):
+            m = demand.part_set[part]
             for i in range(demand.set_start[m], demand.set_start[m + 1]):
-                u = demand.members[i]
-                if hops[switch[t], switch[u]] >= 0 and (u != t or demand.to_self):
-                    total[source_node[t], target_node[u]] += amount[k]
-                    sent[t] += amount[k]
-                    received[u] += amount[k]
+                receiver = demand.members[i]
+                if hops[switch[sender], switch[receiver]] >= 0 and (
+                    receiver != sender or demand.to_self
+                ):
+                    total[source_node[sender], target_node[receiver]] += amount[part]
+                    sent[sender] += amount[part]
+                    received[receiver] += amount[part]
 
 
 @jit
 def sum_costs(demand, part_class, classes, terminal_switch, cost, injection, ejection, one):
-    """Add up the weights of the lightest routes of all pairs of terminals.
+    """Add up the weights of the lightest routes of all pairs of terminals, by class of parts.
 
     Parameters
     ----------
@@ -80,6 +87,7 @@ def sum_costs(demand, part_class, classes, terminal_switch, cost, injection, eje
     injection, ejection : int64 array, shape (T,)
         Weights of the channels from and to terminals.
     one : int
+        The weight that counts as 1.
 
     Returns
     -------
@@ -90,15 +98,15 @@ def sum_costs(demand, part_class, classes, terminal_switch, cost, injection, eje
     """
     weight = np.zeros(classes, np.int64)
     missing_weight = np.zeros(classes, np.int64)
-    for t in range(len(demand.part_start) - 1):
-        s = terminal_switch[t]
-        for k in range(demand.part_start[t], demand.part_start[t + 1]):
-            m = demand.part_set[k]
+    for sender in range(len(demand.part_start) - 1):
+        s = terminal_switch[sender]
+        for part in range(demand.part_start[sender], demand.part_start[sender + 1]):
+            m = demand.part_set[part]
             for i in range(demand.set_start[m], demand.set_start[m + 1]):
-                u = demand.members[i]
-                between = cost[s, terminal_switch[u]]
-                if between >= 0 and (u != t or demand.to_self):
-                    all_weight = injection[t] + between + ejection[u]
-                    weight[part_class[k]] += all_weight
-                    missing_weight[part_class[k]] += max(one - all_weight, 0)
+                receiver = demand.members[i]
+                between = cost[s, terminal_switch[receiver]]
+                if between >= 0 and (receiver != sender or demand.to_self):
+                    all_weight = injection[sender] + between + ejection[receiver]
+                    weight[part_class[part]] += all_weight
+                    missing_weight[part_class[part]] += max(one - all_weight, 0)
     return weight, missing_weight

@@ -22,7 +22,7 @@ class NetworkArrays(NamedTuple):
 
 @helper()
 def pop_least(keys, nodes, size):
-    """Remove the first entry of a binary heap of `size` entries."""
+    """Remove the first entry, the one with the least key, of a binary heap of `size` entries."""
     size -= 1
     last_key, moved = keys[size], nodes[size]
     k = 0
@@ -67,7 +67,7 @@ def grow_lightest(network, weight, source, cost, parent, keys, nodes):
     parent : int32 array, shape (S,)
         Overwritten: the last channel of the route, −1 at the source; undefined without a route.
     keys, nodes : arrays of the weights' type and of int32, shape (C + 1,)
-        Scratch.
+        Scratch: a heap, which each channel enters at most once, and the source.
     """
     cost[:] = -1
     parent[source] = -1
