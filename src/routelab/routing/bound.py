@@ -99,7 +99,7 @@ class NetworkBounds:
 
     def __init__(self, topology: Topology, seconds: float = 60.0) -> None:
         self._topology, self._seconds = topology, seconds
-        self._rules: dict[str, LoadBound] = {}
+        self._rules: dict[str, LoadBound] = {}  # by name of the rules
         self._tightened: set[str] = set()
 
     @cached_property
@@ -111,9 +111,10 @@ class NetworkBounds:
         return bound
 
     def facts(self, routed: RoutedNetwork, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the bounds for the load of a table, as `routelab.metrics.bounds.bound_facts`.
+        """Compare a table with its bounds; return `routelab.metrics.bounds.bound_facts`.
 
-        If the bound of the rules leaves a gap, a mixed-integer program tries once to raise it.
+        If the bound of the rules leaves a gap, a mixed-integer program tries to raise it, once for
+        all tables of these rules.
 
         Parameters
         ----------
@@ -128,18 +129,19 @@ class NetworkBounds:
             return bound_facts(facts, None, self.bare)
         if rules not in self._rules:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
-        columns = bound_facts(facts, self._rules[rules], self.bare)
-        gap, is_optimal = columns["gap"], columns["optimal"]
+        compared = bound_facts(facts, self._rules[rules], self.bare)
+        gap, is_optimal = compared["gap"], compared["optimal"]
         # The program is worth its time where a higher bound may explain the gap. With one path per
         # pair (`optimal` is true or false) that is any gap: a route counts 1 on the fastest channel
         # but 1.25, say, on a slower one, so loads may differ by less than 1. Where pairs are split
         # (`optimal` is None), it is a gap of one route. A gap of None: the bound does not apply.
         may_raise = gap is not None and (is_optimal is False or gap >= 1)
         if rules in self._tightened or not may_raise:
-            return columns
+            return compared
         self._tightened.add(rules)
         bound = self._rules[rules]
-        self._rules[rules] = tighten_bound(graph, bound, self._seconds - bound.seconds)
+        seconds_left = self._seconds - bound.seconds
+        self._rules[rules] = tighten_bound(graph, bound, seconds_left)
         return bound_facts(facts, self._rules[rules], self.bare)
 
 
@@ -179,7 +181,7 @@ def bound_traffic(
     loads : sequence of float
         Offered loads whose accepted load is bounded.
     seed : int
-        Of random patterns.
+        Seed of random patterns.
     seconds : float
         See `routelab.metrics.bounds.throughput.bound_throughput`.
 
@@ -217,15 +219,21 @@ def throughput_rows(
 def _certificate_rows(
     weights: ChannelWeights, topology: Topology, seed: int, load: float | str
 ) -> Iterator[tuple[Any, ...]]:
-    """Iterate over the weights of one certificate; terminals without weight are left out."""
+    """Iterate over the weights of one certificate, with `THROUGHPUT_COLUMNS`.
+
+    `load` is the offered load, or empty for the sustained load. Terminals of weight 0 are left out.
+    """
     names = topology.switch_names
     yield seed, load, "one", "", "", "", weights.one
     for channel, weight in enumerate(weights.channel.tolist()):
         source, target = topology.channel_source[channel], topology.channel_target[channel]
         yield seed, load, "channel", channel, names[source], names[target], weight
-    for kind, values in (("injection", weights.injection), ("ejection", weights.ejection)):
-        for terminal in values.nonzero()[0].tolist():
+    for kind, terminal_weights in (
+        ("injection", weights.injection),
+        ("ejection", weights.ejection),
+    ):
+        for terminal in terminal_weights.nonzero()[0].tolist():
             name = topology.terminal_name(terminal)
             switch = names[topology.terminal_switch[terminal]]
             ends = (name, switch) if kind == "injection" else (switch, name)
-            yield seed, load, kind, terminal, *ends, int(values[terminal])
+            yield seed, load, kind, terminal, *ends, int(terminal_weights[terminal])

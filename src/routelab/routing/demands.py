@@ -20,9 +20,9 @@ def demand_of(traffic: TrafficPlugin, topology: Topology, seed: int) -> Demand:
             f"{traffic.name}: demand() returned {demand!r}, expected a Demand"
             f"{source_line(traffic.demand)}"
         )
-    _same_size(traffic, "demand", len(demand.rate), topology)
+    _require_size(traffic, "demand", len(demand.rate), topology)
     try:
-        # a demand without `create` was not checked
+        # a plugin may have made it without `create`, which checks the values
         return Demand.create(**vars(demand))
     except PluginError as error:
         raise PluginError(f"{traffic.name}: {error}") from error
@@ -34,7 +34,7 @@ def list_messages(traffic: TrafficPlugin, topology: Topology, seed: int) -> Mess
     Raises
     ------
     PluginError
-        As for `demand_of`.
+        If they are not messages, are invalid or of another number of terminals.
     """
     messages = traffic.messages(topology, seed)
     if messages is None:
@@ -43,14 +43,15 @@ def list_messages(traffic: TrafficPlugin, topology: Topology, seed: int) -> Mess
         raise PluginError(
             f"{traffic.name}: messages() returned {messages!r}, expected Messages or None"
         )
-    _same_size(traffic, "messages", len(messages.start) - 1, topology)
+    _require_size(traffic, "messages", len(messages.start) - 1, topology)
     try:
         return Messages.create(messages.start, messages.target)
     except PluginError as error:
         raise PluginError(f"{traffic.name}: {error}") from error
 
 
-def _same_size(traffic: TrafficPlugin, kind: str, terminals: int, topology: Topology) -> None:
+def _require_size(traffic: TrafficPlugin, kind: str, terminals: int, topology: Topology) -> None:
+    """Refuse a demand or messages (`kind`) of another number of terminals than the network's."""
     if terminals != topology.num_terminals:
         raise PluginError(
             f"{traffic.name}: {kind} of {terminals} terminals, but the network has "

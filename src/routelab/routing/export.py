@@ -50,10 +50,10 @@ def export_routes(
     PluginError
         If the files that are read back are not the network with its routes.
     """
-    plugin, chosen, table = collect_errors(
+    plugin, cluster_machine, table = collect_errors(
         lambda: load("export", export), lambda: machine_by_name(machine), lambda: table_of(routes)
     )
-    return export_files(plugin, table, chosen)
+    return export_files(plugin, table, cluster_machine)
 
 
 def verify(export: str, routes: Sequence[str], folder: Path) -> str:
@@ -68,8 +68,8 @@ def verify(export: str, routes: Sequence[str], folder: Path) -> str:
 
     Returns
     -------
-    mismatch : str
-        Description of the content.
+    sentence : str
+        That the folder holds the network and its routes, with their number.
 
     Raises
     ------
@@ -84,17 +84,17 @@ def verify(export: str, routes: Sequence[str], folder: Path) -> str:
     mismatch = file_mismatch(plugin, table, files)
     if mismatch is not None:
         raise DifferentError(f"{folder} does not hold these routes: {mismatch}")
-    routes_held = int((table.path_length > 0).sum())
-    return f"{folder} holds the network and its {routes_held} routes"
+    num_routes = int((table.path_length > 0).sum())  # without those of 0 hops
+    return f"{folder} holds the network and its {num_routes} routes"
 
 
 def read_export(folder: Path) -> RouteTable:
-    """Return the network and the routes in a folder, in the first format that reads it.
+    """Return the network and the routes in a folder, read by the first format that can.
 
     Raises
     ------
     InputError
-        If no format does; has the reason of each.
+        If no format can; the text has the reason of each that reads files at all.
     """
     files = read_folder(folder)
     reasons = []
@@ -106,7 +106,7 @@ def read_export(folder: Path) -> RouteTable:
         except InputError as error:
             reasons.append(str(error))
             continue
-        if table is not None:
+        if table is not None:  # None: a format that is only written
             return table
     raise InputError(f"{folder} holds no routes ({'; '.join(reasons)})")
 
@@ -125,7 +125,9 @@ def machine_by_name(machine: str | Machine) -> Machine:
 
 
 def table_of(routes: Sequence[str]) -> RouteTable:
-    """Return the routes that one or two texts name; see `export_routes`.
+    """Return the routes that one or two texts name: ROUTES, or TOPOLOGY and ROUTING.
+
+    ROUTES is the output of `routelab route`; the others are names of instances, or folders.
 
     Raises
     ------
@@ -142,20 +144,21 @@ def table_of(routes: Sequence[str]) -> RouteTable:
                 f"{routing} is not a folder or routes.npz of `routelab route`; name one, or a "
                 "network and a routing: TOPOLOGY ROUTING"
             )
-        network = [_network_of(file)]
+        network = [_network_name(file)]
     if file is not None:
         return load_routes(file, load_network(network[0])[1])
-    chosen, (_, topology) = collect_errors(
+    named_routing, (_, topology) = collect_errors(
         lambda: Routing.from_name(routing), lambda: load_network(network[0])
     )
-    table: RouteTable = chosen.table(topology)
+    table: RouteTable = named_routing.table(topology)
     return table
 
 
 def _routes_file(text: str) -> Path | None:
-    """Return the file of routes that a text names; None if it names none.
+    """Return the file of routes that a text names; None for the name of a routing.
 
-    A routing wins over a folder of its name, unless the folder has an outcome.
+    A text that is both a routing and a folder means the routing, unless the folder has an outcome:
+    then it is the output of a job.
     """
     path = Path(text)
     if is_folder(path) and (is_regular(path / OUTCOME) or not _is_routing(text)):
@@ -176,8 +179,8 @@ def _is_routing(text: str) -> bool:
     return True
 
 
-def _network_of(file: Path) -> str:
-    """Return the network of a file of routes, from the outcome in its folder."""
+def _network_name(file: Path) -> str:
+    """Return the name of the network of a file of routes, from the outcome in its folder."""
     if not is_regular(file):
         raise InputError(f"cannot read {file}: file not found")
     outcome = file.parent / OUTCOME

@@ -31,7 +31,7 @@ __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_f
 
 
 def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
-    """Return loads, lengths, proof and time of a routed network; None for missing values.
+    """Return loads, lengths, deadlock verdict and time of a routed network; None if missing.
 
     Only a table with a cycle has the fact ``deadlock_cycle``. The counters of the table and the
     facts of the rules' routing graph follow, under the names that the plugins gave them.
@@ -96,15 +96,22 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
 def _bound_conditions(
     routed: RoutedNetwork, total_hops: float, diversity: RouteCounts | None
 ) -> dict[str, Any]:
-    """Return the facts that decide which bounds hold for a table: `metrics.bounds.bound_facts`."""
-    pairs = reachable_pairs(routed.table)
-    graph, all_walks = routed.graph, network_graph(routed.table.topology)
+    """Return the facts that decide which lower bounds hold for a table.
+
+    `metrics.bounds.bound_facts` reads them. `diversity` is that of the rules' graph.
+    """
+    table, rules_graph = routed.table, routed.graph
+    all_minimal = network_graph(table.topology)
+    pairs = reachable_pairs(table)
     return {
-        "per_terminal": routed.table.per_terminal,
-        "multipath": bool((routed.table.path_weight != 1).any()),
-        "minimal": takes_shortest(all_walks, pairs, total_hops),
+        "per_terminal": table.per_terminal,
+        # the only path of a pair has weight 1
+        "multipath": bool((table.path_weight != 1).any()),
+        "minimal": takes_shortest(all_minimal, pairs, total_hops),
         "shortest_legal": (
-            None if graph is None else takes_shortest(graph, pairs, total_hops, diversity)
+            None
+            if rules_graph is None
+            else takes_shortest(rules_graph, pairs, total_hops, diversity)
         ),
     }
 

@@ -51,7 +51,7 @@ LIST = "routes.csv"
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """The answer to a file of routes.
+    """What was proven, or not, about a file of routes or next hops.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Proof:
     preconditions : tuple of str
         What the verdict assumes.
     cycle : tuple of (str, str, str)
-        What waits, for what, and a route or packets that cause it.
+        Each step of a cycle: what waits, for what, and a route or packets that cause it.
     write : callable or None
         Writes the certificate to a path; None without a proof.
     read : dict
@@ -74,7 +74,7 @@ class Proof:
         ``flow_control`` (channels by what the network declares, if it does), and ``notes`` on names
         and lines that may be typing errors.
     table : RouteTable, NextHops or None
-        What was proven; None if it is broken, or of InfiniBand.
+        What was checked; None if it is broken, or of InfiniBand.
     listed : RouteList or None
         The list of the routes; None if there was none.
     form : {"switches", "ports", "links"} or None
@@ -183,13 +183,16 @@ def prove_table(
     *,
     listed: RouteList | None = None,
 ) -> Proof:
-    """Prove a table, and the list that it was read from if there is one."""
+    """Prove that a table cannot deadlock, or find a cycle; see `prove_routes`.
+
+    `listed` is the list that the table was read from, if any: its pairs and lines are the facts.
+    """
     if listed is None:
         facts = {"routes": int(np.count_nonzero(table.path_length)), **route_facts(table)}
         read = what_was_read(table.topology, facts)
     else:
         facts = {"routes": len(listed.rows.line), **_list_facts(listed)}
-        read = _read_list(listed)
+        read = _list_summary(listed)
     if vcs is not None and table.virtual_channels > vcs:
         reason = f"the table needs {table.virtual_channels} virtual channels, and there are {vcs}"
         return Proof("broken", reason, {"routes": facts["routes"]}, read=read)
@@ -199,22 +202,24 @@ def prove_table(
     declared = "declared" if network.declares_flow_control else None
     verdict = check_table(table, flow_control or declared, switching=switching)
     reason = verdict.reason
+    # Nobody has said whether the routers keep bubbles: tell the reader if these would help.
     if verdict.status == "cycle" and flow_control is None and not declared:
         bubble = check_table(table, "bubble", switching=switching)
-        # files of other programs do not say which of their networks have rings
+        # Bubbles need rings. A table of routelab knows its rings; files of other programs do not
+        # say which networks have any.
         if bubble.proven or (bubble.status == "not enough input" and listed is None):
             reason += "; if the routers keep a bubble in each ring, add --flow-control bubble"
     return Proof(
-        verdict.status,
-        reason,
-        facts,
-        verdict.preconditions,
-        tuple(verdict.cycle_steps(table.topology)),
-        partial(write_certificate, verdict, table) if verdict.proven else None,
-        read,
-        table,
-        listed,
-        listed.rows.form if listed is not None else None,
+        status=verdict.status,
+        reason=reason,
+        facts=facts,
+        preconditions=verdict.preconditions,
+        cycle=tuple(verdict.cycle_steps(table.topology)),
+        write=partial(write_certificate, verdict, table) if verdict.proven else None,
+        read=read,
+        table=table,
+        listed=listed,
+        form=listed.rows.form if listed is not None else None,
     )
 
 
@@ -236,15 +241,16 @@ def prove_list(
     *,
     senders: Rows | None = None,
 ) -> Proof:
-    """Prove a list of routes; see `prove_routes`."""
+    """Prove that the routes of a list cannot deadlock, or find a cycle; see `prove_routes`."""
     listed = read_route_list(rows, topology, vcs, senders)
     if listed.table is None:
         reason = with_others(listed.first_fault, listed.faults, "route")
         facts = {"routes": len(listed.rows.line), "faulty_pairs": listed.faulty_pairs}
-        proof = Proof("broken", reason, facts, read=_read_list(listed))
+        proof = Proof("broken", reason, facts, read=_list_summary(listed))
     else:
         proof = prove_table(listed.table, vcs, switching, flow_control, listed=listed)
-    proof.read["notes"] += _pair_notes(senders, len(rows.line) - len(listed.rows.line), "route")
+    left_out = len(rows.line) - len(listed.rows.line)
+    proof.read["notes"] += _pair_notes(senders, left_out, "route")
     return proof
 
 
@@ -257,11 +263,11 @@ def prove_next_hops(
     *,
     senders: Rows | None = None,
 ) -> Proof:
-    """Prove a table of next hops; see `prove_routes`."""
+    """Prove that packets cannot deadlock by a table of next hops; see `prove_routes`."""
     listed = read_next_hops(rows, topology, vcs, senders)
     facts: dict[str, Any] = {"entries": listed.num_entries}
-    table, notes = listed.table, _notes(rows, listed.network)
-    notes += _pair_notes(senders, len(rows.line) - listed.num_entries, "entry")
+    table, left_out = listed.table, len(rows.line) - listed.num_entries
+    notes = _name_notes(rows, listed.network) + _pair_notes(senders, left_out, "entry")
     if table is None:
         reason = with_others(listed.first_fault, listed.faults, "next hop")
         return Proof("broken", reason, facts, read=what_was_read(listed.network, facts, notes))
@@ -275,14 +281,14 @@ def prove_next_hops(
             **_vc_facts(table.vc),
         }
     return Proof(
-        verdict.status,
-        verdict.reason,
-        facts,
-        preconditions(table, waits, switching),
-        verdict.cycle,
-        partial(write_removal, verdict, table) if verdict.status == "proven" else None,
-        what_was_read(listed.network, facts, notes),
-        table,
+        status=verdict.status,
+        reason=verdict.reason,
+        facts=facts,
+        preconditions=preconditions(table, waits, switching),
+        cycle=verdict.cycle,
+        write=partial(write_removal, verdict, table) if verdict.status == "proven" else None,
+        read=what_was_read(listed.network, facts, notes),
+        table=table,
         form=rows.form,
     )
 
@@ -290,7 +296,7 @@ def prove_next_hops(
 def what_was_read(
     network: Topology, facts: dict[str, Any], notes: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what was read; see `Proof`."""
+    """Return `Proof.read`: the network, and the numbers of routes or entries and of pairs."""
     sizes: dict[str, Any] = {n: facts[n] for n in ("routes", "entries") if n in facts}
     if "pairs" in facts:
         sizes["pairs_with_route"] = facts["pairs"] - facts["pairs_without_route"]
@@ -309,27 +315,32 @@ def _declared_channels(network: Topology) -> dict[str, Any]:
     """Return the number of channels of each flow control, if the network declares any."""
     if not network.declares_flow_control:
         return {}
-    words = {"bubble": 1, "plain": 0, "undeclared": -1}
-    counts = {w: int((network.channel_bubble == value).sum()) for w, value in words.items()}
-    return {"flow_control": {word: count for word, count in counts.items() if count}}
+    values = {"bubble": 1, "plain": 0, "undeclared": -1}  # of `Topology.channel_bubble`
+    counts = {
+        flow_control: int((network.channel_bubble == value).sum())
+        for flow_control, value in values.items()
+    }
+    return {"flow_control": {name: count for name, count in counts.items() if count}}
 
 
-def _read_list(listed: RouteList) -> dict[str, Any]:
+def _list_summary(listed: RouteList) -> dict[str, Any]:
+    """Return `what_was_read` of a list of routes, also if its routes have faults."""
     sizes = {
         "routes": len(listed.rows.line),
         "pairs": listed.all_pairs,
         "pairs_without_route": listed.all_pairs - listed.num_pairs,
     }
-    return what_was_read(listed.network, sizes, _notes(listed.rows, listed.network))
+    return what_was_read(listed.network, sizes, _name_notes(listed.rows, listed.network))
 
 
-def _notes(rows: Rows, network: Topology) -> list[str]:
+def _name_notes(rows: Rows, network: Topology) -> list[str]:
+    """Return notes on lines left out, and on names that only the list declares and may be wrong."""
     names = network.switch_names if network.family == FROM_LIST else ()
     return doubtful_names(rows, names)
 
 
 def with_others(fault: str, faults: int, noun: str = "place") -> str:
-    """Return the first fault with the number of others."""
+    """Return the first fault with the number of others: ``…; 2 more routes have a fault``."""
     more = faults - 1
     others = f"; {more} more {noun}{' has' if more == 1 else 's have'} a fault" if more else ""
     return f"{fault}{others}"
@@ -363,55 +374,80 @@ def _load_facts(network: Topology, loads: Float64Array) -> dict[str, Any]:
 
 
 def _list_facts(listed: RouteList) -> dict[str, Any]:
-    """Return the facts of listed routes, each of which serves some pairs of terminals.
+    """Return the facts of listed routes, as `route_facts`, counted by the pairs that they serve.
 
-    They are those of `route_facts` if no terminal has routes of its own.
+    A list may have routes for single terminals, or for some pairs only, so a path of the table need
+    not serve all pairs of terminals at its ends.
     """
     table, network = listed.table, listed.network
     assert table is not None
-    served = np.zeros(table.num_paths)
+    # 1. Pairs of terminals whose packets take each path, by its share.
+    path_pairs = np.zeros(table.num_paths)
     has_hops = listed.path >= 0
-    served[listed.path[has_hops]] = listed.served[has_hops]
-    # the kernel adds up paths of one pair, whose weights may be any
-    all_paths = np.array([0, table.num_paths])
+    path_pairs[listed.path[has_hops]] = listed.served[has_hops]
+    # 2. The loads: the kernel is told that all paths belong to one pair, with these weights.
     load = weighted_loads(
-        *(all_paths, table.path_start, served, table.hop_channel),
-        *(np.ones((1, 1)), network.num_channels),
+        pair_start=np.array([0, table.num_paths]),
+        path_start=table.path_start,
+        path_weight=path_pairs,
+        hop_channel=table.hop_channel,
+        pair_weight=np.ones((1, 1)),
+        num_channels=network.num_channels,
     )
-    total = listed.num_pairs
+    num_pairs = listed.num_pairs
     return {
         "pairs": listed.all_pairs,
-        "pairs_without_route": listed.all_pairs - total,
+        "pairs_without_route": listed.all_pairs - num_pairs,
         "max_hops": max_hops(table),
-        "mean_hops": float(served @ table.path_length) / total if total else None,
+        "mean_hops": float(path_pairs @ table.path_length) / num_pairs if num_pairs else None,
         **_load_facts(network, load),
         **_vc_facts(table.hop_vc),
     }
 
 
 def _pair_notes(senders: Rows | None, left_out: int, noun: str) -> list[str]:
-    """Return what a reader should know about a list of pairs."""
+    """Return notes on a list of pairs: doubtful names, and routes or entries that no pair uses.
+
+    `noun` is "route" or "entry".
+    """
     if senders is None:
         return []
     notes = [f"{senders.path}: {note}" for note in doubtful_names(senders)]
     if left_out:
-        are = {"route": ("route is", "routes are"), "entry": ("entry is", "entries are")}[noun]
-        notes.append(f"{left_out} {are[left_out > 1]} not used by the pairs and left out")
+        singular, plural = {
+            "route": ("route is", "routes are"),
+            "entry": ("entry is", "entries are"),
+        }[noun]
+        subject = plural if left_out > 1 else singular
+        notes.append(f"{left_out} {subject} not used by the pairs and left out")
     return notes
 
 
 def _pair_facts(table: NextHops, routed: BoolArray, senders: Pairs | None) -> dict[str, Any]:
-    """Count the pairs of terminals; `routed` tells the switches with next hops, (S, D)."""
-    topology, served = table.topology, table.destination_of_terminal
+    """Count the pairs of terminals, and those without a route.
+
+    Parameters
+    ----------
+    table : NextHops
+    routed : bool array, shape (S, D)
+        Whether packets at each switch come to each destination.
+    senders : Pairs or None
+        The pairs that count; None: all.
+    """
+    topology, destination = table.topology, table.destination_of_terminal
     if senders is not None:
-        source, target = topology.endpoints[senders.source[0]], senders.target[1]
-        joined = senders.is_local | (routed[source, served[target]] & (served[target] >= 0))
-        without = int(senders.count[~joined].sum())
-        return {"pairs": senders.total, "pairs_without_route": without}
-    has_route = routed[topology.endpoints][:, served] & (served >= 0)
+        source_endpoint, _ = senders.source
+        _, target_terminal = senders.target
+        source, target = topology.endpoints[source_endpoint], destination[target_terminal]
+        # −1, which indexes the last column, is no destination
+        has_route = senders.is_local | (routed[source, target] & (target >= 0))
+        num_without = int(senders.count[~has_route].sum())
+        return {"pairs": senders.total, "pairs_without_route": num_without}
+    # By endpoint and terminal. Terminals of one switch need no route.
+    has_route = routed[topology.endpoints][:, destination] & (destination >= 0)
     has_route[topology.terminal_endpoint, np.arange(topology.num_terminals)] = True
-    without = int(topology.demand @ np.count_nonzero(~has_route, axis=1))
-    return {"pairs": pairs(topology), "pairs_without_route": without}
+    num_without = int(topology.demand @ np.count_nonzero(~has_route, axis=1))
+    return {"pairs": pairs(topology), "pairs_without_route": num_without}
 
 
 def write_proof(proof: Proof, path: Path) -> None:

@@ -40,7 +40,7 @@ def repair_routes(
     waits: Waits = "any",
     switching: Switching = "virtual-cut-through",
 ) -> str:
-    """Put routes on virtual channels so that they are proven, and write them as they came.
+    """Put routes on virtual channels so that they are proven, and write them in their old form.
 
     All routes stay. Each listed route gets one virtual channel for all of its hops; see the layers
     plugin ``cycle-breaking``. All next hops of one target get virtual channels of their own, or
@@ -72,23 +72,25 @@ def repair_routes(
     report_phase("prove", "repair")
     table = proof.table
     vc, obstacle = (
-        _repair_next_hops(table, channels, waits, switching)
+        _assign_to_next_hops(table, channels, waits, switching)
         if isinstance(table, NextHops)
-        else _repair_list(table, channels)
+        else _assign_to_routes(table, channels)
     )
     if vc is None:
         return f"Nothing is repaired: {obstacle}."
     with atomic_file(path) as new:
         with new.open("w", encoding="utf-8") as stream:
             stream.writelines(_lines(proof, vc))
-        # what is written is proven, not what was to be written
+        # read back what was written, and prove that
         rows = read_rows(new)
         if rows.content == "routes":
-            again = prove_list(rows, table.topology, switching=switching)
+            new_proof = prove_list(rows, table.topology, switching=switching)
         else:
-            again = prove_next_hops(rows, table.topology, None, waits, switching)
-        if again.status != "proven":
-            raise PluginError(f"the repaired routes are not proven: {again.reason}")
+            new_proof = prove_next_hops(
+                rows, table.topology, vcs=None, waits=waits, switching=switching
+            )
+        if new_proof.status != "proven":
+            raise PluginError(f"the repaired routes are not proven: {new_proof.reason}")
     return (
         f"Repaired: {path} has the same routes on {len(used_numbers(vc))} virtual channels, and "
         "is proven."
@@ -125,9 +127,9 @@ def remedies(
         return [*sentences, untried]
     report_phase("prove", "remedies")
     vc, _ = (
-        _repair_next_hops(table, MAX_VC, waits, switching)
+        _assign_to_next_hops(table, MAX_VC, waits, switching)
         if isinstance(table, NextHops)
-        else _repair_list(table, MAX_VC)
+        else _assign_to_routes(table, MAX_VC)
     )
     if vc is not None:
         number = len(used_numbers(vc))
@@ -136,7 +138,7 @@ def remedies(
 
 
 def _lines(proof: Proof, vc: Int16Array) -> Iterator[str]:
-    """Yield the lines of the routes on other virtual channels, in the form in which they came."""
+    """Yield the lines of the routes with new virtual channels, in the form of their old file."""
     if isinstance(proof.table, NextHops):
         return next_hop_lines(replace(proof.table, vc=vc), proof.form)
     if proof.listed is not None:
@@ -145,58 +147,72 @@ def _lines(proof: Proof, vc: Int16Array) -> Iterator[str]:
     return route_list_lines(proof.table.with_vcs(vc), proof.form)
 
 
-def _with_numbers(layer: Int64Array, used: tuple[int, ...]) -> Int16Array:
-    """Return the virtual channel of each layer: those in use first, then the lowest others."""
+def _number_layers(layer: Int64Array, used: tuple[int, ...]) -> Int16Array:
+    """Return the virtual channel of each hop from its layer.
+
+    Layers get the virtual channels in use first, then the lowest others: with 0 and 2 in use, the
+    layers 0 to 4 get 0, 2, 1, 3 and 4.
+    """
     others = (number for number in count() if number not in used)
-    numbers = np.array([*used, *islice(others, int(layer.max(initial=0)) + 1)], np.int16)
-    return numbers[layer]
+    num_layers = int(layer.max(initial=0)) + 1
+    virtual_channels = np.array([*used, *islice(others, num_layers)], np.int16)
+    return virtual_channels[layer]
 
 
-def _too_few(needed: int, channels: int) -> str:
+def _too_few_text(needed: int, channels: int) -> str:
+    """Return why a repair failed that needs more virtual channels than there are."""
     return (
         f"{needed} virtual channels suffice, {channels} were not enough here; at least 2 are needed"
     )
 
 
 def _cycle_breaking(channels: int) -> LayersPlugin:
+    """Return the layers plugin ``cycle-breaking`` for some number of virtual channels."""
     plugin = load("layers", f"cycle-breaking~max_channels={channels}")
     assert isinstance(plugin, LayersPlugin)
     return plugin
 
 
-def _repair_list(table: RouteTable, channels: int) -> tuple[Int16Array | None, str]:
-    """Return the virtual channels of all hops, or None and why there are none."""
+def _assign_to_routes(table: RouteTable, channels: int) -> tuple[Int16Array | None, str]:
+    """Return virtual channels of all hops on which the routes cannot deadlock, or None and why not.
+
+    Each route gets one layer for all of its hops.
+    """
     unlimited = _cycle_breaking(MAX_VC)
     reason = unlimited.supports(table)
     if reason:
         return None, reason
     try:
         layer = _cycle_breaking(channels).assign(table).hop_vc
-        return _with_numbers(layer.astype(np.int64), used_numbers(table.hop_vc)), ""
+        return _number_layers(layer.astype(np.int64), used_numbers(table.hop_vc)), ""
     except UnsupportedError:
-        return None, _too_few(unlimited.assign(table).virtual_channels, channels)
+        return None, _too_few_text(unlimited.assign(table).virtual_channels, channels)
 
 
-def _repair_next_hops(
+def _assign_to_next_hops(
     table: NextHops, channels: int, waits: Waits, switching: Switching
 ) -> tuple[Int16Array | None, str]:
-    """Return the virtual channels of all next hops, or None and why there are none.
+    """Return virtual channels of all next hops that cannot deadlock, or None and why not.
 
     Targets on different virtual channels share no buffer, so each layer is proven by itself. A
-    target joins the first layer that stays proven with it.
+    target joins the first layer that stays proven with it. A layer has as many virtual channels as
+    the table, in the same order.
     """
+    # 1. The layer of each target. A layer is the set of its targets; bool, shape (D,).
     num_targets = len(table.destination_names)
     layers: list[np.ndarray] = []
-    layer_of = np.zeros(num_targets, np.int64)
+    target_layer = np.zeros(num_targets, np.int64)
     for target in range(num_targets):
         report_phase("prove", f"repair, {target + 1} of {num_targets} targets")
-        own = np.zeros(num_targets, np.bool_)
-        own[target] = True
-        for number, layer in enumerate([*layers, np.zeros_like(own)]):
-            part = table.select_destinations(layer | own)
-            if check_next_hops(part, waits, switching).status == "proven":
-                layers[number : number + 1] = [layer | own]
-                layer_of[target] = number
+        only_target = np.zeros(num_targets, np.bool_)
+        only_target[target] = True
+        new_layer = np.zeros(num_targets, np.bool_)
+        for number, layer in enumerate([*layers, new_layer]):
+            with_target = layer | only_target
+            entries = table.select_destinations(with_target)
+            if check_next_hops(entries, waits, switching).status == "proven":
+                layers[number : number + 1] = [with_target]  # replaces the layer, or appends one
+                target_layer[target] = number
                 break
         else:
             name = table.destination_names[target]
@@ -204,7 +220,10 @@ def _repair_next_hops(
     used = used_numbers(table.vc)
     needed = len(layers) * len(used)
     if needed > channels:
-        return None, _too_few(needed, channels)
+        return None, _too_few_text(needed, channels)
+    # 2. Entry v * D + d is for target d at switch v. With 0 and 2 in use, next hops on 0 and 2 get
+    #    the numbers 0 and 1 in the first layer, 2 and 3 in the second.
     entry = np.repeat(np.arange(len(table.entry_start) - 1), np.diff(table.entry_start))
-    layer = np.searchsorted(used, table.vc) + layer_of[entry % num_targets] * len(used)
-    return _with_numbers(layer, used), ""
+    rank = np.searchsorted(used, table.vc)
+    number_of_hop = rank + target_layer[entry % num_targets] * len(used)
+    return _number_layers(number_of_hop, used), ""

@@ -55,11 +55,11 @@ class Measured:
     Attributes
     ----------
     rows : tuple of (Measurement, Column)
-        Each with the column that its metric declares.
+        All numbers, each with the column that its metric declares for it.
     problem : Failure or None
         Why some metrics have no numbers; None if all have.
     wrong_input : bool
-        Whether one refused its parameters.
+        Whether a metric refused its parameters.
     """
 
     rows: tuple[tuple[Measurement, Column], ...]
@@ -123,7 +123,7 @@ def measure_table(
         report_phase(routing.name, f"metric {metric.name}")
         measured: list[tuple[Measurement, Column]] | Failure
         try:
-            measured = _measurements(metric, context)
+            measured = _run_metric(metric, context)
         except (UnsupportedError, InputError) as error:
             measured = Failure("unsupported", readable(error))
             wrong_input |= isinstance(error, InputError)
@@ -135,11 +135,11 @@ def measure_table(
             problems[metric.name] = measured
         else:
             rows += measured
-    return Measured(tuple(rows), _together(problems), wrong_input)
+    return Measured(tuple(rows), _merge_failures(problems), wrong_input)
 
 
-def _together(problems: Mapping[str, Failure]) -> Failure | None:
-    """Return the problems of metrics, by name, as one: failed if any has."""
+def _merge_failures(problems: Mapping[str, Failure]) -> Failure | None:
+    """Merge the problems of metrics, by name; the status is ``failed`` if that of any metric is."""
     if not problems:
         return None
     states = {problem.status for problem in problems.values()}
@@ -150,22 +150,25 @@ def _together(problems: Mapping[str, Failure]) -> Failure | None:
     )
 
 
-def _measurements(
+def _run_metric(
     metric: ContextMetricPlugin, context: MetricContext
 ) -> list[tuple[Measurement, Column]]:
-    """Run a metric, and look up the column of each number.
+    """Run a metric, check its result, and look up the column of each number.
 
     Raises
     ------
     PluginError
-        If files cannot represent the result, or a column is not declared.
+        If it is not a list of measurements with numbers, or a column is not declared.
     """
     columns = {column.name: column for column in columns_of(metric)}
-    answer = metric.measure_in(context)
+    measurements = metric.measure_in(context)
+    # the method that its author wrote: a MetricPlugin has `measure`, which `measure_in` calls
     method = getattr(metric, "measure", metric.measure_in)
-    if not isinstance(answer, list | tuple):
-        raise PluginError(f"expected a list of Measurements, found {answer!r}{source_line(method)}")
-    for measurement in answer:
+    if not isinstance(measurements, list | tuple):
+        raise PluginError(
+            f"expected a list of Measurements, found {measurements!r}{source_line(method)}"
+        )
+    for measurement in measurements:
         if not isinstance(measurement, Measurement):
             raise PluginError(f"expected a Measurement, found {measurement!r}{source_line(method)}")
         if not (
@@ -177,13 +180,13 @@ def _measurements(
                 f"it measures {measurement.metric!r}, which is not among its columns "
                 f"({', '.join(columns) or 'none'})"
             )
-    return [(measurement, columns[measurement.metric]) for measurement in answer]
+    return [(measurement, columns[measurement.metric]) for measurement in measurements]
 
 
 def write_routes(
     routed: RoutedNetwork, measured: Measured, folder: Path, provenance: Mapping[str, Any]
 ) -> None:
-    """Write routes and measurements without their outcome into a folder."""
+    """Write the files of a route folder, except its outcome."""
     save_routes(routed.table, folder / ROUTES, provenance)
     if measured.rows:
         write_metrics(measured, folder)
@@ -205,7 +208,10 @@ def write_metrics(measured: Measured, folder: Path) -> None:
 
 
 def _channel_rows(routed: RoutedNetwork) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-    """Return the heading and rows of the table of channels."""
+    """Return the heading and rows of the table of channels: a row for each channel.
+
+    Facts of the routing graph about channels are columns, and ``cycle`` if there is one.
+    """
     table, graph = routed.table, routed.graph
     topology = table.topology
     facts = {} if graph is None else dict(graph.channel_facts)
@@ -214,9 +220,9 @@ def _channel_rows(routed: RoutedNetwork) -> tuple[list[str], Iterator[tuple[Any,
     if repeated:
         raise PluginError(f"routing graph: channels have a {', '.join(repeated)} already")
     if routed.verdict.cycle:
-        marked = np.zeros(topology.num_channels, dtype=np.int32)
-        marked[[channel for channel, _ in routed.verdict.cycle]] = 1
-        facts["cycle"] = marked
+        in_cycle = np.zeros(topology.num_channels, dtype=np.int32)
+        in_cycle[[channel for channel, _ in routed.verdict.cycle]] = 1
+        facts["cycle"] = in_cycle
     names = topology.switch_names
     columns = (
         range(topology.num_channels),
@@ -230,8 +236,9 @@ def _channel_rows(routed: RoutedNetwork) -> tuple[list[str], Iterator[tuple[Any,
 
 
 def _prohibited_turns(graph: RoutingGraph | None) -> list[tuple[str, str, str]]:
-    """Return the names of three switches for each turn that the rules prohibit."""
+    """Return each turn that the rules prohibit: names of the switches before, at and after it."""
     if graph is None:
         return []
     names = graph.topology.switch_names
-    return [(names[a], names[b], names[c]) for a, b, c in graph.prohibited.tolist()]
+    turns = graph.prohibited.tolist()
+    return [(names[source], names[switch], names[target]) for source, switch, target in turns]

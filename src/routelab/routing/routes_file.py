@@ -29,10 +29,10 @@ def save_routes(
 ) -> None:
     """Write a route table as npz.
 
-    Arrays: ``pair_paths`` (number of paths of each pair, sources first), ``path_hops`` (hops of
-    each path), ``path_weight``, ``hop_channel`` and ``hop_vc``, all in unsigned integers but the
-    weights. The metadata has the digest of the topology, without which a table means nothing,
-    and ``per_terminal`` if the destinations are terminals.
+    Arrays: ``pair_paths`` (number of paths of each pair, source by source), ``path_hops`` (number
+    of hops of each path), ``path_weight``, ``hop_channel`` and ``hop_vc``, all in unsigned integers
+    but the weights. The metadata has the digest of the topology, because channels are numbers of
+    that topology, and ``per_terminal`` if the destinations are terminals.
 
     Raises
     ------
@@ -100,12 +100,13 @@ def load_routes(path: str | os.PathLike[str], topology: Topology) -> RouteTable:
 
 def table_digest(table: RouteTable) -> str:
     """Return the SHA-256 of network, routes and weights, hexadecimal."""
-    parts = network_digest(table.topology), routes_digest(table)
+    digests = network_digest(table.topology), routes_digest(table)  # without the weights
     weights = np.ascontiguousarray(table.path_weight).tobytes()
-    return hashlib.sha256(" ".join(parts).encode() + weights).hexdigest()
+    return hashlib.sha256(" ".join(digests).encode() + weights).hexdigest()
 
 
 def _offsets(counts: NDArray[Any]) -> Int64Array:
+    """Return where each of consecutive groups begins, and the end: (2, 3) becomes (0, 2, 5)."""
     start = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=start[1:])
     return start

@@ -88,7 +88,8 @@ class RoutedNetwork:
 class Routing:
     """A routing; a `routelab.api.RoutingPart`, so that others may be built on it.
 
-    The results for the last network are kept: what is proven is what runs.
+    The results for the last network are kept, so that a simulation runs the same routes that the
+    checker has proven.
 
     Parameters
     ----------
@@ -118,6 +119,7 @@ class Routing:
             return
         self._plugins = plugins
         if isinstance(plugins, HopRouting):
+            # routings that this one is built on, by parameter
             parts = {field: Routing(part) for field, part in plugins.parts.items()}
             plugins.plugin.receive_parts(parts)
 
@@ -154,7 +156,10 @@ class Routing:
 
     @property
     def proof(self) -> Proof:
-        """Kind of the proof: of a table, no cycles, or only rings under bubble flow control."""
+        """Kind of the proof of deadlock freedom.
+
+        That of a table is ``bubble``: no cycles, or only rings under bubble flow control.
+        """
         return self._plugins.plugin.proof if isinstance(self._plugins, HopRouting) else "bubble"
 
     @property
@@ -163,7 +168,10 @@ class Routing:
         return () if self._routes is None else (self._routes.table,)
 
     def keep(self, routes: RoutedNetwork) -> RoutedNetwork:
-        """Keep routes that this routing has made, perhaps in another process; return them."""
+        """Keep routes, so that `routes` need not compute them for the same network; return them.
+
+        This routing has made them, perhaps in another process.
+        """
         self._routes, self.seconds = routes, routes.seconds
         return routes
 
@@ -186,8 +194,9 @@ class Routing:
         report("loading kernels")
         if self.name not in _kernels_loaded:
             _kernels_loaded.add(self.name)
+            tiny_network = build_grid("torus", (3, 2), wrap=True)
             with suppress(InputError, PluginError, UnsupportedError):
-                self._run_plugins(build_grid("torus", (3, 2), wrap=True), _silent)
+                self._run_plugins(tiny_network, _silent)
         # 2. Run the plugins.
         wall_start, cpu_start = time.perf_counter(), cpu_time()
         table, graph = self._run_plugins(topology, report)
@@ -203,15 +212,16 @@ class Routing:
         return self.routes(topology).table
 
     def reroute(self, topology: Topology) -> RouteTable:
-        """Route one of many networks: as `table`, but it reports and keeps nothing."""
+        """Return the table of one of many networks: without progress reports, and not kept."""
         table, graph = self._run_plugins(topology, _silent)
         self._require_legality(table, graph)
         return table
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program that the packet engine runs.
+        """Return the program that the packet engine runs, on some virtual channels per channel.
 
-        That of a table may lack routes for some pairs, and lead to terminals instead of switches.
+        The program of a table may lack routes for some pairs, and lead to terminals instead of
+        switches. The programs of a hop-by-hop routing are kept.
 
         Raises
         ------
@@ -278,7 +288,7 @@ class Routing:
             virtual_channels,
             switching=switching,
             packets_per_buffer=packets_per_buffer,
-            # the next packet may follow as soon as a tail has crossed the channel
+            # a buffer may hold two packets: the next one follows as soon as a tail has crossed
             shared_buffers=True,
             max_states=max_states,
         )
@@ -295,7 +305,7 @@ class Routing:
                 f"{routing.plugin.name}: it decides hop by hop and has no route table; use "
                 "routelab simulate"
             )
-        require_unchanged(None, topology)
+        require_unchanged(None, topology)  # no plugin yet: the network itself may be wrong
         if not isinstance(routing, ComposedRouting):
             algorithm = routing.plugin
             report("routing")
@@ -356,7 +366,7 @@ def graph_of_rules(topology: Topology, rules: RulesPlugin) -> RoutingGraph:
 def _require_table(
     plugin: Plugin, method: Callable[[T], object], value: T, topology: Topology
 ) -> RouteTable:
-    """Return a method's result; raise PluginError unless it is a table of this network."""
+    """Call a plugin's method; raise PluginError unless it returns a table of this network."""
     result = method(value)
     if not isinstance(result, RouteTable):
         raise PluginError(
@@ -371,20 +381,34 @@ def _require_table(
 
 
 def first_illegal_route(table: RouteTable, graph: RoutingGraph) -> int:
-    """Return the first path of the table that is not a legal route; -1 if all are."""
-    starts, endpoints = (table.pair_start, table.path_start), table.topology.endpoints
+    """Return the number of the first path that is not a legal route; -1 if all paths are legal."""
+    # 1. Every route must be a path of the graph.
+    topology = table.topology
     path = first_illegal_path(
-        graph.arrays, *starts, table.hop_channel, endpoints, table.num_destinations
+        graph.arrays,
+        table.pair_start,
+        table.path_start,
+        table.hop_channel,
+        topology.endpoints,
+        table.num_destinations,
     )
     if path >= 0 or not graph.minimal_only:
         return int(path)
-
-    # Such a graph holds for shortest routes only, so a longer path of it may break the rules.
-    # Lengths are compared by classes of equivalent sources, because networks are large.
+    # 2. A `minimal_only` graph holds for shortest routes only: a longer path of it may break the
+    #    rules. Shortest lengths are computed for one source of each class of equivalent ones,
+    #    because networks are large.
     symmetry = source_symmetry(graph).arrays
-    _, shortest = count_routes_from(graph.arrays, symmetry.representative, endpoints)
-    destinations, channels = table.destination_endpoint, table.topology.num_channels
-    return int(first_longer_path(*starts, shortest, symmetry, endpoints, destinations, channels))
+    _, shortest = count_routes_from(graph.arrays, symmetry.representative, topology.endpoints)
+    path = first_longer_path(
+        table.pair_start,
+        table.path_start,
+        shortest,
+        symmetry,
+        topology.endpoints,
+        table.destination_endpoint,
+        topology.num_channels,
+    )
+    return int(path)
 
 
 def _silent(phase: str) -> None:
@@ -392,4 +416,4 @@ def _silent(phase: str) -> None:
 
 
 _kernels_loaded: set[str] = set()
-"""Names of routings that this process, or the one that it was forked from, has run."""
+"""Names of routings whose kernels this process, or the one that it was forked from, has loaded."""

@@ -19,9 +19,9 @@ from routelab.kernels.hops import TARGET, TARGET_TERMINAL
 def table_program(table: RouteTable) -> HopProgram:
     """Make a program whose packets follow the paths of a table, drawn by weight if several.
 
-    The tables of the program are those that `table_hops` lists. They take 8 bytes for each pair and
-    each path and 4 for each hop; half of those for pairs hold where the only path of a pair begins,
-    so that a packet finds its first hop in one step.
+    `routelab.kernels.table_hops` lists the tables of the program. They take 8 bytes for each pair
+    and each path and 4 for each hop. Half of those for a pair say where its only path begins, so
+    that a packet finds its first hop in one step.
 
     Raises
     ------
@@ -33,8 +33,10 @@ def table_program(table: RouteTable) -> HopProgram:
     topology, virtual_channels = table.topology, table.virtual_channels
     num_pairs, num_paths = len(table.pair_start) - 1, len(table.path_weight)
     num_hops = len(table.hop_channel)
-    # 1. All tables of a program lie behind one another, and places in them are 32-bit numbers.
-    if max(num_hops, num_paths) >= 2**30 or 2 * (num_pairs + num_paths) + num_hops >= 2**31:
+    # 1. All tables of a program lie behind one another, and indices of them are 32-bit numbers: two
+    #    for each pair and each path, and one for each hop.
+    num_words = 2 * (num_pairs + num_paths) + num_hops
+    if max(num_hops, num_paths) >= 2**30 or num_words >= 2**31:
         raise UnsupportedError(
             f"a table of {num_paths} paths and {num_hops} hops is too large for the packet engine; "
             "use an algorithm that decides hop by hop, such as dimension-order"
@@ -50,7 +52,7 @@ def table_program(table: RouteTable) -> HopProgram:
     # 3. Each hop as one number: channel * virtual channels + virtual channel.
     hops = table.hop_channel * np.int32(virtual_channels)
     hops += table.hop_vc
-    # 4. Place of the first hop of each pair's only path, else -1.
+    # 4. Index of the first hop of each pair's only path; -1 for a pair with several paths or none.
     only_path = np.full(num_pairs, -1, np.int32)
     is_single = np.diff(table.pair_start) == 1
     only_path[is_single] = table.path_start[table.pair_start[:-1][is_single]]
@@ -77,12 +79,16 @@ def table_program(table: RouteTable) -> HopProgram:
 
 
 def _cumulative_shares(table: RouteTable) -> Int32Array:
-    """Return the share of a pair's packets on its paths up to each one, in 31 bits; shape (K,)."""
+    """Return the share of a pair's packets on its paths up to each one, in units of 2**-31.
+
+    A pair with paths of weights 1/4 and 3/4 has 2**29 and 2**31 - 1; int32, shape (K,).
+    """
+    # the sum over all paths, minus what had come together before the first path of the pair
     shares = np.cumsum(table.path_weight)
-    before = np.concatenate(([0.0], shares))[table.pair_start[:-1]]
-    shares -= np.repeat(before, np.diff(table.pair_start))
+    before_pair = np.concatenate(([0.0], shares))[table.pair_start[:-1]]
+    shares -= np.repeat(before_pair, np.diff(table.pair_start))
     shares *= 2.0**31
-    # sums of weights may exceed 1 by a rounding error, and 2**31 does not fit into 32 bits
+    # 1 becomes 2**31, which does not fit into 32 bits; a sum may even exceed 1 by a rounding error
     np.minimum(shares, 2.0**31 - 1, out=shares)
     return shares.astype(np.int32)
 
@@ -90,8 +96,8 @@ def _cumulative_shares(table: RouteTable) -> Int32Array:
 def require_network(program: HopProgram, topology: Topology) -> None:
     """Refuse a program of `table_program` whose table belongs to another network.
 
-    The engine follows its paths without a look at each hop: a channel that the network does not
-    have would lie outside the engine's arrays.
+    The engine follows its paths without a check of each hop: a channel that the network does not
+    have would index past the end of the engine's arrays.
 
     Raises
     ------
@@ -100,18 +106,21 @@ def require_network(program: HopProgram, topology: Topology) -> None:
     """
     from routelab.kernels import table_hops as at
 
+    # 1. Sizes. Word 1 + k of the tables says where table k begins; it ends where the next begins.
     tables, start = program.tables, program.tables[1:]
-    switches = start[at.DESTINATION] - start[at.ENDPOINT]
-    headings = start[at.COLUMN] - start[at.DESTINATION]
-    expected = topology.num_terminals if program.by_terminal else topology.num_switches
+    num_switches = start[at.DESTINATION] - start[at.ENDPOINT]
+    num_targets = start[at.COLUMN] - start[at.DESTINATION]
+    expected_targets = topology.num_terminals if program.by_terminal else topology.num_switches
+    # a hop is channel * classes + class
     channel = tables[start[at.HOPS] : start[at.SIZE]] // tables[start[at.CLASSES]]
-    fits = (switches, headings) == (topology.num_switches, expected)
+    fits = (num_switches, num_targets) == (topology.num_switches, expected_targets)
     if not fits or channel.max(initial=-1) >= topology.num_channels:
         raise InputError("the packets follow a route table of another network")
-    # each hop but the first of a path leaves the switch that the hop before leads to
-    goes_on = np.ones(len(channel) + 1, np.bool_)
-    goes_on[tables[start[at.PATH] : start[at.UPTO]]] = False
-    place = np.flatnonzero(goes_on[:-1])
-    before, after = channel[place - 1], channel[place]
+    # 2. Each hop but the first of a path leaves the switch that the hop before leads to. PATH has
+    #    one number more than there are paths: the end of the last path, which is no hop.
+    continues_path = np.ones(len(channel) + 1, np.bool_)
+    continues_path[tables[start[at.PATH] : start[at.UPTO]]] = False
+    hop = np.flatnonzero(continues_path[:-1])
+    before, after = channel[hop - 1], channel[hop]
     if (topology.channel_target[before] != topology.channel_source[after]).any():
         raise InputError("the packets follow a route table of another network")

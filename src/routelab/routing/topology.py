@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from routelab.api import InputError, PluginError, Topology, TopologyPlugin
-from routelab.api.topology import Int32Array
 from routelab.jobs.plugin_errors import one_message
 from routelab.metrics import best_cut, connected_components, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
@@ -26,10 +25,10 @@ ARRAYS, CHANNELS = "topology.npz", "channels.csv"
 """Files of a topology folder."""
 
 TOPOLOGY_FIELDS = tuple(column.name for column in (*NETWORK, *SHAPE))
-"""Facts of `network_facts`."""
+"""Names of the facts of `network_facts`, in order."""
 
 NOTES = ("left_out", "file_notes")
-"""Attributes of a network that are facts of all its results."""
+"""Attributes of a network, notes on its file, that are facts of all its results."""
 
 MAX_SWITCHES: Final = 20_000
 """Largest number of switches whose distances and cuts are facts."""
@@ -101,6 +100,7 @@ def build_topology(plugin: TopologyPlugin) -> Topology:
 
 
 def _outcome_in(folder: Path) -> Outcome:
+    """Return the outcome of a topology job in its folder; refuse folders of other jobs."""
     outcome = read_outcome(folder / OUTCOME)
     if outcome.kind != "topology":
         raise InputError(
@@ -111,12 +111,13 @@ def _outcome_in(folder: Path) -> Outcome:
 
 
 def failed_outcome(text: str) -> Outcome | None:
-    """Return the outcome of a network that could not be built; dependent jobs get the same.
+    """Return the outcome that jobs get whose network could not be built; None if it was built.
 
     Parameters
     ----------
     text : str
-        As for `load_network`; the result is None for all but folders.
+        An instance name, a topology folder, or a ``topology.npz``. Only a folder has an outcome;
+        the result for other texts is None.
     """
     folder = Path(text)
     if not is_folder(folder):
@@ -141,33 +142,41 @@ def write_topology(topology: Topology, folder: Path, provenance: Mapping[str, An
 
 def topology_facts(topology: Topology) -> dict[str, Any]:
     """Return the sizes of a network; ``parts``, failures and `NOTES` only where there are any."""
-    parts = connected_components(topology)
+    components = connected_components(topology)
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
         "terminals": topology.num_terminals,
         "channels": topology.num_channels,
         "pairs": pairs(topology),
-        "connected_parts": len(parts),
+        "connected_parts": len(components),
     }
-    if len(parts) > 1:
-        facts["parts"] = _parts_text(parts, topology)
-    for name in ("failed_switches", "failed_links"):
-        if failed_parts := getattr(topology, name):
-            facts[f"{name}_names"] = names_text(failed_parts)
+    if len(components) > 1:
+        # "12 switches with 0.0, 3 switches with 4.1 and 2 more": size, and the first switch of each
+        texts = [
+            f"{len(switches)} switch{'es' if len(switches) > 1 else ''} with "
+            f"{topology.switch_names[switches[0]]}"
+            for switches in components[:NAMED_PARTS]
+        ]
+        more = len(components) - len(texts)
+        facts["parts"] = ", ".join(texts) + (f" and {more} more" if more else "")
+    for field in ("failed_switches", "failed_links"):
+        if failed_names := getattr(topology, field):
+            facts[f"{field}_names"] = names_text(failed_names)
     return facts | {name: value for name, value in topology.attributes.items() if name in NOTES}
 
 
 def names_text(names: Sequence[str]) -> str:
-    """Return the number of failed parts and the first names."""
+    """Return a number and the first `NAMED_FAILURES` names: ``12: 0.0, 0.1, … and 2 more``."""
     more = len(names) - NAMED_FAILURES
     text = f"{len(names)}: {', '.join(names[:NAMED_FAILURES])}"
     return f"{text} and {more} more" if more > 0 else text
 
 
 def switch_numbers(name: str, topology: Topology) -> dict[str, int]:
-    """Return the number of each switch, which parameters such as ``failed_links`` take, by name.
+    """Return the number of each switch by name: parameters such as ``failed_links`` take numbers.
 
-    They count the switches of the whole network, so it is built again if parts are missing.
+    The numbers count the switches of the whole network, so it is built without failures if parts
+    are missing.
 
     Parameters
     ----------
@@ -178,7 +187,7 @@ def switch_numbers(name: str, topology: Topology) -> dict[str, int]:
     Returns
     -------
     dict
-        With the failed switches; empty if the name does not tell how to build the whole network.
+        Of the failed switches, too; empty if the whole network cannot be built from the name.
     """
     whole = topology
     whole_name = without_parameters(name, FAILURES)
@@ -197,21 +206,23 @@ def network_facts(topology: Topology) -> dict[str, Any]:
     They are computed once for each network, whereas `topology_facts` are in every result.
     Distances and cuts of networks with more than `MAX_SWITCHES` switches are missing.
     """
-    small = topology.num_switches <= MAX_SWITCHES
-    distances = switch_distances(topology) if small else None
-    cut = best_cut(topology) if small else None
+    is_small = topology.num_switches <= MAX_SWITCHES
+    distances = switch_distances(topology) if is_small else None
+    cut = best_cut(topology) if is_small else None
     cost, terminals = network_cost(topology), topology.num_terminals
-    # some families state their bisection, trees only that of their leaves: before any failure
-    whole = not (topology.failed_switches or topology.failed_links)
-    names = ("bisection_links", "leaf_bisection_links") if whole else ()
+    # Some families state their bisection, trees only that of their leaves. It is that of the whole
+    # network, so it does not hold after a failure.
+    has_failures = topology.failed_switches or topology.failed_links
+    bisection = None
+    if not has_failures:
+        attributes = topology.attributes
+        bisection = attributes.get("bisection_links", attributes.get("leaf_bisection_links"))
     return {
         **topology_facts(topology),
         "diameter": distances and distances.diameter,
         "mean_distance": distances and distances.mean,
         "mean_minimal_hops": distances and distances.mean_hops,
-        "bisection_links": next(
-            (topology.attributes[name] for name in names if name in topology.attributes), None
-        ),
+        "bisection_links": bisection,
         "best_cut_links": cut and cut.links,
         # links per terminal of one half; may exceed 1
         "best_cut_share": 2 * cut.links / terminals if cut and terminals else None,
@@ -222,13 +233,3 @@ def network_facts(topology: Topology) -> dict[str, Any]:
         "links_per_terminal": cost.links / terminals if terminals else None,
         "ports_per_terminal": cost.total_ports / terminals if terminals else None,
     }
-
-
-def _parts_text(parts: Sequence[Int32Array], topology: Topology) -> str:
-    """Return a text with the size and one switch of each part of a network."""
-    texts = [
-        f"{len(part)} switch{'es' if len(part) > 1 else ''} with {topology.switch_names[part[0]]}"
-        for part in parts[:NAMED_PARTS]
-    ]
-    more = len(parts) - len(texts)
-    return ", ".join(texts) + (f" and {more} more" if more else "")

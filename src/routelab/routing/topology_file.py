@@ -34,11 +34,12 @@ _FACTS = (
     "attributes",
 )
 _IDENTITIES = ("terminal_names", "terminal_guids", "switch_guids", "channel_names")
-"""Fields that files have only if they are known."""
+"""Fields that a file has only if the topology has them."""
 
 
 def topology_digest(topology: Topology) -> str:
     """Return the SHA-256 of all arrays and names, which route tables refer to."""
+    # without identities just the names: older files, which have none, keep their digest
     identities = _identities(topology)
     names = topology.switch_names
     return arrays_digest(_arrays(topology), [names, identities] if identities else names)
@@ -133,11 +134,12 @@ def write_channels_csv(topology: Topology, path: str | os.PathLike[str]) -> None
     InputError
         If `path` cannot be written.
     """
-    columns, *rows = channel_rows(topology)
-    write_csv(path, columns, rows)
+    heading, *rows = channel_rows(topology)
+    write_csv(path, heading, rows)
 
 
 def _arrays(topology: Topology) -> Arrays:
+    """Return the arrays of the file by name; optional ones only if the topology has them."""
     arrays: Arrays = {name: getattr(topology, name) for name in _ARRAYS}
     if topology.coordinates is not None:
         arrays["coordinates"] = topology.coordinates
