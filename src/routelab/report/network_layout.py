@@ -156,20 +156,28 @@ def _in_groups(topology: Topology, group: Int64Array) -> SwitchLayout:
     The first half of a group is on the outside: the leaves of a Megafly, one half of a Slim Fly.
     """
     members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
-    small = max(IN_GROUP, PITCH * max(map(len, members)) / (2 * np.pi))
-    large = max(len(members) * (2 * small + GROUP_GAP) / (2 * np.pi), small + GROUP_GAP)
-    places = np.zeros((topology.num_switches, 2))
+    # 1. The radii: switches of the largest group are PITCH apart, and groups GROUP_GAP.
+    group_radius = max(IN_GROUP, PITCH * max(map(len, members)) / (2 * np.pi))
+    circumference = len(members) * (2 * group_radius + GROUP_GAP)
+    radius = max(circumference / (2 * np.pi), group_radius + GROUP_GAP)
+    # 2. The groups from the top on. The first switch is a quarter turn before the outermost point,
+    #    so that the outside is the first half of the turn.
+    positions = np.zeros((topology.num_switches, 2))
     captions = []
     names, marks = _group_names(topology, members)
     for number, switches in enumerate(members):
         outwards = np.pi / 2 - 2 * np.pi * number / len(members)
         angles = outwards + np.pi / 2 - 2 * np.pi * (np.arange(len(switches)) + 0.5) / len(switches)
-        places[switches] = large * _direction(outwards) + small * _direction(angles)
-        x, y = (large + small + 0.8) * _direction(np.float64(outwards))
+        positions[switches] = radius * _direction(outwards) + group_radius * _direction(angles)
+        x, y = (radius + group_radius + 0.8) * _direction(np.float64(outwards))
         captions.append((float(x), float(y), names[number]))
-    hints = [f"At the rim: {_coordinate_names(topology, 0)}."] * any(names)
-    hints += [f"In the circles: {_coordinate_names(topology, 1)}."] * any(marks)
-    return SwitchLayout(places, marks, captions=captions, hint=" ".join(hints))
+    # 3. What the texts mean, if there are any.
+    hints = []
+    if any(names):
+        hints.append(f"At the rim: {_coordinate_names(topology, 0)}.")
+    if any(marks):
+        hints.append(f"In the circles: {_coordinate_names(topology, 1)}.")
+    return SwitchLayout(positions, marks, captions=captions, hint=" ".join(hints))
 
 
 def _group_coordinates(topology: Topology) -> tuple[list[int], list[int]]:
