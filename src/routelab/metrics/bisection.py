@@ -60,7 +60,7 @@ def effective_bisection(table: RouteTable, samples: int, seed: int) -> Bisection
     if not half:
         return None
     rng = np.random.default_rng(seed)
-    load, factor = np.zeros(topology.num_channels), channel_factors(topology)
+    scratch, factor = np.zeros(topology.num_channels), channel_factors(topology)
     bandwidths = np.empty(samples)
     for i in range(samples):
         # the k-th sender sends to the k-th receiver
@@ -72,9 +72,9 @@ def effective_bisection(table: RouteTable, samples: int, seed: int) -> Bisection
             table.path_start,
             table.path_weight,
             table.hop_channel,
-            pairs,
-            factor,
-            load,
+            pairs=pairs,
+            factor=factor,
+            load=scratch,
         )
     # the 97.5 % quantile: 2.5 % of a normal distribution lie beyond each end of a 95 % interval
     half_width = NormalDist().inv_cdf(0.975) * float(bandwidths.std(ddof=1)) / sqrt(samples)

@@ -41,18 +41,16 @@ def phase_loads(table: RouteTable, pattern: Pattern) -> Float64Array | None:
         return None
     # the pair from rank i to rank j has the number first_pair[i] + terminal_destination[j]
     first_pair = topology.terminal_endpoint * table.num_destinations
-    is_shift = pattern == "shift"
-    load = np.zeros(topology.num_channels)  # scratch
     maxima: Float64Array = phase_maxima(
         table.pair_start,
         table.path_start,
         table.path_weight,
         table.hop_channel,
-        first_pair,
-        table.terminal_destination,
-        is_shift,
-        channel_factors(topology),
-        load,
+        rank_row=first_pair,
+        rank_destination=table.terminal_destination,
+        shift=pattern == "shift",
+        factor=channel_factors(topology),
+        load=np.zeros(topology.num_channels),  # scratch
     )
     return maxima
 

@@ -97,11 +97,11 @@ class Ascent:
         loads = np.zeros(self._num_classes, dtype=np.int64)  # filled by the kernel
         total_weight = tree_loads(
             self._graph.arrays,
-            self._sources,
-            self._terminals,
-            rounded[self._channel_class],
-            self._channel_class,
-            loads,
+            sources=self._sources,
+            terminals=self._terminals,
+            weight=rounded[self._channel_class],
+            channel_class=self._channel_class,
+            loads=loads,
         )
         # Every class has as many sources or channels as translations, so one of each is enough.
         bound = int(total_weight) / float((rounded / self._class_factor).sum())

@@ -183,13 +183,13 @@ def _weighted_sums(
     # 3. Demand × weight likewise: of pairs with one demand, the weights are added up first.
     class_weight, class_missing = sum_costs(
         traffic.arrays,
-        traffic.part_class,
-        len(traffic.amounts),
-        topology.terminal_switch,
-        lightest_costs(network_arrays(topology), np.array(weights.channel, dtype=np.int64)),
-        np.array(weights.injection, dtype=np.int64),
-        np.array(weights.ejection, dtype=np.int64),
-        weights.one,
+        part_class=traffic.part_class,
+        classes=len(traffic.amounts),
+        terminal_switch=topology.terminal_switch,
+        cost=lightest_costs(network_arrays(topology), np.array(weights.channel, dtype=np.int64)),
+        injection=np.array(weights.injection, dtype=np.int64),
+        ejection=np.array(weights.ejection, dtype=np.int64),
+        one=weights.one,
     )
 
     def times_demand(class_sums: Int64Array) -> Fraction:

@@ -100,13 +100,13 @@ class Traffic:
         add_demand(
             self.arrays,
             part_amount,
-            self.topology.terminal_switch,
-            self._hops,
-            source_node,
-            target_node,
-            total,
-            sent,
-            received,
+            switch=self.topology.terminal_switch,
+            hops=self._hops,
+            source_node=source_node,
+            target_node=target_node,
+            total=total,
+            sent=sent,
+            received=received,
         )
         return total, sent, received
 
