@@ -42,6 +42,11 @@ class Ascent:
     graph : RoutingGraph
     symmetry : SourceSymmetry
         Symmetry of the graph.
+
+    Attributes
+    ----------
+    weights : int64 array, shape (classes,)
+        The best weights so far.
     """
 
     def __init__(self, graph: RoutingGraph, symmetry: SourceSymmetry) -> None:

@@ -76,6 +76,7 @@ def bound_facts(
             return bound.value
         return _json_number(bound.load) if one_path else bound.value
 
+    # A bound applies to tables of all pairs on shortest routes: of the network, or of the rules.
     narrower, applies = (
         (topology, facts.get("minimal")) if rules is None else (rules, facts.get("shortest_legal"))
     )
