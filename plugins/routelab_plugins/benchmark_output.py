@@ -38,8 +38,8 @@ DECIMAL = rf"{WHOLE}\.[0-9]{{2}}"
 _PART_OF_ROW = re.compile(r"\s*\d+(\s{2}|\s*$)|.*\s{2}\d+\.\d{2}(?!\d)|\s*\d*\.\d{2}(\s{2}|\s*$)")
 """The begin of a row (a number, then a gap or nothing), or a number with two decimals after a gap.
 
-A row that is split anywhere, with or without foreign text in between, leaves one of these, because
-its columns have at least two spaces between them.
+A row that is split anywhere, with or without text of other programs in between, leaves one of
+these, because its columns have at least two spaces between them.
 """
 
 
@@ -71,18 +71,19 @@ def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
 
 
 def _check_errors(output: RunOutput, errors: Sequence[str]) -> None:
-    """Raise if the output has a text of an error, or the program ended with an exit code."""
+    """Raise if the output has a text of an error, or the exit code is not 0."""
     streams = [text.replace("\r\n", "\n").split("\n") for text in (output.stdout, output.stderr)]
     patterns = (*errors, *_ERRORS)
-    form = re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    any_error = re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
     for lines in streams:
-        for place, line in enumerate(map(str.strip, lines)):
-            if form.search(line):
+        for number, line in enumerate(map(str.strip, lines)):
+            if any_error.search(line):
                 # what follows a colon is on the next lines, up to an empty one
-                paragraph = " ".join(takewhile(bool, map(str.strip, lines[place:])))
+                paragraph = " ".join(takewhile(bool, map(str.strip, lines[number:])))
                 text = paragraph if line.endswith(":") else line
                 raise BenchmarkError("error-text", f"the output says: {quote_line(text)}")
-    # `routelab bench` looks for reports of launchers before; a parser that is called alone does not
+    # `routelab bench` has looked for reports of launchers before it calls a parser; other callers
+    # of a parser have not.
     report = find_report(output.stdout, output.stderr)
     if report:
         raise BenchmarkError("error-text", f"the output says: {quote_line(report)}")
@@ -90,14 +91,16 @@ def _check_errors(output: RunOutput, errors: Sequence[str]) -> None:
         raise BenchmarkError("error-text", f"exit code {output.exit_code}")
 
 
-def read_rows(lines: Sequence[str], row: Callable[[str], T | None]) -> tuple[list[T], list[str]]:
-    """Return the rows among lines, and the lines of other programs.
+def read_rows(
+    lines: Sequence[str], parse_row: Callable[[str], T | None]
+) -> tuple[list[T], list[str]]:
+    """Return the contents of the rows among lines, and the lines of other programs.
 
     Parameters
     ----------
     lines : sequence of str
         Everything after the heading of a table.
-    row : callable
+    parse_row : callable
         Returns the content of a row; None for any other line.
 
     Raises
@@ -106,18 +109,19 @@ def read_rows(lines: Sequence[str], row: Callable[[str], T | None]) -> tuple[lis
         If a line that is not a row looks like a part of one.
     """
     rows: list[T] = []
-    foreign: list[str] = []
+    other_lines: list[str] = []
     for line in lines:
-        content = row(line)
+        content = parse_row(line)
         if content is not None:
             rows.append(content)
+        # a damaged row must not pass for a line of another program: its numbers would be lost
         elif _PART_OF_ROW.match(line):
             raise BenchmarkError(
                 "unreadable", f"expected a row of numbers, found {quote_line(line)}"
             )
         elif line.strip():
-            foreign.append(line)
-    return rows, foreign
+            other_lines.append(line)
+    return rows, other_lines
 
 
 def check_processes(count: int, task: BenchmarkTask | None) -> None:
@@ -131,7 +135,15 @@ def check_processes(count: int, task: BenchmarkTask | None) -> None:
 
 
 def check_one(count: int, what: str) -> None:
-    """Raise unless there is exactly one of an item that a run prints once."""
+    """Raise unless the output has exactly one header, table or other item that a run prints once.
+
+    Parameters
+    ----------
+    count : int
+        How many the output has.
+    what : str
+        Name of the item in messages, such as ``OSU's header``.
+    """
     if count == 0:
         raise BenchmarkError("no-result", f"there is no {what}")
     if count > 1:

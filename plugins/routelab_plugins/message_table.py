@@ -18,13 +18,13 @@ from routelab.api import (
     parameter,
 )
 
-MICROSECONDS = 1e6
+MICROSECONDS_PER_SECOND = 1e6
 
 ROUNDING = 0.005
 """Largest rounding error of a printed number with two decimals."""
 
-LARGEST = 2**31 - 1
-"""Largest number of bytes of an MPI message."""
+LARGEST_MESSAGE = 2**31 - 1
+"""Largest number of bytes of an MPI message: MPI counts in 32-bit integers."""
 
 
 class MessageParameters(Parameters):
@@ -44,35 +44,38 @@ class MessageParameters(Parameters):
 
 @dataclass(frozen=True)
 class Row:
-    """The values of a row.
+    """The figures that one row of a table prints.
 
     Attributes
     ----------
     size : int or None
         Bytes of a message; None if the benchmark has no sizes.
     figures : tuple of FigureOfMerit
+        One for each column with a number, except for the size.
     """
 
     size: int | None
     figures: tuple[FigureOfMerit, ...]
 
     def value(self, metric: str) -> float | None:
-        """Return a figure's value; None if the row has no such figure."""
+        """Return the value of a metric; None if the row has no such column."""
         return next((figure.value for figure in self.figures if figure.metric == metric), None)
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """Name of the row in messages, such as ``the row of 8 bytes``."""
         return "the row" if self.size is None else f"the row of {self.size} bytes"
 
 
 def latency_row(size: int, average: float, least: float, greatest: float, iterations: int) -> Row:
-    """Return a row of latencies, in microseconds, and how often they were measured."""
+    """Return a row of latencies, in microseconds, over the number of timed calls."""
     values = {"latency_avg": average, "latency_min": least, "latency_max": greatest}
     latencies = [
-        FigureOfMerit(metric, value, "us", "lower", size) for metric, value in values.items()
+        FigureOfMerit(metric, value, unit="us", better="lower", size=size)
+        for metric, value in values.items()
     ]
-    return Row(size, (*latencies, FigureOfMerit("iterations", float(iterations), "", "", size)))
+    timed_calls = FigureOfMerit("iterations", float(iterations), unit="", better="", size=size)
+    return Row(size, (*latencies, timed_calls))
 
 
 def figures(
@@ -92,7 +95,8 @@ def figures(
     task : BenchmarkTask or None
         None if the request is unknown.
     doubling : bool
-        Whether sizes must double from row to row; otherwise they only have to differ.
+        Whether sizes must double from row to row, as in 0, 1, 2, 4; otherwise they only have to
+        differ.
 
     Raises
     ------
@@ -107,7 +111,8 @@ def figures(
         check_row(row)
     sizes = [row.size or 0 for row in rows]
     for size, next_size in pairwise(sizes):
-        if doubling and next_size != (2 * size or 1):
+        after_doubling = 2 * size if size else 1
+        if doubling and next_size != after_doubling:
             raise BenchmarkError(
                 "unreadable",
                 f"after the row of {size} bytes comes one of {next_size}; sizes double",
@@ -128,8 +133,9 @@ def check_row(row: Row) -> None:
         least, greatest = row.value("latency_min"), row.value("latency_max")
         least = average if least is None else least
         greatest = average if greatest is None else greatest
-        timed = greatest > 0 or row.size == 0
-        if not (least <= average <= greatest and timed):
+        # 0.00 is possible for empty messages only
+        is_timed = greatest > 0 or row.size == 0
+        if not (least <= average <= greatest and is_timed):
             raise BenchmarkError(
                 "unreadable",
                 f"{row.name} contradicts itself: average {average:g}, least {least:g}, greatest "
@@ -142,24 +148,27 @@ def check_row(row: Row) -> None:
 
 
 def _check_percentiles(row: Row) -> None:
-    """Raise if a higher percentile is smaller."""
-    percentiles = [
-        (int(figure.metric.rpartition("_p")[2]), figure.value)
+    """Raise if a higher percentile is smaller, such as ``latency_p99`` below ``latency_p50``."""
+    value_by_percent = {
+        int(match["percent"]): figure.value
         for figure in row.figures
-        if re.search(r"_p[0-9]+$", figure.metric)
-    ]
-    values = [value for _, value in sorted(percentiles)]
+        if (match := re.search(r"_p(?P<percent>[0-9]+)$", figure.metric))
+    }
+    values = [value for _, value in sorted(value_by_percent.items())]
     if values != sorted(values):
         raise BenchmarkError("unreadable", f"{row.name} contradicts itself: percentiles {values}")
 
 
 def _check_rate(row: Row) -> None:
-    """Raise if bandwidth and message rate contradict each other."""
+    """Raise if the bandwidth, in MB/s, is not the message rate times the size."""
     bandwidth, rate = row.value("bandwidth"), row.value("message_rate")
     size = row.value("transmit_size") or row.size
     if bandwidth is None or rate is None or not size:
         return
-    if abs(bandwidth - rate * size / 1e6) > ROUNDING * (1 + size / 1e6) + 1e-9 * bandwidth:
+    # Both numbers are rounded: the bandwidth by ROUNDING MB/s, the rate by ROUNDING messages/s. The
+    # last term allows for floating-point errors.
+    tolerance = ROUNDING * (1 + size / 1e6) + 1e-9 * bandwidth
+    if abs(bandwidth - rate * size / 1e6) > tolerance:
         raise BenchmarkError(
             "unreadable",
             f"{row.name} contradicts itself: {bandwidth:g} MB/s are not {rate:g} messages of "
@@ -169,18 +178,18 @@ def _check_rate(row: Row) -> None:
 
 def _check_sizes(sizes: Sequence[int], request: MessageParameters) -> None:
     """Raise if a row was not requested, or a requested one is missing."""
-    more = [size for size in sizes if size not in request.sizes]
-    if more:
+    unrequested = [size for size in sizes if size not in request.sizes]
+    if unrequested:
         raise BenchmarkError(
-            "wrong-benchmark", f"there is a row of {more[0]} bytes, which was not requested"
+            "wrong-benchmark", f"there is a row of {unrequested[0]} bytes, which was not requested"
         )
-    absent = [size for size in request.sizes if size not in sizes]
-    if absent:
-        raise BenchmarkError("incomplete", f"there is no row of {absent[0]} bytes")
+    missing = [size for size in request.sizes if size not in sizes]
+    if missing:
+        raise BenchmarkError("incomplete", f"there is no row of {missing[0]} bytes")
 
 
 def check_iterations(row: Row, requested: int) -> None:
-    """Raise if a row says that another number of calls was timed."""
+    """Raise if a row prints another number of timed calls than requested."""
     iterations = row.value("iterations")
     if iterations not in (None, requested):
         size = "" if row.size is None else f" of {row.size} bytes"
@@ -190,13 +199,13 @@ def check_iterations(row: Row, requested: int) -> None:
 
 
 class MessageBenchmark(BenchmarkPlugin):
-    """Base class of benchmarks that print such rows."""
+    """Base class of benchmarks that print a row for each message size."""
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
         """Reject a single process, and messages that are too large."""
         largest = self.parameters.sizes[-1]
-        if largest > LARGEST:
-            return f"messages of {largest} bytes; MPI sends at most {LARGEST} per call"
+        if largest > LARGEST_MESSAGE:
+            return f"messages of {largest} bytes; MPI sends at most {LARGEST_MESSAGE} per call"
         return None if ranks > 1 else "needs two processes or more"
 
 
@@ -212,9 +221,16 @@ class LatencyBenchmark(MessageBenchmark):
     predicts = "latency_avg"
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """Return the time of one call with the largest message."""
+        """Return the time of one call with the largest message, as the flow engine predicts it.
+
+        Parameters
+        ----------
+        facts : mapping
+            The flow engine's results; ``timed_s``, if present, is the time of the call in seconds.
+        task : BenchmarkTask
+        """
         seconds = facts.get("timed_s")
         if not isinstance(seconds, (int, float)):
             return ()
-        size = self.parameters.sizes[-1]
-        return (FigureOfMerit(self.predicts, seconds * MICROSECONDS, "us", "lower", size),)
+        microseconds, size = seconds * MICROSECONDS_PER_SECOND, self.parameters.sizes[-1]
+        return (FigureOfMerit(self.predicts, microseconds, "us", "lower", size=size),)

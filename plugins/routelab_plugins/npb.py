@@ -1,4 +1,4 @@
-"""Common parts of the models of the NAS Parallel Benchmarks."""
+"""What the workloads that model the NAS Parallel Benchmarks have in common."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOUBLE, INTEGER, LOGICAL, COMPLEX = 8, 4, 4, 16
 
 
 class NpbWorkloadParameters(Parameters):
-    """Problem of the benchmark."""
+    """Problem class, release and iterations of the benchmark."""
 
     class_: NpbClass = parameter("A", description="Problem class of NPB")
     version: Literal["3.3", "3.4"] = parameter(
@@ -30,7 +30,7 @@ class NpbWorkloadParameters(Parameters):
 
 
 class NpbWorkload(WorkloadPlugin):
-    """Base class of the models."""
+    """Base class of the workloads ``npb-lu``, ``npb-mg``, ``npb-cg``, ``npb-ft`` and ``npb-is``."""
 
     Parameters = NpbWorkloadParameters
     citations: ClassVar[tuple[Citation, ...]] = (
@@ -45,14 +45,14 @@ class NpbWorkload(WorkloadPlugin):
         version, iterations = parameters.version, parameters.iterations
         return ranks_problem(kernel, parameters.class_, version, job.ranks, iterations)
 
-    def timed_iterations(self, of_class: int) -> int:
+    def timed_iterations(self, class_iterations: int) -> int:
         """Return the number of timed iterations: the parameter, or the number of the class."""
         iterations: int | None = self.parameters.iterations
-        return of_class if iterations is None else iterations
+        return class_iterations if iterations is None else iterations
 
 
 def problems_with_model(problems: Mapping[str, T]) -> dict[str, T]:
-    """Return the problems of the classes with models."""
+    """Return the problems without those of class E, which no workload models."""
     return {class_: problems[class_] for class_ in get_args(NpbClass)}
 
 

@@ -40,12 +40,15 @@ def ft_operations(points: float, iterations: int) -> float:
 def operations(kernel: NpbKernel, class_: str) -> float:
     """Return the operations of the timed part of a class; for IS, the ranked keys."""
     if kernel == "is":
-        return float(IS_ITERATIONS << IS_KEYS_LOG2[class_])
+        return float(IS_ITERATIONS * 2 ** IS_KEYS_LOG2[class_])
     if kernel == "ft":
         (x, y, z), iterations = FT[class_]
         return ft_operations(float(x * y * z), iterations)
     if kernel == "cg":
         order, nonzeros, iterations = CG[class_]
         return iterations * cg_iteration(order, nonzeros)
-    points, iterations = (LU if kernel == "lu" else MG)[class_]
-    return iterations * (lu_iteration if kernel == "lu" else mg_iteration)(points)
+    if kernel == "lu":
+        points, iterations = LU[class_]
+        return iterations * lu_iteration(points)
+    points, iterations = MG[class_]
+    return iterations * mg_iteration(points)

@@ -58,11 +58,11 @@ IS_KEYS_LOG2 = {"S": 16, "W": 20, "A": 23, "B": 25, "C": 27, "D": 31, "E": 35}
 
 IS_ITERATIONS = 10
 IS_SECOND_KEY = 10
-"""Distance between the two keys that an iteration of IS changes."""
+"""Distance between the two keys that an iteration of IS changes: numbers i and i + 10."""
 
 IS_PROCESSES = {"S": (1, 128), "D": (4, 1024)}
-"""Minimum and maximum, if different from `IS_USUALLY`."""
-IS_USUALLY = (1, 1024)
+"""Minimum and maximum number of processes of IS, if different from `IS_USUAL_PROCESSES`."""
+IS_USUAL_PROCESSES = (1, 1024)
 
 LU_SMALLEST = 3
 """Points that a rank of LU needs in each dimension."""
@@ -71,11 +71,16 @@ MG_PROCESSES = 131_072
 
 
 def size_and_iterations(kernel: NpbKernel, class_: str) -> tuple[tuple[int, ...], int]:
-    """Return the size as the programs print it, one number or three, and the iterations."""
+    """Return the size as the programs print it, and the iterations.
+
+    The size is one number for IS (keys) and CG (order of the matrix), three for the grids of the
+    others.
+    """
     if kernel == "is":
         return (1 << IS_KEYS_LOG2[class_],), IS_ITERATIONS
     if kernel == "cg":
-        return CG[class_][:1], CG[class_][-1]
+        order, _, iterations = CG[class_]
+        return (order,), iterations
     if kernel == "ft":
         return FT[class_]
     points, iterations = (LU if kernel == "lu" else MG)[class_]
@@ -91,26 +96,36 @@ def ranks_problem(
     ----------
     kernel : str
     class_ : str
+        From ``S`` to ``E``.
     version : str
+        Only for the text: both releases have the same limits.
     ranks : int
     iterations : int, optional
-        Timed iterations, if different from those of the class.
+        Timed iterations, if different from those of the class; only IS has a limit for them.
     """
     name = f"NPB {version} {kernel.upper()} class {class_}"
     if kernel == "lu":
-        return _lu(name, LU[class_][0], ranks)
+        points, _ = LU[class_]
+        return _lu_problem(name, points, ranks)
+    no_power_of_two = _power_of_two_problem(name, ranks)
     if kernel == "is":
-        return _is(name, class_, ranks, iterations or IS_ITERATIONS) or _power_of_two(name, ranks)
-    reason = _power_of_two(name, ranks)
-    if reason is None and kernel == "mg":
-        return _mg(name, MG[class_][0], ranks)
-    if reason is None and kernel == "ft":
-        return _ft(name, FT[class_][0], ranks)
-    return reason
+        return _is_problem(name, class_, ranks, iterations or IS_ITERATIONS) or no_power_of_two
+    if no_power_of_two is None and kernel == "mg":
+        points, _ = MG[class_]
+        return _mg_problem(name, points, ranks)
+    if no_power_of_two is None and kernel == "ft":
+        sizes, _ = FT[class_]
+        return _ft_problem(name, sizes, ranks)
+    return no_power_of_two
 
 
 def lu_grid(ranks: int) -> tuple[int, int] | None:
-    """Return columns and rows of ranks: the nearest factors, at most 2 to 1; None if none."""
+    """Return columns and rows of the grid of ranks, such as (8, 4) for 32.
+
+    They are the factors of `ranks` that are nearest to each other; None if the larger one is more
+    than twice the smaller one.
+    """
+    # 0.001, so that rounding cannot make the root of a square number smaller
     rows = int((ranks + 0.001) ** 0.5)
     while ranks % rows:
         rows -= 1
@@ -119,11 +134,11 @@ def lu_grid(ranks: int) -> tuple[int, int] | None:
 
 
 def mg_grid(ranks: int) -> tuple[int, int, int]:
-    """Return the ranks along each axis, for a power of two of ranks."""
-    bits = ranks.bit_length() - 1
-    x = bits // 3
-    y = (bits - x) // 2
-    return 1 << x, 1 << y, 1 << (bits - x - y)
+    """Return the ranks along each axis, such as (2, 4, 4) for 32; `ranks` is a power of two."""
+    ranks_log2 = ranks.bit_length() - 1
+    x_log2 = ranks_log2 // 3
+    y_log2 = (ranks_log2 - x_log2) // 2
+    return 1 << x_log2, 1 << y_log2, 1 << (ranks_log2 - x_log2 - y_log2)
 
 
 def ft_grid(sizes: tuple[int, int, int], ranks: int) -> tuple[int, int]:
@@ -132,28 +147,30 @@ def ft_grid(sizes: tuple[int, int, int], ranks: int) -> tuple[int, int]:
     return (1, ranks) if ranks <= planes else (planes, ranks // planes)
 
 
-def _power_of_two(name: str, ranks: int) -> str | None:
+def _power_of_two_problem(name: str, ranks: int) -> str | None:
     if ranks & (ranks - 1) == 0:
         return None
-    below = 1 << (ranks.bit_length() - 1)
-    return f"{name} needs a power of two of processes (such as {below}), not {ranks}"
+    next_lower = 1 << (ranks.bit_length() - 1)
+    return f"{name} needs a power of two of processes (such as {next_lower}), not {ranks}"
 
 
-def _lu(name: str, points: int, ranks: int) -> str | None:
+def _lu_problem(name: str, points: int, ranks: int) -> str | None:
     """Return why LU of so many points along an axis cannot run; None if it can."""
     shape = lu_grid(ranks)
     if shape is None:
         return f"{name} needs n1 x n2 processes with n1 / 2 <= n2 <= n1, and {ranks} are not"
-    if points // shape[0] < LU_SMALLEST:
+    columns, rows = shape
+    # there are at least as many columns as rows, so a rank has fewest points along a row of ranks
+    if points // columns < LU_SMALLEST:
         return (
-            f"{name}: subdomain size is too small: {points} points on {shape[0]} of the "
-            f"{shape[0]}x{shape[1]} processes leave {points // shape[0]} to some, and "
+            f"{name}: subdomain size is too small: {points} points on {columns} of the "
+            f"{columns}x{rows} processes leave {points // columns} to some, and "
             f"{LU_SMALLEST} are needed"
         )
     return None
 
 
-def _mg(name: str, points: int, ranks: int) -> str | None:
+def _mg_problem(name: str, points: int, ranks: int) -> str | None:
     """Return why MG of so many points along an axis cannot run; None if it can."""
     if ranks > MG_PROCESSES:
         return f"{name} runs on {MG_PROCESSES} processes at most, not on {ranks}"
@@ -166,9 +183,11 @@ def _mg(name: str, points: int, ranks: int) -> str | None:
     return None
 
 
-def _ft(name: str, sizes: tuple[int, int, int], ranks: int) -> str | None:
-    """Return why FT of these sizes cannot run; None if it can."""
+def _ft_problem(name: str, sizes: tuple[int, int, int], ranks: int) -> str | None:
+    """Return why FT of these sizes (x, y, z) cannot run; None if it can."""
     rows, columns = ft_grid(sizes, ranks)
+    # While it transforms along x, y and z in turn, the other two axes are divided: rows of ranks
+    # divide x or y, columns y or z. Every rank needs a point.
     if rows > min(sizes[:2]) or columns > min(sizes[1:]):
         return (
             f"{name}: {ranks} processes make a grid of {rows}x{columns}, and "
@@ -177,11 +196,12 @@ def _ft(name: str, sizes: tuple[int, int, int], ranks: int) -> str | None:
     return None
 
 
-def _is(name: str, class_: str, ranks: int, iterations: int) -> str | None:
+def _is_problem(name: str, class_: str, ranks: int, iterations: int) -> str | None:
     """Return why IS of this class cannot run; None if it can."""
-    low, high = IS_PROCESSES.get(class_, IS_USUALLY)
+    low, high = IS_PROCESSES.get(class_, IS_USUAL_PROCESSES)
     if not low <= ranks <= high:
         return f"{name} runs on {low} to {high} processes, {ranks} are not within this range"
+    # iteration i sets the keys i and i + IS_SECOND_KEY of rank 0, which must have these numbers
     if iterations + IS_SECOND_KEY >= (1 << IS_KEYS_LOG2[class_]) // ranks:
         return (
             f"{name}: each iteration changes a key of rank 0, and on {ranks} processes that has "

@@ -37,8 +37,8 @@ MEMORY = 512 << 20
 WINDOW = 64
 """The default number of messages in flight."""
 
-_ALONE = re.compile(r"This test requires (at least|exactly) (two|2) processes", re.IGNORECASE)
-_INVALID = re.compile(r"DATA VALIDATION ERROR:.*")
+_ONE_PROCESS = re.compile(r"This test requires (at least|exactly) (two|2) processes", re.IGNORECASE)
+_VALIDATION_ERROR = re.compile(r"DATA VALIDATION ERROR:.*")
 
 
 class OsuParameters(MessageParameters):
@@ -53,7 +53,7 @@ class OsuParameters(MessageParameters):
 
 
 class WindowParameters(OsuParameters):
-    """Also the number of messages in flight."""
+    """The same, and the number of messages in flight."""
 
     window: int = parameter(
         WINDOW,
@@ -64,14 +64,14 @@ class WindowParameters(OsuParameters):
 
 
 class OsuBenchmark(BenchmarkPlugin):
-    """Base class of all of them.
+    """Base class of all benchmarks that run a program of the OSU Micro-Benchmarks.
 
     Class attributes
     ----------------
     program : str
-        Name of its file.
+        File name of the program, such as ``osu_bw``.
     title : str
-        What it prints between "OSU MPI" and the version.
+        What the program prints between "OSU MPI" and the version, such as ``Bandwidth Test``.
     """
 
     program: ClassVar[str]
@@ -79,7 +79,7 @@ class OsuBenchmark(BenchmarkPlugin):
     citations: ClassVar[tuple[Citation, ...]] = (works.OSU("the program"),)
 
     def executables(self, ranks: int) -> tuple[str, ...]:
-        """Return one name for all versions."""
+        """Return the name of the program, which all versions share."""
         return (self.program,)
 
     @override
@@ -88,13 +88,16 @@ class OsuBenchmark(BenchmarkPlugin):
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """Parse header, names of columns and rows; keep lines of other programs."""
-        _check_texts(output)
-        found = read_output(read_lines(output), self.title, self.program)
-        facts: dict[str, Any] = {"validation": "pass"} if found.table.validated else {}
-        if found.pairs is not None:
-            facts |= {"pairs": found.pairs, "window": found.window}
+        _check_program_errors(output)
+        parsed = read_output(read_lines(output), self.title, self.program)
+        facts: dict[str, Any] = {"validation": "pass"} if parsed.table.validated else {}
+        if parsed.pairs is not None:
+            facts |= {"pairs": parsed.pairs, "window": parsed.window}
         return BenchmarkResult(
-            tuple(self.figures(found, task)), found.version, facts, tuple(found.table.foreign)
+            figures=tuple(self.figures(parsed, task)),
+            version=parsed.version,
+            facts=facts,
+            foreign=tuple(parsed.table.other_lines),
         )
 
     @abstractmethod
@@ -117,10 +120,11 @@ class OsuMessageBenchmark(OsuBenchmark, MessageBenchmark):
         parameters = self.parameters
         sizes = ("-m", f"{parameters.sizes[0]}:{parameters.sizes[-1]}")
         counts = ("-i", str(parameters.iterations), "-x", str(parameters.warm_up))
-        return (*sizes, *counts, *(("-c",) if parameters.validate_ else ()))
+        validation = ("-c",) if parameters.validate_ else ()
+        return (*sizes, *counts, *validation)
 
     def figures(self, output: OsuOutput, task: BenchmarkTask | None) -> Sequence[FigureOfMerit]:
-        """Return the figures of all rows."""
+        """Return the figures of all rows, which must be verified if the parameters ask for it."""
         if task is not None and self.parameters.validate_ and not output.table.validated:
             raise BenchmarkError(
                 "verification-failed", f"{self.program} did not verify the received data"
@@ -134,13 +138,16 @@ class OsuCollectiveBenchmark(OsuMessageBenchmark):
     figure = "latency_avg"
 
     def options(self, task: BenchmarkTask) -> tuple[str, ...]:
-        """Also ask for minimum and maximum, and raise the memory limit if necessary."""
-        needed = self.buffers(task.ranks)
-        memory = ("-M", str(needed)) if needed > MEMORY else ()
+        """Add ``-f`` for minimum and maximum, and ``-M`` where the default limit of memory is low.
+
+        The programs leave out sizes whose buffers exceed the limit.
+        """
+        buffer_bytes = self.buffers(task.ranks)
+        memory = ("-M", str(buffer_bytes)) if buffer_bytes > MEMORY else ()
         return ("-f", *super().options(task), *memory)
 
     def buffers(self, ranks: int) -> int:
-        """Return the size of a process's buffers for the largest message, in bytes."""
+        """Return the bytes of a process's send and receive buffers for the largest message."""
         return 2 * int(self.parameters.sizes[-1])
 
 
@@ -160,7 +167,7 @@ class OsuBandwidthBenchmark(OsuPairBenchmark):
     Parameters = WindowParameters
 
     def options(self, task: BenchmarkTask) -> tuple[str, ...]:
-        """Also choose the number of messages in flight, unless it is the default."""
+        """Add the number of messages in flight, unless it is the default."""
         return (*super().options(task), *window_options(self.parameters.window))
 
 
@@ -169,13 +176,13 @@ def window_options(window: int) -> tuple[str, ...]:
     return ("-W", str(window)) if window != WINDOW else ()
 
 
-def _check_texts(output: RunOutput) -> None:
-    """Raise if the program refused to run (exit code 1), or if its own check failed."""
+def _check_program_errors(output: RunOutput) -> None:
+    """Raise if the program refused to run on one process, or if it received wrong data."""
     for line in (*output.stdout.split("\n"), *output.stderr.split("\n")):
-        if _ALONE.search(line):
+        if _ONE_PROCESS.search(line):
             raise BenchmarkError(
                 "wrong-processes",
                 "it ran on one process: do launcher and program use the same MPI?",
             )
-        if _INVALID.fullmatch(line.strip()):
+        if _VALIDATION_ERROR.fullmatch(line.strip()):
             raise BenchmarkError("verification-failed", f"the program printed: {quote_line(line)}")

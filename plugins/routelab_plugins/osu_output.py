@@ -30,9 +30,10 @@ class OsuOutput:
     Attributes
     ----------
     version : str
+        Version of the program, such as ``7.4``.
     table : OsuTable
     pairs, window : int or None
-        Pairs of processes, and messages in flight; None if they are not printed.
+        Pairs of processes, and messages in flight; None for all programs but ``osu_mbw_mr``.
     """
 
     version: str
@@ -59,41 +60,44 @@ def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
         If there is not exactly one table of this benchmark, or a row may be damaged.
     """
     # 1. The title. Some versions of osu_mbw_mr print it twice, one line below the other.
-    expected = re.compile(
+    expected_title = re.compile(
         rf"# OSU MPI(?:-[A-Z]+)? {re.escape(title)} v(?P<version>[0-9]+(?:\.[0-9]+)*) *"
     )
-    titles = [number for number, line in enumerate(lines) if ANY_TITLE.search(line)]
-    if program == "osu_mbw_mr" and len(titles) == 2:
-        first, second = titles
+    title_numbers = [number for number, line in enumerate(lines) if ANY_TITLE.search(line)]
+    if program == "osu_mbw_mr" and len(title_numbers) == 2:
+        first, second = title_numbers
         if second == first + 1 and lines[first] == lines[second]:
-            del titles[0]
-    check_one(len(titles), "OSU's header")
-    first_line = titles[0]
-    header = expected.fullmatch(lines[first_line])
+            del title_numbers[0]
+    check_one(len(title_numbers), "OSU's header")
+    title_number = title_numbers[0]
+    title_line = lines[title_number]
+    header = expected_title.fullmatch(title_line)
     if header is None:
+        # a line that begins as a title is that of another program; any other one is damaged
         raise BenchmarkError(
-            "wrong-benchmark" if ANY_TITLE.match(lines[first_line]) else "unreadable",
-            f"expected {program}'s header, found {quote_line(lines[first_line])}",
+            "wrong-benchmark" if ANY_TITLE.match(title_line) else "unreadable",
+            f"expected {program}'s header, found {quote_line(title_line)}",
         )
     # 2. Lines that some versions print among those of the table, at changing places.
     table_lines: list[str] = []
     pairs_lines: list[re.Match[str]] = []
-    types = 0
-    for line in lines[first_line + 1 :]:
+    num_datatype_lines = 0
+    for line in lines[title_number + 1 :]:
         if pairs_line := PAIRS.fullmatch(line):
             pairs_lines.append(pairs_line)
         elif DATATYPE.fullmatch(line):
-            types += 1
+            num_datatype_lines += 1
         elif not BUFFERS.fullmatch(line):
             table_lines.append(line)
-    if types > 1 or len(pairs_lines) > 1:
-        what = "data types" if types > 1 else "numbers of pairs"
+    if num_datatype_lines > 1 or len(pairs_lines) > 1:
+        what = "data types" if num_datatype_lines > 1 else "numbers of pairs"
         raise BenchmarkError(
             "unreadable", f"there are several {what}: is it the output of one run?"
         )
-    # 3. The table. What stands before it is foreign, except for the first of two equal titles.
-    foreign = [line for line in lines[:first_line] if line != lines[first_line]]
-    output = OsuOutput(version=header["version"], table=read_table(table_lines, foreign))
+    # 3. The table. Lines before the title are from other programs, except for the first of two
+    #    equal titles.
+    lines_above = [line for line in lines[:title_number] if line != title_line]
+    output = OsuOutput(version=header["version"], table=read_table(table_lines, lines_above))
     if not pairs_lines:
         return output
     numbers = pairs_lines[0]

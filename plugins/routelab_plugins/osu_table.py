@@ -25,7 +25,7 @@ _SIZE = "# Size"
 
 @dataclass(frozen=True)
 class _Quantity:
-    """What a column contains."""
+    """What a column contains; `form` is the regular expression of its values."""
 
     metric: str
     unit: str
@@ -46,9 +46,11 @@ _QUANTITIES = {
     "Validation": _Quantity("validation", "", "", "Pass|Fail"),
 }
 
-_PERCENTILE = re.compile(r"P([1-9][0-9]?) Tail (Lat\(us\)|BW\(MB/s\))")
+_PERCENTILE = re.compile(r"P(?P<percent>[1-9][0-9]?) Tail (?P<kind>Lat\(us\)|BW\(MB/s\))")
 
-_NAME = re.compile(rf" +({'|'.join(map(re.escape, _QUANTITIES))}|{_PERCENTILE.pattern})(?= |$)")
+_COLUMN = re.compile(
+    rf" +(?P<name>{'|'.join(map(re.escape, _QUANTITIES))}|{_PERCENTILE.pattern})(?= |$)"
+)
 
 
 @dataclass(frozen=True)
@@ -60,71 +62,78 @@ class OsuHeading:
     sized : bool
         Whether the first column is the size of messages.
     quantities : tuple of _Quantity
-        Of the other columns.
-    ends : tuple of int
-        Number of characters of a line up to the end of each of these.
+        What each of the other columns contains.
+    column_ends : tuple of int
+        Where each of these columns ends: the number of characters of a line up to there.
     """
 
     sized: bool
     quantities: tuple[_Quantity, ...]
-    ends: tuple[int, ...]
+    column_ends: tuple[int, ...]
 
     @property
     def validates(self) -> bool:
         """Whether the program compared what was received with what was sent."""
         return any(quantity.metric == "validation" for quantity in self.quantities)
 
-    def row(self, line: str) -> Row | None:
+    def parse_row(self, line: str) -> Row | None:
         """Return the content of a line; None if it is not a row of this table.
 
         Raises
         ------
         BenchmarkError
-            ``verification-failed`` if the program says so in the row.
+            ``verification-failed`` if the row says ``Fail`` in the column of the validation.
         """
         text = line.rstrip(" ")
-        if len(text) != self.ends[-1]:
+        # the last column is right-aligned, so a row is as long as the heading
+        if len(text) != self.column_ends[-1]:
             return None
-        size = re.match(rf"({WHOLE})(?=  )", text) if self.sized else None
-        if self.sized and size is None:
-            return None
-        begin = 0 if size is None else size.end()
-        bytes_ = None if size is None else int(size[1])
+        message_size, begin = None, 0
+        if self.sized:
+            size = re.match(rf"{WHOLE}(?=  )", text)
+            if size is None:
+                return None
+            message_size, begin = int(size[0]), size.end()
         figures = []
-        for quantity, end in zip(self.quantities, self.ends, strict=True):
-            value = re.fullmatch(rf" +({quantity.form})", text[begin:end])
-            if value is None:
+        for quantity, end in zip(self.quantities, self.column_ends, strict=True):
+            cell = re.fullmatch(rf" +(?P<value>{quantity.form})", text[begin:end])
+            if cell is None:
                 return None
             begin = end
-            if value[1] == "Fail":
+            value = cell["value"]
+            if value == "Fail":
                 raise BenchmarkError(
                     "verification-failed", f"the program printed: {quote_line(line)}"
                 )
-            if value[1] != "Pass":
+            if value != "Pass":
                 figures.append(
                     FigureOfMerit(
-                        *(quantity.metric, float(value[1]), quantity.unit, quantity.better, bytes_)
+                        metric=quantity.metric,
+                        value=float(value),
+                        unit=quantity.unit,
+                        better=quantity.better,
+                        size=message_size,
                     )
                 )
-        return Row(bytes_, tuple(figures))
+        return Row(message_size, tuple(figures))
 
 
 @dataclass(frozen=True)
 class OsuTable:
-    """A table.
+    """The rows of a table, and the lines around and among them.
 
     Attributes
     ----------
     rows : list of Row
     validated : bool
         Whether the program compared what was received with what was sent.
-    foreign : list of str
-        Other lines.
+    other_lines : list of str
+        Lines of other programs, above, inside and below the table.
     """
 
     rows: list[Row]
     validated: bool
-    foreign: list[str]
+    other_lines: list[str]
 
 
 def read_table(lines: Sequence[str], above: Sequence[str], below: Sequence[str] = ()) -> OsuTable:
@@ -133,29 +142,29 @@ def read_table(lines: Sequence[str], above: Sequence[str], below: Sequence[str] 
     Parameters
     ----------
     lines : sequence of str
-        Between a program's title and its end.
+        Lines between the title of a program and its end: they contain the table.
     above, below : sequence of str
-        Lines before and after, which must not contain a part of the table.
+        Lines before and after these, which must not contain a heading or a row.
 
     Raises
     ------
     BenchmarkError
         If there is not exactly one table in the right place, or a row may be damaged.
     """
-    places = [place for place, line in enumerate(lines) if HEADING.search(line)]
+    heading_numbers = [number for number, line in enumerate(lines) if HEADING.search(line)]
     outside = [line for line in (*above, *below) if HEADING.search(line)]
-    check_one(len(places) + len(outside), "line with the names of columns")
+    check_one(len(heading_numbers) + len(outside), "line with the names of columns")
     if outside:
         raise BenchmarkError("unreadable", f"in the wrong place: {quote_line(outside[0])}")
-    place = places[0]
-    heading = read_heading(lines[place])
-    above = [*above, *lines[:place]]
+    heading_number = heading_numbers[0]
+    heading = read_heading(lines[heading_number])
+    above = [*above, *lines[:heading_number]]
     for line in (*above, *below):
-        if heading.row(line) is not None:
+        if heading.parse_row(line) is not None:
             raise BenchmarkError("unreadable", f"a row in the wrong place: {quote_line(line)}")
-    rows, foreign = read_rows(lines[place + 1 :], heading.row)
-    foreign = [*filter(str.strip, above), *foreign, *filter(str.strip, below)]
-    return OsuTable(rows, heading.validates, foreign)
+    rows, lines_among_rows = read_rows(lines[heading_number + 1 :], heading.parse_row)
+    other_lines = [*filter(str.strip, above), *lines_among_rows, *filter(str.strip, below)]
+    return OsuTable(rows, heading.validates, other_lines)
 
 
 def read_heading(line: str) -> OsuHeading:
@@ -168,29 +177,34 @@ def read_heading(line: str) -> OsuHeading:
     """
     text = line.rstrip(" ")
     sized = text.startswith(_SIZE)
-    place = len(_SIZE) if sized else 1
+    # without sizes, the first column begins behind the #
+    position = len(_SIZE) if sized else 1
     quantities: list[_Quantity] = []
-    ends: list[int] = []
-    while place < len(text):
-        column = _NAME.match(text, place)
+    column_ends: list[int] = []
+    while position < len(text):
+        column = _COLUMN.match(text, position)
         if column is None:
             raise _unreadable(line)
-        place = column.end()
-        quantities.append(_quantity(column[1]))
-        ends.append(place)
+        position = column.end()
+        quantities.append(_quantity(column["name"]))
+        column_ends.append(position)
     metrics = {quantity.metric for quantity in quantities}
-    if len(metrics) < len(quantities) or not metrics & {"latency_avg", "bandwidth"}:
+    has_repeated_column = len(metrics) < len(quantities)
+    # every program of the suite measures one of these
+    has_main_column = bool(metrics & {"latency_avg", "bandwidth"})
+    if has_repeated_column or not has_main_column:
         raise _unreadable(line)
-    return OsuHeading(sized, tuple(quantities), tuple(ends))
+    return OsuHeading(sized, tuple(quantities), tuple(column_ends))
 
 
 def _quantity(name: str) -> _Quantity:
+    """Return what the column with a name contains; ``P99 Tail Lat(us)`` is ``latency_p99``."""
     percentile = _PERCENTILE.fullmatch(name)
     if percentile is None:
         return _QUANTITIES[name]
-    if percentile[2].startswith("Lat"):
-        return _Quantity(f"latency_p{percentile[1]}", "us", "lower")
-    return _Quantity(f"bandwidth_p{percentile[1]}", "MB/s", "higher")
+    if percentile["kind"].startswith("Lat"):
+        return _Quantity(f"latency_p{percentile['percent']}", "us", "lower")
+    return _Quantity(f"bandwidth_p{percentile['percent']}", "MB/s", "higher")
 
 
 def _unreadable(line: str) -> BenchmarkError:

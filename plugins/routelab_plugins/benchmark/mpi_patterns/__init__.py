@@ -137,7 +137,7 @@ class MpiPatterns(LatencyBenchmark):
             figures(table.rows, self.parameters, task),
             version=version,
             facts={"pattern": pattern, "processes": int(processes)},
-            foreign=tuple(table.foreign),
+            foreign=tuple(table.other_lines),
         )
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:
