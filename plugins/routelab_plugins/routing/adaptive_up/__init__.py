@@ -49,7 +49,7 @@ class AdaptiveUp(HopRoutingPlugin):
             tree = read_fat_tree(topology)
         except UnsupportedError as error:
             return str(error)
-        return None if tree.whole else dead_end(topology, tree)
+        return None if tree.whole else find_dead_end(topology, tree)
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
@@ -58,71 +58,79 @@ class AdaptiveUp(HopRoutingPlugin):
             raise UnsupportedError(reason)
         tree = read_fat_tree(topology)
         levels = range(tree.height)
-        # the columns of the kernel: leaves below a switch and below its children, links to a child,
-        # ports to children, all ports
-        shapes = [
+        # a row for each level, with the columns of the kernel; level 0 has no children, so its
+        # CHILD_LEAVES are never read
+        level_shapes = [
             (
-                tree.leaves[i],
-                tree.leaves[max(i - 1, 0)],
-                tree.parallel[i],
-                tree.down_ports(i),
-                tree.down_ports(i) + tree.up_ports(i),
+                tree.leaves[level],
+                tree.leaves[max(level - 1, 0)],
+                tree.parallel[level],
+                tree.down_ports(level),
+                tree.down_ports(level) + tree.up_ports(level),
             )
-            for i in levels
+            for level in levels
         ]
-        # switches above the same leaves have the same index // copies
+        # index // copies numbers the subtrees of a level; their leaves are consecutive
         copies, leaves = np.array(tree.copies), np.array(tree.leaves)
         first_leaf = tree.index // copies[tree.level] * leaves[tree.level]
-        ports = max(max(tree.up_ports(i), tree.parallel[i]) for i in levels)
+        # all ports upwards, or the parallel links to one child
+        most_candidates = max(max(tree.up_ports(level), tree.parallel[level]) for level in levels)
         return HopProgram(
             hop=hop,
             tables=pack_tables(
                 topology,
                 [tree.out_channel.shape[1]],
-                np.array(shapes),
+                np.array(level_shapes),
                 tree.level,
                 first_leaf,
                 tree.out_channel,
             ),
             vc_classes=1,
-            candidates=ports,
+            candidates=most_candidates,
             by_occupancy=True,
             fixed=True,
             max_hops=2 * (tree.height - 1),
         )
 
 
-def dead_end(topology: Topology, tree: FatTree) -> str | None:
-    """Return where a packet could find no way on because parts are missing; None if nowhere."""
+def find_dead_end(topology: Topology, tree: FatTree) -> str | None:
+    """Describe a switch of a damaged tree where a packet may find no channel; None if none exists.
+
+    A packet climbs by any channel until its switch is above the destination in the whole tree. So
+    each switch that it may climb to needs a path down to all leaves that should be below it.
+    """
+    # 1. By (switch, leaf): is the leaf below the switch in the whole tree, and does a path down to
+    #    it exist? Paths are extended level by level, from the leaves up.
     copies, leaves = np.array(tree.copies), np.array(tree.leaves)
     subtree = tree.index // copies[tree.level]
     ends = topology.endpoints
-    # by switch and leaf: is it below in the whole tree, is there a way down
-    below = subtree[:, None] == tree.index[ends] // leaves[tree.level][:, None]
-    delivers = np.zeros_like(below)
-    delivers[ends, np.arange(len(ends))] = True
+    is_below = subtree[:, None] == tree.index[ends] // leaves[tree.level][:, None]
+    has_path_down = np.zeros_like(is_below)
+    has_path_down[ends, np.arange(len(ends))] = True
     source, target = topology.channel_source, topology.channel_target
-    rises = tree.level[target] > tree.level[source]
+    is_up = tree.level[target] > tree.level[source]
     for level in range(1, tree.height):
-        for channel in np.flatnonzero(~rises & (tree.level[source] == level)):
-            delivers[source[channel]] |= delivers[target[channel]]
-    reached = np.zeros(topology.num_switches, np.bool_)
-    reached[ends] = True
+        for channel in np.flatnonzero(~is_up & (tree.level[source] == level)):
+            has_path_down[source[channel]] |= has_path_down[target[channel]]
+    # 2. Climb from the leaves with terminals to all parents, as packets may do.
+    is_reached = np.zeros(topology.num_switches, np.bool_)
+    is_reached[ends] = True
     names = topology.switch_names
     for level in range(tree.height - 1):
-        for switch in np.flatnonzero(reached & (tree.level == level)):
-            outside = ~below[switch]
-            if not outside.any():
+        for switch in np.flatnonzero(is_reached & (tree.level == level)):
+            must_climb = ~is_below[switch]
+            if not must_climb.any():
                 continue
-            parents = target[(source == switch) & rises]
+            parents = target[(source == switch) & is_up]
             if not len(parents):
                 return f"switch {names[switch]} has lost all its links upwards"
             for parent in parents:
-                lost = np.flatnonzero(outside & below[parent] & ~delivers[parent])
+                # packets for these leaves turn down at the parent
+                lost = np.flatnonzero(must_climb & is_below[parent] & ~has_path_down[parent])
                 if lost.size:
                     return (
                         f"packets for {names[ends[lost[0]]]} may climb to {names[parent]}, which "
                         "has no path down to it: a link or a switch is missing"
                     )
-            reached[parents] = True
+            is_reached[parents] = True
     return None

@@ -2,24 +2,28 @@
 
 from routelab.kernels.hops import TARGET, hop_kernel, table
 
-PORTS, SHAPES, LEVEL, FIRST_LEAF, CHANNELS = range(5)
-"""Arrays: ports of a switch; by level the columns below; level and first leaf of each switch;
-channel by (switch, port), −1 if it is missing."""
+PORTS, LEVEL_SHAPES, LEVEL, FIRST_LEAF, CHANNELS = range(5)
+"""Arrays: ports of a switch; a row for each level, with the columns below; level of each switch,
+and number of the first leaf below it; channel by (switch, port), −1 if it is missing."""
 LEAVES, CHILD_LEAVES, PARALLEL, DOWN_PORTS, ALL_PORTS, COLUMNS = range(6)
-"""Leaves below a switch and below its children; links to a child; ports to children; all ports."""
+"""Columns of a level: leaves below a switch, leaves below each of its children, parallel links to
+each child, ports to children, all ports. Ports to children come first. COLUMNS counts these."""
 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer all channels upwards, or those to the child above the target."""
     target = packets[packet, TARGET]
-    firsts = table(tables, FIRST_LEAF)
-    # a leaf is the only leaf below itself
-    leaf = tables[firsts + target] - tables[firsts + switch]
-    shape = table(tables, SHAPES) + COLUMNS * tables[table(tables, LEVEL) + switch]
-    if 0 <= leaf < tables[shape + LEAVES]:
+    first_leaf = table(tables, FIRST_LEAF)
+    # Number of the target among the leaves below the switch. The target is a leaf, so its own
+    # FIRST_LEAF is its number.
+    leaf = tables[first_leaf + target] - tables[first_leaf + switch]
+    shape = table(tables, LEVEL_SHAPES) + COLUMNS * tables[table(tables, LEVEL) + switch]
+    is_below = 0 <= leaf < tables[shape + LEAVES]
+    if is_below:
         links = tables[shape + PARALLEL]
-        first = leaf // tables[shape + CHILD_LEAVES] * links
+        child = leaf // tables[shape + CHILD_LEAVES]
+        first = child * links
         end = first + links
     else:
         first, end = tables[shape + DOWN_PORTS], tables[shape + ALL_PORTS]

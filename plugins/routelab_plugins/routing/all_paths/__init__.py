@@ -7,7 +7,7 @@ the paths up to distance diameter", in a network of diameter 4.
 All simple paths of a pair with at most `length` hops have the same probability. They are not
 stored: tables hold the number of *walks* from each switch to each target by length. A packet draws
 a walk at injection and draws again until its walk visits no switch twice. So it needs walks that
-are simple often enough; networks where fewer than one in `WORST` is simple are refused.
+are simple often enough; networks where fewer than one in `MOST_DRAWS` is simple are refused.
 
 The n-th hop uses the n-th class of virtual channels: Merlin and Schweitzer, *Deadlock Avoidance in
 Store-and-Forward Networks - I*, IEEE Transactions on Communications 28(3), 1980, doi
@@ -46,12 +46,14 @@ from routelab_plugins import works
 
 from .kernels import MOST_WALKS, count_walks, hop, inject
 
-WORST = 1000
+MOST_DRAWS = 1000
 """Walks that a packet may have to draw on average to find a simple one."""
 MOST_STEPS = 3e8
-"""Walks of all sources together; as many steps are made to count simple paths, in seconds."""
-MOST_NUMBERS = 100_000_000
+"""Walks of all sources together. Counting simple paths takes as many steps, some seconds."""
+MOST_TABLE_ENTRIES = 100_000_000
 """Largest table of the numbers of walks: 400 MB."""
+PORT_COLUMN_BITS = 31
+"""Bits of a packet's column that hold ports: columns are int32 and stay positive."""
 
 
 class AllPathsParameters(Parameters):
@@ -68,7 +70,7 @@ class AllPathsParameters(Parameters):
 
 @dataclass(frozen=True, eq=False)
 class _Survey:
-    """Simple paths and walks of a network.
+    """Which simple paths a network has, and the walks from which packets draw them.
 
     Attributes
     ----------
@@ -79,7 +81,7 @@ class _Survey:
     longest : int
         Hops of the longest simple path of at most this length.
     walks : int32 array, shape (P, length + 1, S)
-        See `kernels.count_walks`.
+        Number of walks by (target, hops, first switch); a walk meets its target at its end only.
     """
 
     reason: str | None
@@ -103,7 +105,7 @@ class AllPaths(HopRoutingPlugin):
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require short enough paths between all pairs, and a virtual channel per hop."""
-        survey = _survey(topology, self.parameters.length)
+        survey = _survey_paths(topology, self.parameters.length)
         if survey.reason is None and virtual_channels < survey.longest:
             return (
                 f"paths have up to {survey.longest} hops and each needs a virtual channel; the "
@@ -115,7 +117,7 @@ class AllPaths(HopRoutingPlugin):
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         if reason := self.supports(topology, virtual_channels):
             raise UnsupportedError(reason)
-        survey = _survey(topology, self.parameters.length)
+        survey = _survey_paths(topology, self.parameters.length)
         assert survey.walks is not None
         bits = _port_bits(topology)
         starts, channels = topology.outgoing
@@ -124,7 +126,7 @@ class AllPaths(HopRoutingPlugin):
             inject=inject,
             tables=pack_tables(
                 topology,
-                [topology.num_switches, survey.length, bits, 31 // bits],
+                [topology.num_switches, survey.length, bits, PORT_COLUMN_BITS // bits],
                 endpoint_numbers(topology),
                 survey.walks,
                 starts,
@@ -137,8 +139,8 @@ class AllPaths(HopRoutingPlugin):
 
 
 @lru_cache(maxsize=1)
-def _survey(topology: Topology, length: int | None) -> _Survey:
-    """Count simple paths and walks; return why paths cannot be drawn if that is so."""
+def _survey_paths(topology: Topology, length: int | None) -> _Survey:
+    """Count simple paths and walks; report why packets cannot draw paths if they cannot."""
     # 1. The length: a path between any two switches with terminals has to fit.
     if reason := too_large(topology):
         return _Survey(reason)
@@ -146,21 +148,22 @@ def _survey(topology: Topology, length: int | None) -> _Survey:
     diameter = endpoint_diameter(topology, distance)
     if diameter is None:
         return _Survey("some pairs of switches with terminals have no path")
+    # the diameter is 0 if only one switch has terminals
     max_hops = max(1, diameter if length is None else length)
     if max_hops < diameter:
-        between = distance[np.ix_(ends, ends)]
-        target, source = np.unravel_index(between.argmax(), between.shape)
+        endpoint_distance = distance[np.ix_(ends, ends)]
+        target, source = np.unravel_index(endpoint_distance.argmax(), endpoint_distance.shape)
         return _Survey(
             f"{names[ends[source]]} and {names[ends[target]]} are {diameter} hops apart, paths "
             f"have at most {max_hops}: raise length to {diameter}"
         )
     # 2. Walks, which the table holds. Their number is estimated before the table is allocated.
     starts, channels = topology.outgoing
-    ahead = topology.channel_target[channels]
-    if reason := _too_many(topology, max_hops):
+    next_switch = topology.channel_target[channels]
+    if reason := _size_problem(topology, max_hops):
         return _Survey(reason)
     walks = np.empty((len(ends), max_hops + 1, topology.num_switches), np.int32)
-    if not count_walks(starts, ahead, ends, walks):
+    if not count_walks(starts, next_switch, ends, walks):
         return _Survey(
             f"two switches have more than {MOST_WALKS} walks of up to {max_hops} hops between "
             "them: lower length"
@@ -175,34 +178,37 @@ def _survey(topology: Topology, length: int | None) -> _Survey:
         topology.channel_source,
     )
     simple, longest = count_simple_paths(arcs, ends, max_hops)
+    # Both by (source, target). The walk without hops from a switch to itself does not count.
     walks_of_pair = walks[:, 1:, ends].sum(axis=1, dtype=np.int64).T
-    draws = np.divide(walks_of_pair, simple, out=np.zeros(walks_of_pair.shape), where=simple > 0)
-    source, target = np.unravel_index(draws.argmax(), draws.shape)
-    if draws.max() > WORST:
+    mean_draws = np.divide(
+        walks_of_pair, simple, out=np.zeros(walks_of_pair.shape), where=simple > 0
+    )
+    source, target = np.unravel_index(mean_draws.argmax(), mean_draws.shape)
+    if mean_draws.max() > MOST_DRAWS:
         return _Survey(
             f"only {simple[source, target]} of {walks_of_pair[source, target]} walks from "
             f"{names[ends[source]]} to {names[ends[target]]} of up to {max_hops} hops visit no "
             "switch twice, and drawing one would take too long: lower length"
         )
-    return _Survey(None, max_hops, longest, walks)
+    return _Survey(reason=None, length=max_hops, longest=longest, walks=walks)
 
 
-def _too_many(topology: Topology, length: int) -> str | None:
-    """Return why paths of that length are too many, or too long for a packet's columns."""
-    bits, ends = _port_bits(topology), topology.endpoints
-    if length > STATES * (31 // bits):
-        return (
-            f"a packet has room for {STATES * (31 // bits)} hops, paths have up to {length}: lower "
-            "length"
-        )
-    numbers = len(ends) * (length + 1) * topology.num_switches
-    if numbers > MOST_NUMBERS:
-        return f"the table of walks would take {4 * numbers // 10**6} MB: lower length"
-    # walks of each length from each switch to anywhere
+def _size_problem(topology: Topology, length: int) -> str | None:
+    """Return why paths of up to `length` hops are too many, or too long for a packet's columns."""
+    ends = topology.endpoints
+    most_hops = STATES * (PORT_COLUMN_BITS // _port_bits(topology))
+    if length > most_hops:
+        return f"a packet has room for {most_hops} hops, paths have up to {length}: lower length"
+    entries = len(ends) * (length + 1) * topology.num_switches
+    if entries > MOST_TABLE_ENTRIES:
+        return f"the table of walks would take {4 * entries // 10**6} MB: lower length"
+    # Walks of each length from each switch to anywhere: those with one hop more are the walks from
+    # all next switches.
     walks, total = np.ones(topology.num_switches), 0.0
     for _ in range(length):
-        onward, walks = walks[topology.channel_target], np.zeros_like(walks)
-        np.add.at(walks, topology.channel_source, onward)
+        walks_after_channel = walks[topology.channel_target]
+        walks = np.zeros_like(walks)
+        np.add.at(walks, topology.channel_source, walks_after_channel)
         total += walks[ends].sum()
     if total > MOST_STEPS:
         return f"about {total:.0e} walks of up to {length} hops would be counted: lower length"
@@ -210,4 +216,5 @@ def _too_many(topology: Topology, length: int) -> str | None:
 
 
 def _port_bits(topology: Topology) -> int:
+    """Return how many bits hold any port number of a switch; at least 1, as it is a divisor."""
     return max(1, (most_channels(topology) - 1).bit_length())

@@ -17,11 +17,14 @@ from routelab.kernels.hops import (
 from routelab.kernels.jit import helper, inline, jit
 
 HEAD = 0
-"""Switches; most hops of a path; bits of a port; ports in a column of STATE."""
+"""Numbers, at the offsets below: switches; most hops of a path; bits of a port; ports that a column
+of STATE holds. The port of hop h is in column STATE + h // ports, the first of them in the lowest
+bits."""
+SWITCHES, MOST_HOPS, PORT_BITS, COLUMN_PORTS = range(4)
 ENDPOINT_NUMBER = 1
 """Number of each switch among those with terminals."""
 WALKS = 2
-"""Walks by (target, hops, switch); a walk ends where it first comes to the target."""
+"""Number of walks by (target, hops, first switch); a walk ends where it first meets its target."""
 STARTS, TARGETS, CHANNELS = 3, 4, 5
 """First port of each switch; switch behind each port; channel of each port."""
 
@@ -30,16 +33,17 @@ MOST_WALKS = (1 << 31) - 1
 
 
 @jit
-def count_walks(out_start, ahead, ends, walks):
-    """Count the walks to each switch with terminals that come there only at their end.
+def count_walks(out_start, next_switch, ends, walks):
+    """Count the walks to each switch with terminals that meet it only at their end.
 
     Parameters
     ----------
     out_start : int32 array, shape (S + 1,)
         First channel that leaves each switch.
-    ahead : int32 array, shape (C,)
-        Switch that each of them enters.
+    next_switch : int32 array, shape (C,)
+        Switch that each channel enters; channels are in the order of the switches they leave.
     ends : int32 array, shape (P,)
+        Switches with terminals: the targets.
     walks : int32 array, shape (P, L + 1, S)
         Overwritten: number of walks by target, hops and first switch.
 
@@ -48,64 +52,68 @@ def count_walks(out_start, ahead, ends, walks):
     bool
         False if there are more than `MOST_WALKS` between two switches.
     """
-    size = len(out_start) - 1
-    total = np.empty(size, np.int64)
-    for j in range(len(ends)):
-        walks[j] = 0
-        walks[j, 0, ends[j]] = 1
+    num_switches = len(out_start) - 1
+    total = np.empty(num_switches, np.int64)
+    for target in range(len(ends)):
+        walks[target] = 0
+        walks[target, 0, ends[target]] = 1
         total[:] = 0
         for hops in range(1, walks.shape[1]):
-            for v in range(size):
+            for switch in range(num_switches):
                 number = np.int64(0)
-                if v != ends[j]:
-                    for i in range(out_start[v], out_start[v + 1]):
-                        number += walks[j, hops - 1, ahead[i]]
-                total[v] += number
-                if total[v] > MOST_WALKS:
+                # no longer walk begins at the target: it would meet the target before its end
+                if switch != ends[target]:
+                    for i in range(out_start[switch], out_start[switch + 1]):
+                        number += walks[target, hops - 1, next_switch[i]]
+                total[switch] += number
+                if total[switch] > MOST_WALKS:
                     return False
-                walks[j, hops, v] = number
+                walks[target, hops, switch] = number
     return True
 
 
 @inline
-def _port(tables, packets, packet, number):
-    """Return the port of a hop, from the columns STATE and following."""
-    bits, share = tables[table(tables, HEAD) + 2], tables[table(tables, HEAD) + 3]
-    return (packets[packet, STATE + number // share] >> (number % share * bits)) & ((1 << bits) - 1)
+def _read_port(tables, packets, packet, hop_number):
+    """Return the port that the packet's path takes at a hop, from the columns of STATE."""
+    head = table(tables, HEAD)
+    bits, ports = tables[head + PORT_BITS], tables[head + COLUMN_PORTS]
+    column = packets[packet, STATE + hop_number // ports]
+    return (column >> (hop_number % ports * bits)) & ((1 << bits) - 1)
 
 
 @inline
-def _passes(tables, packets, packet, hops, switch):
-    """Return whether the first hops of the packet's path pass a switch."""
-    at = np.int64(packets[packet, SOURCE])
-    for number in range(hops):
-        if at == switch:
+def _visits(tables, packets, packet, hops, switch):
+    """Return whether the first `hops` hops of the packet's path visit a switch."""
+    current = np.int64(packets[packet, SOURCE])
+    for hop_number in range(hops):
+        if current == switch:
             return True
-        port = tables[table(tables, STARTS) + at] + _port(tables, packets, packet, number)
-        at = np.int64(tables[table(tables, TARGETS) + port])
-    return at == switch
+        first_port = tables[table(tables, STARTS) + current]
+        port = first_port + _read_port(tables, packets, packet, hop_number)
+        current = np.int64(tables[table(tables, TARGETS) + port])
+    return current == switch
 
 
 @helper(_nrt=False)
-def _draw(tables, packets, packet, random):
+def _draw_walk(tables, packets, packet, random):
     """Draw a walk of the packet's pair and write its ports to STATE; return whether it is simple.
 
     The number of the walk among all walks of the pair decides hop by hop: each next switch stands
     for as many numbers as there are walks from there.
     """
     head = table(tables, HEAD)
-    size, max_hops = np.int64(tables[head]), tables[head + 1]
-    bits, share = tables[head + 2], tables[head + 3]
-    at, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
+    num_switches, max_hops = np.int64(tables[head + SWITCHES]), tables[head + MOST_HOPS]
+    bits, column_ports = tables[head + PORT_BITS], tables[head + COLUMN_PORTS]
+    current, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
     target_number = tables[table(tables, ENDPOINT_NUMBER) + target]
-    walks = table(tables, WALKS) + target_number * (max_hops + 1) * size
+    walks = table(tables, WALKS) + target_number * (max_hops + 1) * num_switches
     # 1. The number of the walk: those of one hop come first, then those of two, and so on.
     total = np.int64(0)
     for hops in range(1, max_hops + 1):
-        total += tables[walks + hops * size + at]
+        total += tables[walks + hops * num_switches + current]
     number, hops_left = pick_large(random, total), np.int64(1)
-    while number >= tables[walks + hops_left * size + at]:
-        number -= tables[walks + hops_left * size + at]
+    while number >= tables[walks + hops_left * num_switches + current]:
+        number -= tables[walks + hops_left * num_switches + current]
         hops_left += 1
     # 2. Its hops, which are or-ed into the columns: an earlier draw may have left some there.
     for column in range(STATES):
@@ -113,35 +121,35 @@ def _draw(tables, packets, packet, random):
     hops = np.int64(0)
     while hops_left > 0:
         hops_left -= 1
-        port, first_port = np.int64(0), np.int64(tables[table(tables, STARTS) + at])
-        onward = np.int64(tables[table(tables, TARGETS) + first_port])
-        while number >= tables[walks + hops_left * size + onward]:
-            number -= tables[walks + hops_left * size + onward]
+        port, first_port = np.int64(0), np.int64(tables[table(tables, STARTS) + current])
+        next_switch = np.int64(tables[table(tables, TARGETS) + first_port])
+        while number >= tables[walks + hops_left * num_switches + next_switch]:
+            number -= tables[walks + hops_left * num_switches + next_switch]
             port += 1
-            onward = np.int64(tables[table(tables, TARGETS) + first_port + port])
-        if _passes(tables, packets, packet, hops, onward):
+            next_switch = np.int64(tables[table(tables, TARGETS) + first_port + port])
+        if _visits(tables, packets, packet, hops, next_switch):
             return False
-        packets[packet, STATE + hops // share] |= port << (hops % share * bits)
+        packets[packet, STATE + hops // column_ports] |= port << (hops % column_ports * bits)
         hops += 1
-        at = onward
+        current = next_switch
     return True
 
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
     """Write the ports of a random simple path to STATE."""
-    while not _draw(tables, packets, packet, random):
+    while not _draw_walk(tables, packets, packet, random):
         random = redraw(random)
     return 0
 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer the next channel of the path, on the class of its number."""
-    number = packets[packet, HOPS]
+    """Offer the next channel of the path; the n-th hop takes the n-th class."""
+    hop_number = packets[packet, HOPS]
     first_port = tables[table(tables, STARTS) + switch]
-    port = first_port + _port(tables, packets, packet, number)
+    port = first_port + _read_port(tables, packets, packet, hop_number)
     out[0, 0] = tables[table(tables, CHANNELS) + port]
-    out[0, 1] = number
+    out[0, 1] = hop_number
     out[0, 2] = 0
     return 1

@@ -90,27 +90,29 @@ class AngaraAdaptive(HopRoutingPlugin):
             If the table does not exist.
         """
         table = self._deterministic.table(topology)
-        classes, ends = table.virtual_channels, topology.endpoints
+        # a class for each virtual channel of the table; the class behind them is adaptive
+        escape_classes, ends = table.virtual_channels, topology.endpoints
         distance = _distances(topology)
-        busiest = int(np.diff(topology.outgoing[0]).max(initial=0))
+        most_channels = int(np.diff(topology.outgoing[0]).max(initial=0))
+        first_path = table.pair_start[:-1]
         return HopProgram(
             hop=hop,
             tables=pack_tables(
                 topology,
-                [len(ends), classes, classes + 1],
+                [len(ends), escape_classes, escape_classes + 1],
                 np.searchsorted(ends, np.arange(topology.num_switches)),
                 distance,
                 *topology.outgoing,
                 topology.channel_target,
-                table.path_start[table.pair_start[:-1]],
+                table.path_start[first_path],
                 table.hop_channel,
                 table.hop_vc,
             ),
-            vc_classes=classes + 1,
-            rest=classes,
-            candidates=busiest + 1,
+            vc_classes=escape_classes + 1,
+            rest=escape_classes,
+            candidates=most_channels + 1,
             by_occupancy=True,
-            bubble=tuple(range(classes)) if table.flow_control == "bubble" else (),
+            bubble=tuple(range(escape_classes)) if table.flow_control == "bubble" else (),
             # adaptive hops come nearer; behind the last of them may be a whole route of the table
             max_hops=int(distance.max(initial=0)) + int(table.path_length.max(initial=0)),
         )
@@ -118,11 +120,11 @@ class AngaraAdaptive(HopRoutingPlugin):
 
 def _distances(topology: Topology) -> Int32Array:
     """Return the hops from each switch to each endpoint; int32, shape (S, P)."""
-    # searched backwards, from the endpoints
     start, channel = topology.incoming
     count = topology.num_switches
-    distance = np.empty((len(topology.endpoints), count), dtype=np.int32)
+    distance_to = np.empty((len(topology.endpoints), count), dtype=np.int32)
     queue = np.empty(count, dtype=np.int32)
-    for row, end in zip(distance, topology.endpoints, strict=True):
+    # a search over incoming channels gives the hops from all switches to one
+    for row, end in zip(distance_to, topology.endpoints, strict=True):
         hop_distances(start, channel, topology.channel_source, end, row, queue)
-    return np.ascontiguousarray(distance.T)
+    return np.ascontiguousarray(distance_to.T)

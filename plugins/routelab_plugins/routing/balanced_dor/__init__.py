@@ -41,7 +41,7 @@ from routelab.api import (
 from routelab.toolkit import full_grid, torus_directions
 from routelab_plugins import works
 
-from .kernels import LONGEST, NATURAL, ROTATED, relative_positions, walk
+from .kernels import LONGEST, NATURAL, ROTATED, channels_of_routes, relative_positions
 
 RULES = {"rotated": ROTATED, "longest": LONGEST, "natural": NATURAL}
 
@@ -96,22 +96,29 @@ class BalancedDor(RoutingPlugin):
         if grid is None or topology.coordinates is None:
             raise UnsupportedError(self.supports(topology) or "needs coordinates")
         steps, orders = relative_positions(
-            topology.coordinates,
-            np.array(grid.dims),
-            np.array(grid.wrap),
-            topology.endpoints,
-            RULES[self.parameters.order],
+            coordinates=topology.coordinates,
+            dims=np.array(grid.dims),
+            wrap=np.array(grid.wrap),
+            endpoints=topology.endpoints,
+            rule=RULES[self.parameters.order],
         )
-        out_channel = torus_directions(topology).out_channel
-        hops = walk(steps, orders, topology.endpoints, out_channel, topology.channel_target)
+        hops = channels_of_routes(
+            steps=steps,
+            orders=orders,
+            endpoints=topology.endpoints,
+            out_channel=torus_directions(topology).out_channel,
+            channel_target=topology.channel_target,
+        )
         lengths = np.abs(steps).sum(axis=1)
-        # the virtual channel of a pair is the number of its order among those in use
-        code = orders @ (orders.shape[1] ** np.arange(orders.shape[1])[::-1])
-        channel_of_order = np.unique(code, return_inverse=True)[1].reshape(-1)
+        # The virtual channel of a pair is the number of its order among those in use. An order,
+        # read as the digits of a number in base n, has a number of its own: 2 0 1 is 19.
+        dimensions = orders.shape[1]
+        order_code = orders @ (dimensions ** np.arange(dimensions)[::-1])
+        _, pair_vc = np.unique(order_code, return_inverse=True)
         return RouteTable.from_lengths(
             topology,
             lengths,
             hops,
-            hop_vc=np.repeat(channel_of_order, lengths),
+            hop_vc=np.repeat(pair_vc.reshape(-1), lengths),
             flow_control="bubble",
         )

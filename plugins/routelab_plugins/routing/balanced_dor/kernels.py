@@ -9,24 +9,37 @@ NATURAL, ROTATED, LONGEST = 0, 1, 2
 
 
 @helper()
-def _order(steps, number, rule, order):
-    """Write the dimensions of one pair in the order in which they are crossed."""
+def _write_order(steps, offset_sum, rule, order):
+    """Write the dimensions of one pair to `order`, in the order in which its route crosses them.
+
+    Parameters
+    ----------
+    steps : int32 array, shape (n,)
+    offset_sum : int
+        Sum of the offsets of the pair.
+    rule : int
+        One of the constants above.
+    order : int32 array, shape (n,)
+        Overwritten.
+    """
     n = len(order)
     for k in range(n):
-        order[k] = (number + k) % n if rule == ROTATED else k
+        order[k] = (offset_sum + k) % n if rule == ROTATED else k
     if rule == LONGEST:
         # insertion sort keeps the natural order of equal distances
         for k in range(1, n):
-            d, at = order[k], k
-            while at > 0 and abs(steps[order[at - 1]]) < abs(steps[d]):
-                order[at] = order[at - 1]
-                at -= 1
-            order[at] = d
+            dimension, position = order[k], k
+            while position > 0 and abs(steps[order[position - 1]]) < abs(steps[dimension]):
+                order[position] = order[position - 1]
+                position -= 1
+            order[position] = dimension
 
 
 @jit
 def relative_positions(coordinates, dims, wrap, endpoints, rule):
-    """Compute steps and order of dimensions of every pair.
+    """Compute the steps and the order of dimensions of every pair of endpoints.
+
+    Pair ``i * P + j`` goes from endpoint i to endpoint j.
 
     Parameters
     ----------
@@ -51,27 +64,29 @@ def relative_positions(coordinates, dims, wrap, endpoints, rule):
     for i in range(count):
         for j in range(count):
             step = steps[i * count + j]
-            number = distance = 0
+            offset_sum = distance = 0
             for d in range(n):
                 offset = coordinates[endpoints[j], d] - coordinates[endpoints[i], d]
-                number += offset % dims[d]
+                offset_sum += offset % dims[d]
+                # the shorter way round the ring
                 if wrap[d] and 2 * abs(offset) > dims[d]:
                     offset -= dims[d] if offset > 0 else -dims[d]
                 step[d] = offset
                 distance += abs(offset)
             for d in range(n):
                 if wrap[d] and 2 * abs(step[d]) == dims[d]:
-                    # offset of half a ring: half of the sources go each way, and
-                    # others for offsets of odd and of even length in the other dimensions
-                    elsewhere = distance - abs(step[d])
-                    odd = (coordinates[endpoints[i], d] + elsewhere) % 2 == 1
-                    step[d] = -abs(step[d]) if odd else abs(step[d])
-            _order(step, number, rule, orders[i * count + j])
+                    # Both ways round the ring are equally long. By parity, so that half of the
+                    # sources of a ring go each way. The distance in the other dimensions counts,
+                    # too, so that a source does not go the same way to all such targets.
+                    other_distance = distance - abs(step[d])
+                    is_odd = (coordinates[endpoints[i], d] + other_distance) % 2 == 1
+                    step[d] = -abs(step[d]) if is_odd else abs(step[d])
+            _write_order(step, offset_sum, rule, orders[i * count + j])
     return steps, orders
 
 
 @jit
-def walk(steps, orders, endpoints, out_channel, channel_target):
+def channels_of_routes(steps, orders, endpoints, out_channel, channel_target):
     """Return the channels of all routes, pair after pair.
 
     Parameters
@@ -80,22 +95,23 @@ def walk(steps, orders, endpoints, out_channel, channel_target):
         From `relative_positions`.
     endpoints : int32 array, shape (P,)
     out_channel : int32 array, shape (S, 2n)
-        As in `routelab.toolkit.DirectionLabels`.
+        Channel of each switch in the n positive, then the n negative directions.
     channel_target : int32 array, shape (C,)
 
     Returns
     -------
     hops : int32 array
+        Channel of each hop.
     """
     n = steps.shape[1]
     hops = np.empty(np.abs(steps).sum(), np.int32)
-    at = 0
-    for p in range(len(steps)):
-        switch = endpoints[p // len(endpoints)]
-        for d in orders[p]:
-            direction = d if steps[p, d] > 0 else d + n
-            for _ in range(abs(steps[p, d])):
-                hops[at] = out_channel[switch, direction]
-                switch = channel_target[hops[at]]
-                at += 1
+    hop = 0
+    for pair in range(len(steps)):
+        switch = endpoints[pair // len(endpoints)]
+        for d in orders[pair]:
+            direction = d if steps[pair, d] > 0 else d + n
+            for _ in range(abs(steps[pair, d])):
+                hops[hop] = out_channel[switch, direction]
+                switch = channel_target[hops[hop]]
+                hop += 1
     return hops

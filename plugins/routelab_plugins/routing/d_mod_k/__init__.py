@@ -32,7 +32,7 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.api.topology import Int32Array, Int64Array
+from routelab.api.topology import Int32Array
 from routelab.toolkit.families.fat_trees import FatTree, read_fat_tree
 from routelab_plugins import works
 
@@ -63,10 +63,11 @@ class DModK(RoutingPlugin):
         if tree.whole:
             return None
         table = RouteTable.from_next_hops(topology, _next_hops(topology, tree), per_terminal=True)
-        lost = np.flatnonzero(np.diff(table.pair_start) == 0)
-        if not lost.size:
+        unrouted_pairs = np.flatnonzero(np.diff(table.pair_start) == 0)
+        if not unrouted_pairs.size:
             return None
-        return f"no route from {table.describe_pair(int(lost[0]))}: a link of it is missing"
+        first_pair = table.describe_pair(int(unrouted_pairs[0]))
+        return f"no route from {first_pair}: a link of it is missing"
 
     def route(self, topology: Topology) -> RouteTable:
         """Compute one route from each leaf to each terminal.
@@ -79,41 +80,44 @@ class DModK(RoutingPlugin):
         reason = self.supports(topology)
         if reason is not None:
             raise UnsupportedError(reason)
-        steps = _next_hops(topology, read_fat_tree(topology))
-        return RouteTable.from_next_hops(topology, steps, per_terminal=True)
-
-
-def terminal_numbers(topology: Topology, tree: FatTree) -> Int64Array:
-    """Return the numbers of all terminals in the whole tree; int64, shape (T,)."""
-    order = np.argsort(topology.terminal_switch, kind="stable")
-    sorted_switch = topology.terminal_switch[order]
-    place = np.empty(topology.num_terminals, np.int64)
-    place[order] = np.arange(len(order)) - np.searchsorted(sorted_switch, sorted_switch)
-    numbers: Int64Array = tree.index[topology.terminal_switch] * tree.terminals + place
-    return numbers
+        next_hops = _next_hops(topology, read_fat_tree(topology))
+        return RouteTable.from_next_hops(topology, next_hops, per_terminal=True)
 
 
 def _next_hops(topology: Topology, tree: FatTree) -> Int32Array:
-    """Return the next channel from each switch to each terminal, −1 at the end; shape (S, T)."""
-    leaf, number = tree.index[topology.terminal_switch], terminal_numbers(topology, tree)
-    steps = np.full((topology.num_switches, topology.num_terminals), -1, np.int32)
+    """Return the next channel from each switch to each terminal; int32, shape (S, T).
+
+    −1 at the leaf of the terminal, and where the channel is missing. Levels count from 0 here, so
+    ``copies[level]`` is the product w_1 ... w_l of the formula, with l = level + 1.
+    """
+    # 1. Number the terminals as in the whole tree: those of leaf 0 first, then those of leaf 1.
+    leaf = tree.index[topology.terminal_switch]
+    order = np.argsort(topology.terminal_switch, kind="stable")
+    sorted_switch = topology.terminal_switch[order]
+    number_at_leaf = np.empty(topology.num_terminals, np.int64)
+    number_at_leaf[order] = np.arange(len(order)) - np.searchsorted(sorted_switch, sorted_switch)
+    number = leaf * tree.terminals + number_at_leaf
+    next_hops = np.full((topology.num_switches, topology.num_terminals), -1, np.int32)
     for level in range(tree.height):
-        rows = np.flatnonzero(tree.level == level)
-        ports = np.full((len(rows), len(number)), -1)
+        switches = np.flatnonzero(tree.level == level)
+        ports = np.full((len(switches), len(number)), -1)
+        # 2. Up: the formula's q mod w_(l+1) is the parent, and floor(q / w_(l+1)) the link to it.
         if level + 1 < tree.height:
             links = tree.parallel[level + 1]
             parent = number // tree.copies[level] % tree.up[level + 1]
             link = number // tree.copies[level + 1] % links
             ports[:] = tree.down_ports(level) + parent * links + link
-        subtree = tree.index[rows] // tree.copies[level]
-        inside = subtree[:, None] == leaf // tree.leaves[level]
+        # 3. Down, where the terminal is below: the link with the number that a packet from the
+        #    child would take upwards.
+        subtree = tree.index[switches] // tree.copies[level]
+        is_below = subtree[:, None] == leaf // tree.leaves[level]
         if level:
             links = tree.parallel[level]
             child = leaf // tree.leaves[level - 1] % tree.down[level]
             link = number // tree.copies[level] % links
-            ports = np.where(inside, child * links + link, ports)
+            ports = np.where(is_below, child * links + link, ports)
         else:
-            ports[inside] = -1
-        channels = tree.out_channel[rows[:, None], ports]
-        steps[rows] = np.where(ports >= 0, channels, -1)
-    return steps
+            ports[is_below] = -1
+        channels = tree.out_channel[switches[:, None], ports]
+        next_hops[switches] = np.where(ports >= 0, channels, -1)
+    return next_hops

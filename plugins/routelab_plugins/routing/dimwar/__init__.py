@@ -61,5 +61,6 @@ class Dimwar(HopRoutingPlugin):
             candidates=most_channels(topology),
             ranking="best",
             waiting=True,
+            # in each dimension a deroute and the hop after it
             max_hops=2 * coordinates(topology).shape[1],
         )

@@ -15,7 +15,11 @@ FRESH, DEROUTED = 0, 1
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer the hops in the first unaligned dimension, weighted by the hops left behind them."""
+    """Offer the hops in the first unaligned dimension, with congestion times remaining hops.
+
+    A deroute, which does not align the dimension, is offered only to a packet that has not taken
+    one in this dimension.
+    """
     position = coordinates_of(tables, switch)
     target = coordinates_of(tables, packets[packet, TARGET])
     current = 0
@@ -24,19 +28,21 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     hops_left = unaligned(tables, position, target)
     # the dimension is not aligned after a hop in it: that hop was a deroute
     derouted = channel >= 0 and dimension_of(tables, channel) == current
-    name = DEROUTED if derouted else FRESH
+    vc_class = DEROUTED if derouted else FRESH
     first, end = leaving(tables, switch)
     count = 0
-    for place in range(first, end):
-        onward, next_switch = channel_at(tables, place)
+    for entry in range(first, end):
+        onward, next_switch = channel_at(tables, entry)
         if dimension_of(tables, onward) != current:
             continue
         aligns = tables[coordinates_of(tables, next_switch) + current] == tables[target + current]
         if derouted and not aligns:
             continue
         out[count, 0] = onward
-        out[count, 1] = name
+        out[count, 1] = vc_class
         phase = packets[packet, PHASE]
-        out[count, 2] = congestion_weight(tables, queues, onward, phase, name, hops_left, aligns)
+        out[count, 2] = congestion_weight(
+            tables, queues, onward, phase, vc_class, hops_left, aligns
+        )
         count += 1
     return count

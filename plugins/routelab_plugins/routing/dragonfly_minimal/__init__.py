@@ -76,12 +76,13 @@ class DragonflyMinimal(HopRoutingPlugin):
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        group, gate = _read_groups(topology)
-        numbers = [gate.shape[1], self.parameters.links == "random"]
+        group, has_link_to = _read_groups(topology)
+        numbers = [has_link_to.shape[1], self.parameters.links == "random"]
         return HopProgram(
             hop=hop,
-            tables=graph_tables(topology, None, numbers, group, gate),
+            tables=graph_tables(topology, None, numbers, group, has_link_to),
             vc_classes=2,
+            # each global hop is offered on both classes
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             max_hops=3,
@@ -94,34 +95,43 @@ def _read_groups(topology: Topology) -> tuple[Int64Array, BoolArray]:
     Returns
     -------
     group : int64 array, shape (S,)
-    gate : bool array, shape (S, groups)
+        Group of each switch, numbered from 0.
+    has_link_to : bool array, shape (S, groups)
+        Whether a switch has a channel to a switch of the group.
 
     Raises
     ------
     UnsupportedError
         If the network is not a Dragonfly, or lacks links.
     """
-    place = topology.coordinates
-    if topology.family != "dragonfly" or place is None:
+    coordinates = topology.coordinates
+    if topology.family != "dragonfly" or coordinates is None:
         raise UnsupportedError(f"needs a Dragonfly, this network is of family {topology.family}")
-    numbers, group = np.unique(place[:, 0], return_inverse=True)
+    # 1. Number the groups without gaps: all switches of a group may have failed.
+    group_names, group = np.unique(coordinates[:, 0], return_inverse=True)
     group = group.reshape(-1)
+    # 2. Each switch needs a channel to every other switch of its group. Parallel ones count once.
     source, target = np.unique((topology.channel_source, topology.channel_target), axis=1)
-    local = group[source] == group[target]
-    neighbours = np.bincount(source[local], minlength=len(group))
-    short = np.flatnonzero(neighbours < np.bincount(group)[group] - 1)
-    if short.size:
+    is_local = group[source] == group[target]
+    num_local_neighbours = np.bincount(source[is_local], minlength=len(group))
+    group_sizes = np.bincount(group)
+    incomplete = np.flatnonzero(num_local_neighbours < group_sizes[group] - 1)
+    if incomplete.size:
         raise UnsupportedError(
-            f"needs a Dragonfly with complete groups; {topology.switch_names[short[0]]} has no "
-            "link to some other switch of its group"
+            f"needs a Dragonfly with complete groups; {topology.switch_names[incomplete[0]]} has "
+            "no link to some other switch of its group"
         )
-    gate = np.zeros((len(group), len(numbers)), np.bool_)
-    gate[source, group[target]] = True
-    joined = np.zeros((len(numbers), len(numbers)), np.bool_)
-    joined[group[source], group[target]] = True
-    np.fill_diagonal(joined, True)
-    lost = np.argwhere(~joined)
-    if lost.size:
-        a, b = (numbers[end] for end in lost[0])
-        raise UnsupportedError(f"no direct link from group {a} to group {b}")
-    return group, gate
+    # 3. Each group needs a channel to every other group.
+    has_link_to = np.zeros((len(group), len(group_names)), np.bool_)
+    has_link_to[source, group[target]] = True
+    are_joined = np.zeros((len(group_names), len(group_names)), np.bool_)
+    are_joined[group[source], group[target]] = True
+    np.fill_diagonal(are_joined, True)
+    missing = np.argwhere(~are_joined)
+    if missing.size:
+        source_group, target_group = missing[0]
+        raise UnsupportedError(
+            f"no direct link from group {group_names[source_group]} to group "
+            f"{group_names[target_group]}"
+        )
+    return group, has_link_to

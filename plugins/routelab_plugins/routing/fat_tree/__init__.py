@@ -47,7 +47,7 @@ class FatTreeRouting(RoutingPlugin):
         level = switch_levels(topology)
         if level is None:
             return "a link joins switches that are not on neighbouring levels above the terminals"
-        return _lost_pair(table_of_trees(topology, trees_by_levels(topology, level)))
+        return _unrouted_pair(table_of_trees(topology, trees_by_levels(topology, level)))
 
     def route(self, topology: Topology) -> RouteTable:
         """Compute one tree towards each terminal.
@@ -61,9 +61,8 @@ class FatTreeRouting(RoutingPlugin):
         if level is None:
             raise UnsupportedError(str(self.supports(topology)))
         trees = trees_by_levels(topology, level)
-        lost = _lost_pair(table_of_trees(topology, trees))
-        if lost:
-            raise UnsupportedError(lost)
+        if reason := _unrouted_pair(table_of_trees(topology, trees)):
+            raise UnsupportedError(reason)
         if topology.num_channels:
             trees = _even_out(topology, level, trees)
         return table_of_trees(topology, trees)
@@ -71,24 +70,31 @@ class FatTreeRouting(RoutingPlugin):
 
 def _even_out(topology: Topology, level: Int32Array, trees: Int32Array) -> Int32Array:
     """Move routes away from the busiest links; all routes still go up, then down."""
-    source = level[topology.channel_source]
-    goes_up = level[topology.channel_target] > source
-    order = np.argsort(np.where(goes_up, source, 2 * level.max(initial=0) - source), kind="stable")
+    # 1. Order the channels so that routes go up, then down, exactly if their ranks rise: channels
+    #    up by rising level of their source, then channels down by falling level. With 3 levels, the
+    #    keys are 0 and 1 upwards, 2 (from the top) and 3 downwards.
+    source_level, top_level = level[topology.channel_source], level.max(initial=0)
+    is_up = level[topology.channel_target] > source_level
+    key = np.where(is_up, source_level, 2 * top_level - source_level)
     rank = np.empty((1, topology.num_channels), np.int32)
-    rank[0, order] = np.arange(topology.num_channels)
+    rank[0, np.argsort(key, kind="stable")] = np.arange(topology.num_channels)
     search = TreeSearch(topology, seed=0)
     legality = legality_of_orders(search.fabric, rank)
-    # no table has a smaller maximum load: the packets of a leaf share its links up
+    # 2. No table has a smaller maximum load: if every terminal sends a packet to every other, the
+    #    packets of a leaf for other leaves share its links up.
     hosts = topology.terminals_per_switch
     packets = hosts * (topology.num_terminals - hosts)
-    size = topology.num_switches
-    width = np.bincount(topology.channel_source, topology.channel_capacity, size)
-    least_peak = float((packets[hosts > 0] / width[hosts > 0]).max(initial=0.0))
-    return search.balance(legality, trees, least_peak, rounds=ROUNDS)[0]
-
-
-def _lost_pair(table: RouteTable) -> str | None:
-    lost = np.flatnonzero(np.diff(table.pair_start) == 0)
-    return (
-        f"no route up, then down, from {table.describe_pair(int(lost[0]))}" if lost.size else None
+    capacity = np.bincount(
+        topology.channel_source, topology.channel_capacity, minlength=topology.num_switches
     )
+    least_peak = float((packets[hosts > 0] / capacity[hosts > 0]).max(initial=0.0))
+    balanced_trees, _ = search.balance(legality, trees, floor=least_peak, rounds=ROUNDS)
+    return balanced_trees
+
+
+def _unrouted_pair(table: RouteTable) -> str | None:
+    """Return that some pair has no route, and which; None if all pairs have one."""
+    unrouted = np.flatnonzero(np.diff(table.pair_start) == 0)
+    if not unrouted.size:
+        return None
+    return f"no route up, then down, from {table.describe_pair(int(unrouted[0]))}"

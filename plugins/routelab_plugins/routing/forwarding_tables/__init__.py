@@ -88,35 +88,45 @@ class PresentTables(RoutingPlugin):
         """
         file = str(self.parameters.file)
         tables = read_forwarding_tables(self.parameters.file)
-        addresses = _with_present_lids(topology, tables, file)
-        lanes = self.parameters.sl2vl
+        addresses = _with_table_lids(topology, tables, file)
+        sl2vl = self.parameters.sl2vl
         return loaded_routes(
             topology,
             addresses,
             tables.of_switches(addresses.switch_guids, file),
             file=file,
             levels=self._levels(topology, addresses),
-            lane_tables=None if lanes is None else read_lane_tables(lanes),
+            lane_tables=None if sl2vl is None else read_lane_tables(sl2vl),
         )
 
     def _levels(self, topology: Topology, addresses: Addresses) -> Int8Array | None:
-        """Return the service level of each pair of terminals; int8, shape (T, T)."""
+        """Return the service level of each pair of terminals; int8, shape (T, T).
+
+        None if the parameters name no file: all pairs are on level 0.
+        """
         path = self.parameters.sls
         if path is None:
             return None
+        # 1. The levels of the file by (source, LID). LIDs behind its last one, and the last row,
+        #    have level −1: a terminal that the file does not name gets row −1, which is that row.
         service = read_service_levels(path)
-        row = {guid: place for place, guid in enumerate(service.source_guids)}
-        nodes = topology.attributes.get("node_guids", {})
-        table = np.full((len(row) + 1, max(service.levels.shape[1], 1 + addresses.lids.max())), -1)
-        table[:-1, : service.levels.shape[1]] = service.levels
-        rows = [
-            row.get(guid, row.get(nodes.get(guid, ""), -1)) for guid in addresses.terminal_guids
-        ]
+        file_lids = service.levels.shape[1]
+        num_lids = max(file_lids, 1 + addresses.lids.max())
+        table = np.full((len(service.source_guids) + 1, num_lids), -1)
+        table[:-1, :file_lids] = service.levels
+        # 2. The row of each terminal; a file names sources by the GUID of the port or of the node.
+        row_of_guid = {guid: row for row, guid in enumerate(service.source_guids)}
+        node_guids = topology.attributes.get("node_guids", {})
+        rows = []
+        for guid in addresses.terminal_guids:
+            row_of_node = row_of_guid.get(node_guids.get(guid, ""), -1)
+            rows.append(row_of_guid.get(guid, row_of_node))
         levels = table[np.array(rows)[:, np.newaxis], addresses.terminal_lids]
-        apart = topology.terminal_switch[:, np.newaxis] != topology.terminal_switch
-        gaps = np.argwhere((levels < 0) & apart)
-        if gaps.size:
-            source, target = gaps[0].tolist()
+        # 3. Packets between terminals of one switch take no channel, and need no level.
+        is_routed = topology.terminal_switch[:, np.newaxis] != topology.terminal_switch
+        missing = np.argwhere((levels < 0) & is_routed)
+        if missing.size:
+            source, target = missing[0].tolist()
             raise InputError(
                 f"{path}: has no service level from terminal {topology.terminal_name(source)} to "
                 f"LID {int(addresses.terminal_lids[target])}"
@@ -124,16 +134,21 @@ class PresentTables(RoutingPlugin):
         return frozen_array(levels, np.int8)
 
 
-def _with_present_lids(topology: Topology, tables: ForwardingTables, file: str) -> Addresses:
-    """Return the addresses of a network with the LIDs in the tables, or those of the fabric."""
+def _with_table_lids(topology: Topology, tables: ForwardingTables, file: str) -> Addresses:
+    """Return the addresses of a network, with the LIDs that the file of the tables names.
+
+    Ports that the file does not name keep the LIDs of the network. `addresses_of` would number
+    ports without a LID by itself, which no forwarding table of the fabric knows.
+    """
     addresses = addresses_of(topology)
     lids = {**topology.attributes.get("lids", {})}
     lids |= {guid: lid for lid, guid in tables.guid_of_lid.items()}
-    unknown = [guid for guid in addresses.guids if guid not in lids]
-    if unknown:
+    without_lid = [guid for guid in addresses.guids if guid not in lids]
+    if without_lid:
         raise InputError(
-            f"{file}: does not name the LID of port {unknown[0]}, nor does the network"
+            f"{file}: does not name the LID of port {without_lid[0]}, nor does the network"
         )
+    # addresses list the ports of terminals first, then the switches
     lids_in_order = np.array([lids[guid] for guid in addresses.guids])
     return replace(
         addresses,

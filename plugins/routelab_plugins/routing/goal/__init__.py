@@ -65,13 +65,16 @@ class Goal(EscapeRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        escapes = count_ring_classes(grid, options.escape)
+        # classes 0 … escape_classes − 1 are the escape, and the next one is adaptive
+        escape_classes = count_ring_classes(grid, options.escape)
         return HopProgram(
             hop=hop,
             inject=inject,
-            tables=grid_tables(topology, [escapes, escapes + 1], deadlock=options.escape),
-            vc_classes=escapes + 1,
-            rest=escapes,
+            tables=grid_tables(
+                topology, [escape_classes, escape_classes + 1], deadlock=options.escape
+            ),
+            vc_classes=escape_classes + 1,
+            rest=escape_classes,
             candidates=len(grid.dims) + 1,
             by_occupancy=True,
             bubble=bubble_classes(grid, options.escape, 1),

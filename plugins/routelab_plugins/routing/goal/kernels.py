@@ -23,9 +23,14 @@ from routelab.kernels.hops import (
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Draw a direction for every dimension by its distances; STATE has the backward ones' bits."""
+    """Draw a direction for every dimension, weighted by distance.
+
+    Bit d of STATE is 1 if the packet crosses dimension d in the negative direction.
+    """
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
-    packets[packet, STATE] = weighted_directions(tables, source, target, random, False)
+    # GOAL, unlike RLBth, does not keep packets for near destinations on the short way
+    is_local = False
+    packets[packet, STATE] = weighted_directions(tables, source, target, random, is_local)
     return 0
 
 
@@ -33,16 +38,16 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer all channels in the drawn directions that are still needed, and the escape.
 
-    The plugin's own array holds the adaptive class and the one behind it.
+    The plugin's own array holds the adaptive class and its successor, which ends the range.
     """
     target, backwards = packets[packet, TARGET], packets[packet, STATE]
-    first, end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
+    adaptive, adaptive_end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
     count = 0
     for dimension in range(dimensions(tables)):
         sign = 1 - 2 * ((backwards >> dimension) & 1)
         steps = steps_with_sign(tables, dimension, switch, target, sign)
         if steps != 0:
             onward = channel_towards(tables, switch, dimension, steps)
-            count = offer(out, count, onward, first, end, 0)
-    onward, ring = directed_order_step(tables, 0, backwards, target, switch)
-    return offer(out, count, onward, ring, ring + 1, ESCAPE)
+            count = offer(out, count, onward, adaptive, adaptive_end, 0)
+    onward, escape_class = directed_order_step(tables, 0, backwards, target, switch)
+    return offer(out, count, onward, escape_class, escape_class + 1, ESCAPE)

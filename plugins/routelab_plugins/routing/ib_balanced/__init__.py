@@ -91,13 +91,17 @@ class IbBalanced(RoutingPlugin):
         search = TreeSearch(topology, self.parameters.seed, self.parameters.moves)
         trees, peak, fallback = unrestricted_trees(search)
         table = table_of_trees(topology, trees)
-        layer, ranks = first_fitting_layers(table, by_destination(table))
+        path_lane, ranks = first_fitting_layers(table, by_destination(table))
         if len(ranks) > self.parameters.vls:
-            solution, fewer = Solution(trees, peak, ranks), LaneSearch(search, fallback)
+            lane_search = LaneSearch(search, fallback)
+            solution = Solution(trees, peak, ranks)
             for lanes in STEPS:
                 if lanes < len(ranks) and len(solution.ranks) > self.parameters.vls:
-                    with_words = lanes <= self.parameters.vls and self.parameters.moves is None
-                    solution = fewer.fewer_lanes(solution, lanes, with_words=with_words)
+                    # words take some seconds, so they are searched for the last number of lanes
+                    is_last = lanes <= self.parameters.vls
+                    solution = lane_search.reduce_lanes(
+                        solution, lanes, with_words=is_last and self.parameters.moves is None
+                    )
             table = table_of_trees(topology, solution.trees)
-            layer = lanes_of(search, solution, table)
-        return table.with_vcs(np.repeat(layer, table.path_length), "plain")
+            path_lane = lanes_of(search, solution, table)
+        return table.with_vcs(np.repeat(path_lane, table.path_length), "plain")

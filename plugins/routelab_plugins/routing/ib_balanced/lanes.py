@@ -1,4 +1,14 @@
-"""Tables for fewer lanes than unrestricted trees need."""
+"""Tables for fewer lanes than unrestricted trees need.
+
+    solution on more lanes      trees, and an order of the channels for each lane
+    -> first lane               an order that the routes inside a spanning tree follow, and the most
+                                loaded turns of the trees where they can
+    -> other lanes              orders by first fit, for the routes that are illegal on the first
+    -> trees                    those with illegal routes grow again inside these orders
+    -> balanced, then improved  by moves of routes, and by new orders that all routes follow
+
+The *peak* of trees is their largest load, relative to its channel's capacity.
+"""
 
 from __future__ import annotations
 
@@ -33,24 +43,25 @@ from routelab_plugins.routing.ib_balanced.start import (
 )
 
 ROOTS = 32
-"""Most spanning trees to begin with."""
+"""Random roots of spanning trees that are tried after the center."""
 GROUP = 8
-"""Spanning trees of which the most promising is first on one lane."""
+"""On one lane, spanning trees are sorted in groups of this size, the most promising first."""
 DRAWS = 60
 """Largest number of new orders of channels."""
-MOST_FOR_WORDS = 300
-"""Largest number of switches of a network for which words are searched, in some seconds."""
+MOST_SWITCHES_FOR_WORDS = 300
+"""Largest network for which words are searched, in some seconds."""
 WORD_ROUNDS, LEGAL_ROUNDS = 400, 100
 """Rounds of the search for words."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Trees on some lanes.
+    """Trees, and the orders of channels that make their lanes free of deadlock.
 
     Attributes
     ----------
     trees : int32 array, shape (T, S)
+        Next channel of each switch to each terminal; −1 at the terminal's switch.
     peak : float
         Largest load relative to its channel's capacity.
     ranks : int32 array, shape (lanes, C)
@@ -63,53 +74,65 @@ class Solution:
 
 
 class LaneSearch:
-    """Fit a table into fewer and fewer lanes.
+    """Fit trees into fewer and fewer lanes.
 
     Parameters
     ----------
     search : TreeSearch
     fallback : int32 array, shape (T, S)
-        Trees that need one lane only; no result is worse.
+        Trees that need one lane only; no result has a larger peak.
     """
 
     def __init__(self, search: TreeSearch, fallback: Int32Array) -> None:
         self.search, self.fallback = search, fallback
-        rank = order_of_trees(search, fallback)
-        assert rank is not None
-        self.rank = rank
-        self.fallback_peak = search.peak(search.loads(all_routes(search.fabric), fallback)[0])
+        fallback_ranks = order_of_trees(search, fallback)
+        assert fallback_ranks is not None
+        self.fallback_ranks = fallback_ranks
+        fallback_load, _ = search.loads(all_routes(search.fabric), fallback)
+        self.fallback_peak = search.peak(fallback_load)
 
-    def fewer_lanes(self, more: Solution, lanes: int, *, with_words: bool) -> Solution:
-        """Return a solution on fewer lanes; its largest load is not smaller.
+    def reduce_lanes(self, previous: Solution, lanes: int, *, with_words: bool) -> Solution:
+        """Return a solution on fewer lanes; its peak is not smaller.
 
         Parameters
         ----------
-        more : Solution
-            With more lanes.
+        previous : Solution
+            Solution on more lanes.
         lanes : int
+            Number of lanes of the new solution.
         with_words : bool
             Whether to search for words, too, which takes some seconds.
         """
+        # 1. Start from several spanning trees, but spend at most about a quarter of the moves of
+        #    one search on them all. Starts below the previous peak do not count, because the load
+        #    must not rise with the number of lanes.
         search = self.search
-        least = Solution(self.fallback, self.fallback_peak, self.rank)
-        end = search.tried + search.moves // 4
-        for trees, ranks in self._starts(more, lanes):
+        best = Solution(self.fallback, self.fallback_peak, self.fallback_ranks)
+        last_move = search.tried + search.moves // 4
+        for trees, ranks in self._initial_trees(previous, lanes):
             legality = legality_of_orders(search.fabric, ranks)
-            if search.peak(search.loads(legality, trees)[0]) >= more.peak:
-                candidate = Solution(*search.balance(legality, trees, more.peak, rounds=1), ranks)
-                least = min(least, candidate, key=lambda solution: solution.peak)
-            if least.peak <= more.peak or search.tried > end:
+            load, _ = search.loads(legality, trees)
+            if search.peak(load) >= previous.peak:
+                trees, peak = search.balance(legality, trees, floor=previous.peak, rounds=1)
+                best = min(best, Solution(trees, peak, ranks), key=lambda solution: solution.peak)
+            if best.peak <= previous.peak or search.tried > last_move:
                 break
-        solution = improve(search, least, more.peak)
-        is_small = search.topology.num_switches <= MOST_FOR_WORDS
-        if with_words and is_small and solution.peak > more.peak:
-            inside_words = self._inside_words(more, lanes)
+        # 2. Draw new orders of the channels.
+        solution = improve(search, best, previous.peak)
+        # 3. Grow trees inside words, if that may still help.
+        is_small = search.topology.num_switches <= MOST_SWITCHES_FOR_WORDS
+        if with_words and is_small and solution.peak > previous.peak:
+            inside_words = self._inside_words(previous, lanes)
             if inside_words is not None and inside_words.peak < solution.peak:
                 solution = inside_words
         return solution
 
-    def _inside_words(self, more: Solution, lanes: int) -> Solution | None:
-        """Return trees inside the words of the routing `words`; None if a tree has a dead end."""
+    def _inside_words(self, previous: Solution, lanes: int) -> Solution | None:
+        """Return trees inside the words of the routing `words`; None if a route is illegal.
+
+        All turns of one spanning tree are legal in the last word, so that routes inside that tree
+        replace trees with dead ends.
+        """
         search = self.search
         words = WordSearch(
             search.topology, lanes, seed=search.seed, rounds=WORD_ROUNDS, legal_rounds=LEGAL_ROUNDS
@@ -118,111 +141,133 @@ class LaneSearch:
         ranks = words.ranks()
         legality = legality_of_orders(search.fabric, ranks)
         trees = search.no_trees()
-        for tree in search.grow(legality, trees, np.arange(len(trees))).tolist():
+        trees_with_dead_ends = search.grow(legality, trees, np.arange(len(trees)))
+        for tree in trees_with_dead_ends.tolist():
             target = int(search.topology.terminal_switch[tree])
-            trees[tree] = _tree_inside(search.topology, words.tree_channels, target)
-        if len(search.loads(legality, trees)[1]):
+            trees[tree] = _routes_inside_tree(search.topology, words.tree_channels, target)
+        _, illegal_trees = search.loads(legality, trees)
+        if len(illegal_trees):
             return None
-        solution = Solution(*search.balance(legality, trees, more.peak, rounds=1), ranks)
-        return improve(search, solution, more.peak)
+        trees, peak = search.balance(legality, trees, floor=previous.peak, rounds=1)
+        return improve(search, Solution(trees, peak, ranks), previous.peak)
 
-    def _starts(self, more: Solution, lanes: int) -> Iterator[tuple[Int32Array, Int32Array]]:
+    def _initial_trees(
+        self, previous: Solution, lanes: int
+    ) -> Iterator[tuple[Int32Array, Int32Array]]:
         """Yield trees, and orders of the channels that they follow, from several spanning trees.
 
         The routes inside a spanning tree replace trees with dead ends; they are legal on the first
         lane. The other lanes are filled by first fit.
         """
         search = self.search
-        table = table_of_trees(search.topology, more.trees)
+        table = table_of_trees(search.topology, previous.trees)
         order = by_destination(table)
-        for inside, ranks in self._first_lanes(more, GROUP if lanes == 1 else 1):
+        group_size = GROUP if lanes == 1 else 1
+        for spanning_routes, ranks in self._first_lanes(previous, group_size):
             legality = legality_of_orders(search.fabric, ranks)
             if lanes > 1:
-                layer, _ = choose_layers(search.fabric, legality, more.trees)
-                unplaced = order[layer_of_paths(table, layer)[order] < 0]
-                _, other_ranks = first_fitting_layers(table, unplaced, lanes - 1)
+                layer, _ = choose_layers(search.fabric, legality, previous.trees)
+                is_illegal = layer_of_paths(table, layer) < 0
+                unplaced = order[is_illegal[order]]
+                _, other_ranks = first_fitting_layers(table, unplaced, limit=lanes - 1)
                 ranks = np.concatenate((ranks, other_ranks))
                 legality = legality_of_orders(search.fabric, ranks)
-            trees = more.trees.copy()
-            _, illegal = search.loads(legality, trees)
-            dead = search.grow(legality, trees, illegal)
-            trees[dead] = inside[dead]
+            trees = previous.trees.copy()
+            _, illegal_trees = search.loads(legality, trees)
+            trees_with_dead_ends = search.grow(legality, trees, illegal_trees)
+            trees[trees_with_dead_ends] = spanning_routes[trees_with_dead_ends]
             yield trees, ranks
 
-    def _first_lanes(self, more: Solution, group: int) -> Iterator[tuple[Int32Array, Int32Array]]:
+    def _first_lanes(
+        self, previous: Solution, group_size: int
+    ) -> Iterator[tuple[Int32Array, Int32Array]]:
         """Yield the routes inside spanning trees, and an order of the channels that they follow.
 
-        The order also follows the most loaded turns of the trees on more lanes, each unless those
-        before it forbid it. In a group, the order that keeps most of their load is first.
+        The order also follows the most loaded turns of the previous trees, each unless those before
+        it forbid it. In a group, the order that allows most of their load comes first.
         """
         search, topology = self.search, self.search.topology
-        free = all_routes(search.fabric)
-        load = turn_loads(search.fabric, free, more.trees)
+        unrestricted = all_routes(search.fabric)
+        load = turn_loads(search.fabric, unrestricted, previous.trees)
         rng = np.random.default_rng(search.seed)
         roots = [center(topology), *rng.permutation(topology.num_switches)[:ROOTS].tolist()]
-        for first in range(0, len(roots), group):
+        for first in range(0, len(roots), group_size):
             candidates = []
-            for root in roots[first : first + group]:
-                inside = spanning_trees_from(search, root)
-                always = turn_loads(search.fabric, free, inside) > 0
-                turns = np.lexsort((-load, ~always))
-                turns = turns[(load > 0)[turns] | always[turns]]
-                rank = order_of_turns(search.fabric, turns)[None]
-                allowed = legality_of_orders(search.fabric, rank).turns > 0
-                candidates.append((int(load[allowed].sum()), inside, rank))
+            for root in roots[first : first + group_size]:
+                spanning_routes = spanning_trees_from(search, root)
+                is_in_tree = turn_loads(search.fabric, unrestricted, spanning_routes) > 0
+                # the turns inside the spanning tree, then all others by falling load
+                turns = np.lexsort((-load, ~is_in_tree))
+                turns = turns[(load > 0)[turns] | is_in_tree[turns]]
+                ranks = order_of_turns(search.fabric, turns)[None]
+                is_allowed = legality_of_orders(search.fabric, ranks).turns > 0
+                candidates.append((int(load[is_allowed].sum()), spanning_routes, ranks))
             candidates.sort(key=lambda candidate: -candidate[0])
-            for _, inside, rank in candidates:
-                yield inside, rank
+            for _, spanning_routes, ranks in candidates:
+                yield spanning_routes, ranks
 
 
-def _tree_inside(topology: Topology, channels: Int64Array, target: int) -> Int32Array:
-    """Return the channel out of each switch towards a target, over some channels that form a tree.
+def _routes_inside_tree(topology: Topology, channels: Int64Array, target: int) -> Int32Array:
+    """Return the next channel of each switch to a target, inside a spanning tree.
 
-    The channel of the target, and of switches that the tree does not join with it, is -1.
+    Parameters
+    ----------
+    topology : Topology
+    channels : int64 array
+        Channels of the spanning tree, in both directions.
+    target : int
+
+    Returns
+    -------
+    next_channel : int32 array, shape (S,)
+        −1 at the target, and at switches that the tree does not join with it.
     """
-    tree = np.full(topology.num_switches, -1, dtype=np.int32)
-    arriving: dict[int, list[int]] = {}
+    next_channel = np.full(topology.num_switches, -1, dtype=np.int32)
+    channels_into: dict[int, list[int]] = {}
     for channel in channels.tolist():
-        arriving.setdefault(int(topology.channel_target[channel]), []).append(channel)
-    waiting = deque((target,))
-    while waiting:
-        for channel in arriving.get(waiting.popleft(), []):
+        channels_into.setdefault(int(topology.channel_target[channel]), []).append(channel)
+    queue = deque((target,))
+    while queue:
+        for channel in channels_into.get(queue.popleft(), []):
             source = int(topology.channel_source[channel])
-            if source != target and tree[source] < 0:
-                tree[source] = channel
-                waiting.append(source)
-    return tree
+            if source != target and next_channel[source] < 0:
+                next_channel[source] = channel
+                queue.append(source)
+    return next_channel
 
 
 def improve(search: TreeSearch, solution: Solution, floor: float) -> Solution:
-    """Balance trees inside the orders of their lanes, and draw new orders that they follow."""
+    """Draw new orders of the channels that all routes follow, and balance the trees inside them.
+
+    Other orders allow other moves of routes. The search ends at a peak of `floor`, or after about a
+    quarter of the moves of one search.
+    """
     rng = np.random.default_rng(search.seed)
     trees, peak, ranks = solution.trees, solution.peak, solution.ranks
     legality = legality_of_orders(search.fabric, ranks)
-    end = search.tried + search.moves // 4
+    last_move = search.tried + search.moves // 4
     for _ in range(DRAWS):
-        if peak <= floor or search.tried > end:
+        if peak <= floor or search.tried > last_move:
             break
-        drawn = _draw_orders(search, legality, trees, len(ranks), rng)
-        new_legality = legality_of_orders(search.fabric, drawn)
-        new_trees, reached = search.balance(new_legality, trees, floor, rounds=1)
-        if reached <= peak:
-            trees, peak, ranks, legality = new_trees, reached, drawn, new_legality
+        new_ranks = _draw_orders(search, legality, trees, len(ranks), rng)
+        new_legality = legality_of_orders(search.fabric, new_ranks)
+        new_trees, new_peak = search.balance(new_legality, trees, floor, rounds=1)
+        # equal peaks are accepted, so that the next draw starts from other trees
+        if new_peak <= peak:
+            trees, peak, ranks, legality = new_trees, new_peak, new_ranks, new_legality
     return Solution(trees, peak, ranks)
 
 
 def _draw_orders(
     search: TreeSearch, legality: Legality, trees: Int32Array, lanes: int, rng: np.random.Generator
 ) -> Int32Array:
-    """Return random orders of the channels that the routes on each lane follow."""
-    _, used = choose_layers(search.fabric, legality, trees)
-    drawn = [
-        order_channels(
-            search.fabric, used, np.int64(lane), rng.permutation(search.topology.num_channels)
-        )
-        for lane in range(lanes)
-    ]
-    return np.array(drawn, np.int32)
+    """Return a random order of the channels for each lane that its routes follow."""
+    _, used_layers = choose_layers(search.fabric, legality, trees)
+    ranks = []
+    for lane in range(lanes):
+        priority = rng.permutation(search.topology.num_channels)
+        ranks.append(order_channels(search.fabric, used_layers, np.int64(lane), priority))
+    return np.array(ranks, np.int32)
 
 
 def lanes_of(search: TreeSearch, solution: Solution, table: RouteTable) -> Int32Array:
@@ -233,6 +278,7 @@ def lanes_of(search: TreeSearch, solution: Solution, table: RouteTable) -> Int32
 
 
 def layer_of_paths(table: RouteTable, layer: Int8Array) -> Int8Array:
-    """Return the layer of each path from that of each switch and terminal; shape (K,)."""
-    paths: Int8Array = layer[table.topology.endpoints].reshape(-1)[table.path_pair]
-    return paths
+    """Return the layer of each path; int8, shape (K,). `layer` is by (switch, terminal)."""
+    pair_layer = layer[table.topology.endpoints].reshape(-1)
+    path_layer: Int8Array = pair_layer[table.path_pair]
+    return path_layer

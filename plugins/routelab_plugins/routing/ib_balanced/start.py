@@ -1,4 +1,8 @@
-"""Trees to begin with: without restrictions, and for one lane."""
+"""Trees to begin with: without restrictions, and for one lane.
+
+Trees are int32 arrays of shape (T, S): the next channel of each switch to each terminal, −1 at the
+terminal's switch and where no route exists.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +20,34 @@ from routelab.toolkit.grids import full_grid
 
 
 def unrestricted_trees(search: TreeSearch) -> tuple[Int32Array, float, Int32Array]:
-    """Return balanced trees, their largest load, and trees that need one lane only."""
+    """Return balanced trees without restrictions, and a fallback for one lane.
+
+    Returns
+    -------
+    trees : int32 array, shape (T, S)
+    peak : float
+        Their largest load, relative to its channel's capacity.
+    fallback : int32 array, shape (T, S)
+        Trees that need one lane only: those of a fat tree or up*/down* trees, whichever is better.
+    """
+    # Of equal peaks the first result counts, so trees that need fewer lanes are put in front.
     legality = all_routes(search.fabric)
     fallback = up_down_trees(search)
+    fallback_load, _ = search.loads(legality, fallback)
+    fallback_peak = search.peak(fallback_load)
     grown = search.no_trees()
     search.grow(legality, grown, np.arange(len(grown)))
     results = [search.balance(legality, grown)]
-    fallback_peak = search.peak(search.loads(legality, fallback)[0])
-    leveled = trees_of_levels(search)
-    if leveled is not None:
-        # first, as its routes need one lane only
-        results.insert(0, search.balance(legality, leveled, rounds=1))
-        peak = search.peak(search.loads(legality, leveled)[0])
-        if peak <= fallback_peak:
-            fallback, fallback_peak = leveled, peak
-    on_torus = trees_of_torus(search.topology)
-    if on_torus is not None:
-        # first, as its routes need few lanes
-        results.insert(0, search.balance(legality, on_torus))
+    level_trees = trees_of_levels(search)
+    if level_trees is not None:
+        results.insert(0, search.balance(legality, level_trees, rounds=1))
+        level_load, _ = search.loads(legality, level_trees)
+        level_peak = search.peak(level_load)
+        if level_peak <= fallback_peak:
+            fallback, fallback_peak = level_trees, level_peak
+    torus_trees = trees_of_torus(search.topology)
+    if torus_trees is not None:
+        results.insert(0, search.balance(legality, torus_trees))
     if min(peak for _, peak in results) > fallback_peak:
         results.append(search.balance(legality, fallback))
     trees, peak = min(results, key=lambda result: result[1])
@@ -46,8 +60,9 @@ def trees_of_levels(search: TreeSearch) -> Int32Array | None:
     if level is None:
         return None
     trees = trees_by_levels(search.topology, level)
-    reached = 1 + np.count_nonzero(trees >= 0, axis=1)
-    return trees if np.array_equal(reached, search.sources) else None
+    # the terminal's switch has no next channel, but counts among the sources
+    num_sources = 1 + np.count_nonzero(trees >= 0, axis=1)
+    return trees if np.array_equal(num_sources, search.sources) else None
 
 
 def trees_of_torus(topology: Topology) -> Int32Array | None:
@@ -61,6 +76,8 @@ def trees_of_torus(topology: Topology) -> Int32Array | None:
     if grid is None or directions.reason is not None or topology.coordinates is None:
         return None
     trees = np.full((topology.num_terminals, topology.num_switches), -1, np.int32)
+    # From the last dimension to the first: each overwrites the channels of later ones, because a
+    # route goes by the first dimension whose coordinates differ.
     for d in reversed(range(len(grid.dims))):
         position = topology.coordinates[:, d]
         target = position[topology.terminal_switch, None]
@@ -70,6 +87,7 @@ def trees_of_torus(topology: Topology) -> Int32Array | None:
             is_half_way = twice == grid.dims[d]
             ahead = (twice < grid.dims[d]) | (is_half_way & (target % 2 == 0))
         up, down = directions.out_channel[:, [d, d + len(grid.dims)]].T
+        # the other direction where the switch has no channel in this one
         step = np.where((ahead & (up >= 0)) | (down < 0), up, down)
         trees = np.where(position == target, trees, step).astype(np.int32)
     return trees
@@ -78,26 +96,27 @@ def trees_of_torus(topology: Topology) -> Int32Array | None:
 def order_of_trees(search: TreeSearch, trees: Int32Array) -> Int32Array | None:
     """Return an order of the channels that all routes follow, shape (1, C); None if none exists."""
     legality = all_routes(search.fabric)
-    _, used = choose_layers(search.fabric, legality, trees)
-    any_order = np.arange(search.topology.num_channels)
-    rank = order_channels(search.fabric, used, np.int64(0), any_order)
+    _, used_layers = choose_layers(search.fabric, legality, trees)
+    priority = np.arange(search.topology.num_channels)
+    rank = order_channels(search.fabric, used_layers, np.int64(0), priority)
+    # a negative rank marks a channel on or behind a cycle of dependencies
     return rank[None] if rank.min(initial=0) >= 0 else None
 
 
 def spanning_trees_from(search: TreeSearch, root: int) -> Int32Array:
     """Return the routes inside breadth-first trees: from `root`, and one per further component."""
     targets = search.topology.terminal_switch
-    trees, waiting = search.no_trees(), np.arange(len(targets))
-    while len(waiting):
-        grown, inside = trees_in_spanning_tree(search.topology, root, targets[waiting])
-        trees[waiting[inside]] = grown[inside]
-        waiting = waiting[~inside]
-        root = int(targets[waiting[0]]) if len(waiting) else root
+    trees, unrouted = search.no_trees(), np.arange(len(targets))
+    while len(unrouted):
+        grown, is_in_component = trees_in_spanning_tree(search.topology, root, targets[unrouted])
+        trees[unrouted[is_in_component]] = grown[is_in_component]
+        unrouted = unrouted[~is_in_component]
+        root = int(targets[unrouted[0]]) if len(unrouted) else root
     return trees
 
 
 def up_down_trees(search: TreeSearch) -> Int32Array:
-    """Grow trees of up*/down* routes: towards switches near the center, then away from it.
+    """Return trees of up*/down* routes, which go towards the center, then away from it.
 
     Switches have breadth-first numbers; a channel to a smaller number leads up. A route that goes
     up leaves switches of falling numbers, and one that goes down switches of rising numbers. So in

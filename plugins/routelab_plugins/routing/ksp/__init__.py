@@ -52,19 +52,22 @@ class Ksp(RoutingPlugin):
     def route(self, topology: Topology) -> RouteTable:
         """Return the table of the k shortest simple paths."""
         paths = shortest_simple_paths(topology, self.parameters.k, self.parameters.seed)
-        several = np.diff(paths.pair_start)
+        paths_of_pair = np.diff(paths.pair_start)
         # The n-th hop of a path has class n: a running sum of 1 for each hop, which falls back to 0
-        # where a path begins. That takes as little memory as the result.
+        # where a path begins. For paths of 3 and 2 hops, the sum of 0 1 1 −2 1 is 0 1 2 0 1. That
+        # takes as little memory as the result.
         lengths = paths.lengths[paths.lengths > 0]
         hop_class = np.ones(lengths.sum(dtype=np.int64), np.int16)
         hop_class[:1] = 0
         hop_class[np.cumsum(lengths[:-1], dtype=np.int64)] = 1 - lengths[:-1]
         np.cumsum(hop_class, dtype=np.int16, out=hop_class)
+        # pairs without a path have no weights, but must not divide by 0
+        share_of_path = 1 / np.maximum(paths_of_pair, 1)
         return RouteTable.create(
             topology,
             pair_start=paths.pair_start,
             path_start=paths.hop_start,
-            path_weight=np.repeat(1 / np.maximum(several, 1), several),
+            path_weight=np.repeat(share_of_path, paths_of_pair),
             hop_channel=paths.hops,
             hop_vc=hop_class,
         )

@@ -75,7 +75,8 @@ class KspUgal(HopRoutingPlugin):
             return reason
         paths, names = self._paths(topology), topology.switch_names
         if pair := paths.pair_without_path:
-            return f"no path leads from {names[pair[0]]} to {names[pair[1]]}"
+            source, target = pair
+            return f"no path leads from {names[source]} to {names[target]}"
         hops, source, target = paths.longest
         if virtual_channels < hops:
             return (
@@ -96,7 +97,7 @@ class KspUgal(HopRoutingPlugin):
         if reason := self.supports(topology, virtual_channels):
             raise UnsupportedError(reason)
         paths, options = self._paths(topology), self.parameters
-        max_hops = paths.longest[0]
+        max_hops, _, _ = paths.longest
         return HopProgram(
             hop=hop,
             inject=inject,

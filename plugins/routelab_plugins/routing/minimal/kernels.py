@@ -9,18 +9,22 @@ from routelab.kernels.hops import TARGET, hop_kernel, table
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer all channels that come nearer, on the class behind that of the last hop."""
-    to = np.uint64(distances_to(tables, packets[packet, TARGET]))
-    distance = tables[to + u(switch)]
+    """Offer all channels that come nearer, on the class after that of the last hop.
+
+    At injection `vc` is −1, so that the first hop takes class 0.
+    """
+    distances = np.uint64(distances_to(tables, packets[packet, TARGET]))
+    distance = tables[distances + u(switch)]
     first, end = leaving(tables, switch)
     # read once: for all the compiler knows, `out` may overwrite them
     channels, targets = u(table(tables, CHANNELS)), u(table(tables, TARGETS))
     count = np.uint64(0)
-    for place in range(first, end):
-        next_switch = u(tables[targets + u(place)])
-        out[count, u(0)] = tables[channels + u(place)]
+    for entry in range(first, end):
+        next_switch = u(tables[targets + u(entry)])
+        out[count, u(0)] = tables[channels + u(entry)]
         out[count, u(1)] = vc + 1
         out[count, u(2)] = 0
-        # a branch would be mispredicted, which takes longer than the rest of the loop
-        count += u(tables[to + next_switch] == distance - 1)
+        # The next candidate overwrites this one if it does not come nearer. A branch would be
+        # mispredicted, which takes longer than the rest of the loop.
+        count += u(tables[distances + next_switch] == distance - 1)
     return np.int64(count)

@@ -43,23 +43,26 @@ class MinimalAdaptive(EscapeRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        escapes = count_ring_classes(grid, options.escape)
+        # classes 0 … escape_classes − 1 are the escape, and the next one is adaptive
+        escape_classes = count_ring_classes(grid, options.escape)
+        # half-way round an even ring, channels in both directions come nearer
         even_rings = sum(
             ring and size % 2 == 0 for size, ring in zip(grid.dims, grid.wrap, strict=True)
         )
-        ways = len(grid.dims) + even_rings
+        most_minimal_channels = len(grid.dims) + even_rings
         return HopProgram(
             hop=hop,
             tables=grid_tables(
                 topology,
-                [escapes, escapes + 1],
+                [escape_classes, escape_classes + 1],
                 deadlock=options.escape,
                 ties=options.ties,
             ),
-            vc_classes=escapes + 1,
-            rest=escapes,
-            candidates=ways + 1,
+            vc_classes=escape_classes + 1,
+            rest=escape_classes,
+            candidates=most_minimal_channels + 1,
             by_occupancy=True,
+            # random ties change the escape that hop offers
             fixed=options.ties != "random",
             bubble=bubble_classes(grid, options.escape, 1),
             max_hops=grid_diameter(grid),

@@ -16,18 +16,19 @@ from routelab.kernels.hops import ESCAPE, SOURCE, TARGET, hop_kernel, table
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer all channels that come nearer, on all adaptive virtual channels, and the escape.
 
-    The plugin's own array holds the adaptive class and the one behind it.
+    The plugin's own array holds the adaptive class and its successor, which ends the range.
     """
     target = packets[packet, TARGET]
-    first, end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
+    adaptive, adaptive_end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
     count = 0
     for dimension in range(dimensions(tables)):
         steps = shortest_steps(tables, dimension, switch, target)
         if steps != 0:
             onward = channel_towards(tables, switch, dimension, steps)
-            count = offer(out, count, onward, first, end, 0)
+            count = offer(out, count, onward, adaptive, adaptive_end, 0)
+            # both ways round the ring come nearer
             if is_half_ring(tables, dimension, steps):
                 onward = channel_towards(tables, switch, dimension, -steps)
-                count = offer(out, count, onward, first, end, 0)
-    onward, ring = order_step(tables, 0, packets[packet, SOURCE], target, switch, random)
-    return offer(out, count, onward, ring, ring + 1, ESCAPE)
+                count = offer(out, count, onward, adaptive, adaptive_end, 0)
+    onward, escape_class = order_step(tables, 0, packets[packet, SOURCE], target, switch, random)
+    return offer(out, count, onward, escape_class, escape_class + 1, ESCAPE)

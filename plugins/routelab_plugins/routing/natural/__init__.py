@@ -26,7 +26,8 @@ class Natural(HopRoutingPlugin):
     name = "natural"
     summary = "The usual minimal routing of the network's family"
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
-    # the weakest of the three: an acyclic program has no rings under bubble flow control
+    # The weakest proof of the three: `bubble` also holds for an acyclic program, which has no rings
+    # under bubble flow control.
     proof = "bubble"
     Parameters = NaturalParameters
 
@@ -47,6 +48,7 @@ class Natural(HopRoutingPlugin):
         return self._part(topology).prepare(topology, virtual_channels)
 
     def _part(self, topology: Topology) -> RoutingPart:
+        """Return the routing of the network's family."""
         if topology.family in ("torus", "mesh"):
             return self.parts["grid"]
         return self.parts["dragonfly" if topology.family == "dragonfly" else "other"]

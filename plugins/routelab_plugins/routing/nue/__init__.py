@@ -84,8 +84,8 @@ class Nue(RoutingPlugin):
         blocks = blocks_of_lanes(topology, self.parameters.vls)
         solution = LaneTrees(topology, blocks)
         for _ in range(self.parameters.orders - 1):
-            drawn = LaneTrees(topology, blocks, rng)
-            solution = min(solution, drawn, key=lambda trees: trees.peak)
+            in_random_order = LaneTrees(topology, blocks, rng)
+            solution = min(solution, in_random_order, key=lambda trees: trees.peak)
         for _ in range(self.parameters.rounds - 1):
             solution.route()
         table = table_of_trees(topology, solution.trees)
@@ -101,7 +101,7 @@ class LaneTrees:
     ----------
     topology : Topology
     blocks : list of (int, int64 array)
-        Lanes and their terminals, separately for each part of the network.
+        A lane and its terminals, for each lane in each connected part of the network.
     rng : Generator or None
         Draws the order of the terminals of each block, and the root of its spanning tree; None:
         the order is that of the block, and the root is the most central switch.
@@ -109,8 +109,9 @@ class LaneTrees:
     Attributes
     ----------
     lane : int64 array, shape (T,)
+        Lane of each terminal's tree.
     trees : int32 array, shape (T, S)
-        Trees of the best round so far.
+        Next channels of the best round so far; −1 at the terminal's switch.
     peak : float
         Their largest load relative to its channel's capacity.
     islands, escaped : int
@@ -129,23 +130,27 @@ class LaneTrees:
         self.lane = np.zeros(topology.num_terminals, np.int64)
         self.escape = np.full((topology.num_terminals, topology.num_switches), -1, np.int32)
         order = []
-        for number, block in blocks:
-            targets = topology.terminal_switch[block]
-            root = _median(topology, targets) if rng is None else int(rng.choice(targets))
-            self.lane[block] = number
-            self.escape[block], _ = trees_in_spanning_tree(topology, root, targets)
-            order.append(block if rng is None else rng.permutation(block))
+        for lane, terminals in blocks:
+            targets = topology.terminal_switch[terminals]
+            root = _median_switch(topology, targets) if rng is None else int(rng.choice(targets))
+            self.lane[terminals] = lane
+            self.escape[terminals], _ = trees_in_spanning_tree(topology, root, targets)
+            order.append(terminals if rng is None else rng.permutation(terminals))
         self.order = np.concatenate(order)
         self.lanes = escape_lane_graphs(
             self.fabric, self.escape, self.lane, np.int64(self.lane.max(initial=0) + 1)
         )
-        self.current = np.full_like(self.escape, -1)
+        # trees and loads of the last round, which the next one changes
+        self.last_trees = np.full_like(self.escape, -1)
         self.load = np.zeros(topology.num_channels, np.int64)
-        self.trees, self.peak = self.current, np.inf
+        self.trees, self.peak = self.last_trees, np.inf
         self.route()
 
     def route(self) -> None:
-        """Route all terminals once, and keep the trees if they are the best so far."""
+        """Route all terminals once, and keep the trees if they are the best so far.
+
+        The kernel updates `lanes`, `last_trees` and `load`.
+        """
         self.islands, self.escaped = nue_round(
             self.fabric,
             self.legality,
@@ -153,25 +158,36 @@ class LaneTrees:
             self.escape,
             self.lane,
             self.order,
-            self.current,
+            self.last_trees,
             self.load,
         )
         peak = float((self.load / self.topology.channel_capacity).max(initial=0.0))
         if peak < self.peak:
-            self.trees, self.peak = self.current.copy(), peak
+            self.trees, self.peak = self.last_trees.copy(), peak
 
 
 def blocks_of_lanes(topology: Topology, vls: int) -> list[tuple[int, Int64Array]]:
-    """Divide the terminals of each part of the network, in breadth-first order, into lanes."""
+    """Divide the terminals of each connected part of the network evenly into lanes.
+
+    Terminals that are near each other share a lane: they are divided in breadth-first order from
+    the center of their part.
+
+    Returns
+    -------
+    list of (int, int64 array)
+        A lane and its terminals, for each lane in each part.
+    """
     blocks = []
-    waiting = np.ones(topology.num_terminals, np.bool_)
-    while waiting.any():
-        hops = _hops_from_center(topology, int(np.argmax(waiting)))
-        members = np.flatnonzero(waiting & (hops[topology.terminal_switch] >= 0))
-        waiting[members] = False
+    is_undivided = np.ones(topology.num_terminals, np.bool_)
+    while is_undivided.any():
+        hops = _hops_from_center(topology, terminal=int(np.argmax(is_undivided)))
+        members = np.flatnonzero(is_undivided & (hops[topology.terminal_switch] >= 0))
+        is_undivided[members] = False
         members = members[np.argsort(hops[topology.terminal_switch[members]], kind="stable")]
-        parts = np.array_split(members, vls)
-        blocks += [(number, block) for number, block in enumerate(parts) if len(block)]
+        for lane, terminals in enumerate(np.array_split(members, vls)):
+            # with fewer terminals than lanes, some lanes have none
+            if len(terminals):
+                blocks.append((lane, terminals))
     return blocks
 
 
@@ -179,20 +195,22 @@ def _hops_from_center(topology: Topology, terminal: int) -> Int32Array:
     """Return the hops from the center of a terminal's part; int32, shape (S,), −1 outside it."""
     hops = np.empty(topology.num_switches, np.int32)
     queue = np.empty(topology.num_switches, np.int32)
-    arrays = (*topology.outgoing, topology.channel_target)
-    hop_distances(*arrays, int(topology.terminal_switch[terminal]), hops, queue)
-    farthest = np.where(hops >= 0, eccentricities(*arrays), topology.num_switches + 1)
-    hop_distances(*arrays, int(np.argmin(farthest)), hops, queue)
+    graph = (*topology.outgoing, topology.channel_target)
+    hop_distances(*graph, int(topology.terminal_switch[terminal]), hops, queue)
+    # the center has the least eccentricity; no switch outside the part may become it
+    eccentricity = np.where(hops >= 0, eccentricities(*graph), topology.num_switches + 1)
+    hop_distances(*graph, int(np.argmin(eccentricity)), hops, queue)
     return hops
 
 
-def _median(topology: Topology, targets: Int32Array) -> int:
-    """Return the switch with the least sum of distances to some switches of its part."""
+def _median_switch(topology: Topology, targets: Int32Array) -> int:
+    """Return the switch with the least sum of distances to some switches, all in one part."""
     hops = np.empty(topology.num_switches, np.int32)
     queue = np.empty(topology.num_switches, np.int32)
-    arrays = (*topology.outgoing, topology.channel_target)
+    graph = (*topology.outgoing, topology.channel_target)
     total = np.zeros(topology.num_switches, np.int64)
     for target, count in zip(*np.unique(targets, return_counts=True), strict=True):
-        hop_distances(*arrays, int(target), hops, queue)
+        hop_distances(*graph, int(target), hops, queue)
+        # a switch of another part counts as farther away than any switch of this one
         total += np.where(hops >= 0, hops, topology.num_switches) * count
     return int(np.argmin(total))

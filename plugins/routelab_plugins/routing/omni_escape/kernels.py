@@ -19,22 +19,24 @@ DEROUTES, PENALTY = DIMENSIONS + 1, DIMENSIONS + 2
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer hops in all unaligned dimensions and escapes; escapes only behind an escape.
 
-    STATE is the number of hops that the packet has taken when it arrives, if it takes no deroute.
+    STATE is the number of hops that the whole route has if it has no deroutes.
     """
     if vc == ESCAPES:
         return offer_escapes(tables, HAMMING_OWN, packets, packet, switch, channel, vc, 0, out)
     position = coordinates_of(tables, switch)
     target = coordinates_of(tables, packets[packet, TARGET])
-    expected = packets[packet, HOPS] + unaligned(tables, position, target)
+    # hops of the whole route if no more deroutes follow: every deroute so far made it one longer
+    route_hops = packets[packet, HOPS] + unaligned(tables, position, target)
     if channel < 0:
-        packets[packet, STATE] = expected
+        packets[packet, STATE] = route_hops
     numbers, unit = table(tables, OWN), unit_flits(tables)
-    may_deroute = expected - packets[packet, STATE] < tables[numbers + DEROUTES]
+    may_deroute = route_hops - packets[packet, STATE] < tables[numbers + DEROUTES]
+    # in units, as the engine counts occupancy, and rounded
     penalty = (tables[numbers + PENALTY] + unit // 2) // unit
     first, end = leaving(tables, switch)
     count = 0
-    for place in range(first, end):
-        onward, next_switch = channel_at(tables, place)
+    for entry in range(first, end):
+        onward, next_switch = channel_at(tables, entry)
         d = dimension_of(tables, onward)
         if tables[position + d] == tables[target + d]:
             continue

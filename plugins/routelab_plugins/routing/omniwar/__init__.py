@@ -89,13 +89,14 @@ class Omniwar(HopRoutingPlugin):
         if reason := not_hamming(topology):
             raise UnsupportedError(reason)
         deroutes, dimensions = self.parameters.deroutes, coordinates(topology).shape[1]
-        classes, first = virtual_channels, 0
+        # all virtual channels are classes, and every packet starts in class 0
+        classes, class_and_distance = virtual_channels, 0
         if deroutes is not None:
-            # a packet has a class for each minimal hop and each deroute, and no other
-            classes, first = dimensions + deroutes, dimensions
+            # a packet at distance d starts in class N - d, so that N + M classes allow M deroutes
+            classes, class_and_distance = dimensions + deroutes, dimensions
         return HopProgram(
             hop=hop,
-            tables=hamming_tables(topology, [classes, first]),
+            tables=hamming_tables(topology, [classes, class_and_distance]),
             vc_classes=classes,
             candidates=most_channels(topology),
             ranking="best",

@@ -10,26 +10,28 @@ from routelab.kernels.families.hamming_hops import (
 from routelab.kernels.graph_hops import OWN, channel_at, leaving
 from routelab.kernels.hops import PHASE, TARGET, hop_kernel, table
 
-CLASSES, FIRST = DIMENSIONS + 1, DIMENSIONS + 2
-"""Numbers of the algorithm: classes of virtual channels; least sum of the class of the first hop
-and the distance."""
+CLASSES, CLASS_AND_DISTANCE = DIMENSIONS + 1, DIMENSIONS + 2
+"""Numbers of the algorithm: classes of virtual channels; N of the class N - d in which a packet at
+distance d starts (0: every packet starts in class 0)."""
 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer minimal hops, and deroutes while classes remain for the minimal hops behind them."""
+    """Offer minimal hops, and deroutes while classes remain for the minimal hops after them."""
     position = coordinates_of(tables, switch)
     target = coordinates_of(tables, packets[packet, TARGET])
     hops_left = unaligned(tables, position, target)
     numbers = table(tables, OWN)
-    name = vc + 1
+    vc_class = vc + 1
     if channel < 0:
-        name = max(0, tables[numbers + FIRST] - hops_left)
-    may_deroute = tables[numbers + CLASSES] - name > hops_left
+        vc_class = max(0, tables[numbers + CLASS_AND_DISTANCE] - hops_left)
+    # A deroute takes one class, and as many minimal hops remain after it as before. So there must
+    # be more classes than minimal hops, from the class of this hop on.
+    may_deroute = tables[numbers + CLASSES] - vc_class > hops_left
     first, end = leaving(tables, switch)
     count = 0
-    for place in range(first, end):
-        onward, next_switch = channel_at(tables, place)
+    for entry in range(first, end):
+        onward, next_switch = channel_at(tables, entry)
         d = dimension_of(tables, onward)
         if tables[position + d] == tables[target + d]:
             continue
@@ -37,8 +39,10 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         if not (aligns or may_deroute):
             continue
         out[count, 0] = onward
-        out[count, 1] = name
+        out[count, 1] = vc_class
         phase = packets[packet, PHASE]
-        out[count, 2] = congestion_weight(tables, queues, onward, phase, name, hops_left, aligns)
+        out[count, 2] = congestion_weight(
+            tables, queues, onward, phase, vc_class, hops_left, aligns
+        )
         count += 1
     return count

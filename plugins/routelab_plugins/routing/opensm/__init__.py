@@ -56,7 +56,10 @@ ROOTED = ("updn", "dnup")
 MAX_OP_VLS = {"1": 1, "2": 2, "4": 3, "8": 4}
 """Codes of numbers of virtual lanes in OpenSM's options."""
 AXES = "xyz"
+PORTGROUP_MAX_PORTS = 16
+"""OpenSM's default for the largest number of hosts at a switch of a torus."""
 LFTS = "opensm-lfts.dump"
+"""OpenSM's dump of the forwarding tables."""
 
 
 class OpenSMParameters(Parameters):
@@ -100,7 +103,7 @@ class OpenSM(RoutingPlugin):
         return {"OpenSM": program_version(program)} if program else {}
 
     def supports(self, topology: Topology) -> str | None:
-        """Require the programs, two-way links, and a host."""
+        """Require the programs, two-way links, a host, and a shape that the engine supports."""
         reason = missing_programs()
         if reason is not None:
             return reason
@@ -123,22 +126,25 @@ class OpenSM(RoutingPlugin):
         InputError
             If the tables have a loop or lack an entry.
         """
+        # 1. The tables of the whole network by (switch, LID): −1 without an entry. OpenSM does not
+        #    run for parts without hosts; there switches have an entry for themselves only, port 0.
         addresses = addresses_of(topology)
         ports = np.full((topology.num_switches, int(addresses.lids.max()) + 1), -1, np.int16)
-        # of switches in parts without hosts, for which OpenSM does not run
         ports[np.arange(topology.num_switches), addresses.switch_lids] = 0
         levels = np.zeros((topology.num_terminals,) * 2, np.int8)
         lanes: dict[str, Int8Array] = {}
         seconds = 0.0
+        # 2. Each part with hosts in turn; the results of a part replace its rows.
         part = connected_parts(topology)
         for number in np.unique(part[topology.terminal_switch]).tolist():
-            inside = part == number
+            in_part = part == number
+            part_topology, part_addresses = _select_switches(topology, addresses, in_part)
             part_ports, part_levels, part_lanes, part_seconds = self._run(
-                *_part(topology, addresses, inside)
+                part_topology, part_addresses
             )
-            width = min(part_ports.shape[1], ports.shape[1])
-            ports[inside, :width] = part_ports[:, :width]
-            terminals = np.flatnonzero(inside[topology.terminal_switch])
+            num_lids = min(part_ports.shape[1], ports.shape[1])
+            ports[in_part, :num_lids] = part_ports[:, :num_lids]
+            terminals = np.flatnonzero(in_part[topology.terminal_switch])
             if part_levels is not None:
                 levels[np.ix_(terminals, terminals)] = part_levels
             lanes |= part_lanes
@@ -165,9 +171,9 @@ class OpenSM(RoutingPlugin):
         levels : int8 array, shape (T, T), or None
             Service level of each pair of terminals; None: all on level 0.
         lanes : mapping of str to int8 array
-            See `LaneTables`.
+            SL2VL tables by GUID of the switch, see `LaneTables`; empty if all pairs are on level 0.
         seconds : float
-            Routing time.
+            Routing time in OpenSM's log.
         """
         with tempfile.TemporaryDirectory(prefix="routelab-opensm-") as name:
             folder = Path(name)
@@ -178,8 +184,8 @@ class OpenSM(RoutingPlugin):
                 seconds = running.start(self._arguments(folder))
                 levels = None
                 if self.parameters.engine in LAYERED:
-                    at = topology.terminal_switch.tolist()
-                    ports = list(zip(addresses.terminal_guids, at, strict=True))
+                    host_switches = topology.terminal_switch.tolist()
+                    ports = list(zip(addresses.terminal_guids, host_switches, strict=True))
                     answers = np.frombuffer(running.service_levels(ports), dtype=np.int8)
                     levels = frozen_array(answers.reshape(len(ports), -1), np.int8)
             finally:
@@ -204,92 +210,118 @@ class OpenSM(RoutingPlugin):
 
     def _fabric(self, topology: Topology, addresses: Addresses) -> Fabric:
         """Return the network and the configuration files that OpenSM is started with."""
+        # 1. The files. A line of guid2lid has a range of LIDs: each port has one LID.
+        options = (
+            "qos TRUE",
+            f"qos_max_vls {self.parameters.vls}",
+            f"max_op_vls {MAX_OP_VLS[self.parameters.vls]}",
+            "honor_guid2lid_file TRUE",
+            "force_log_flush TRUE",
+        )
         lids = zip(addresses.guids, addresses.lids.tolist(), strict=True)
+        roots = (addresses.switch_guids[switch] for switch in root_switches(topology))
         files = {
-            "cache/guid2lid": "".join(f"{g} 0x{n:04x} 0x{n:04x}\n\n" for g, n in lids),
-            "options": "".join(
-                f"{line}\n"
-                for line in (
-                    "qos TRUE",
-                    f"qos_max_vls {self.parameters.vls}",
-                    f"max_op_vls {MAX_OP_VLS[self.parameters.vls]}",
-                    "honor_guid2lid_file TRUE",
-                    "force_log_flush TRUE",
-                )
-            ),
-            "roots": "".join(
-                f"{addresses.switch_guids[switch]}\n" for switch in root_switches(topology)
-            ),
+            "cache/guid2lid": "".join(f"{guid} 0x{lid:04x} 0x{lid:04x}\n\n" for guid, lid in lids),
+            "options": "".join(f"{line}\n" for line in options),
+            "roots": "".join(f"{guid}\n" for guid in roots),
             "torus.conf": self._torus_file(topology, addresses),
         }
-        # a switch may have free ports below its last one with a cable
-        last = np.zeros(topology.num_switches, dtype=np.int64)
-        np.maximum.at(last, topology.channel_source, addresses.channel_port)
-        np.maximum.at(last, topology.terminal_switch, addresses.terminal_port)
+        # 2. The sizes for the simulator. A switch has ports 0 … its last one with a cable, free
+        #    ones among them; a host has ports 0 and 1.
+        last_port = np.zeros(topology.num_switches, dtype=np.int64)
+        np.maximum.at(last_port, topology.channel_source, addresses.channel_port)
+        np.maximum.at(last_port, topology.terminal_switch, addresses.terminal_port)
+        # the GUID of a host is that of its port minus 1, as in `simulation_lines`
         hosts = tuple(f"H-{int(guid, 16) - 1:016x}" for guid in addresses.terminal_guids)
         return Fabric(
-            "".join(f"{line}\n" for line in simulation_lines(topology, addresses)),
-            files,
+            network="".join(f"{line}\n" for line in simulation_lines(topology, addresses)),
+            files=files,
             nodes=topology.num_terminals + topology.num_switches,
             switches=topology.num_switches,
-            ports=2 * topology.num_terminals + int((last + 1).sum()),
+            ports=2 * topology.num_terminals + int((last_port + 1).sum()),
             hosts=hosts,
         )
 
     def _torus_file(self, topology: Topology, addresses: Addresses) -> str:
-        """Return the configuration of engine torus-2QoS: shape, and links at one switch."""
+        """Return the configuration of engine torus-2QoS: shape, and links at one switch.
+
+        For a 4x4 torus, the lines ``torus 4t 4t 1m``, ``xp_link GUID GUID``, ``xm_link …``,
+        ``x_dateline 0`` and so on. Empty for other engines.
+
+        Raises
+        ------
+        UnsupportedError
+            If the engine does not support the network.
+        """
         if self.parameters.engine != "torus-2QoS":
             return ""
         damaged = damaged_grid(topology)
         if damaged is None or not 2 <= len(damaged.grid.dims) <= len(AXES):
             raise UnsupportedError("engine torus-2QoS needs a torus or mesh of 2 or 3 dimensions")
+        # 1. The shape: t for rings, m for lines; OpenSM wants three dimensions.
         dims, wrap = damaged.grid.dims, damaged.grid.wrap
-        shape = [f"{size}{'t' if ring else 'm'}" for size, ring in zip(dims, wrap, strict=True)]
-        lines = [f"torus {' '.join([*shape, '1m'][: len(AXES)])}"]
+        sizes = [f"{size}{'t' if ring else 'm'}" for size, ring in zip(dims, wrap, strict=True)]
+        if len(sizes) < len(AXES):
+            sizes.append("1m")
+        lines = [f"torus {' '.join(sizes)}"]
+        # 2. The links of the seed switch in each direction, p (plus) and m (minus). OpenSM gives it
+        #    the coordinates 0; the position of a dateline moves that origin, so that coordinates
+        #    are those of the network.
         assert topology.coordinates is not None
         seed = _seed_switch(topology, damaged)
-        for axis, first in enumerate(topology.coordinates[seed].tolist()):
+        for axis, coordinate in enumerate(topology.coordinates[seed].tolist()):
             for sign, direction in (("p", axis), ("m", axis + len(dims))):
                 channel = damaged.out_channel[seed, direction]
                 if channel >= 0:
-                    ends = (seed, int(topology.channel_target[channel]))
-                    guids = " ".join(addresses.switch_guids[end] for end in ends)
+                    neighbour = int(topology.channel_target[channel])
+                    guids = f"{addresses.switch_guids[seed]} {addresses.switch_guids[neighbour]}"
                     lines.append(f"{AXES[axis]}{sign}_link {guids}")
-            lines.append(f"{AXES[axis]}_dateline {-first}")
-        max_ports = max(int(topology.terminals_per_switch.max(initial=0)) + 1, 16)
-        return "".join(f"{line}\n" for line in (*lines, f"portgroup_max_ports {max_ports}"))
+            lines.append(f"{AXES[axis]}_dateline {-coordinate}")
+        most_hosts = int(topology.terminals_per_switch.max(initial=0))
+        lines.append(f"portgroup_max_ports {max(most_hosts + 1, PORTGROUP_MAX_PORTS)}")
+        return "".join(f"{line}\n" for line in lines)
 
 
 def _seed_switch(topology: Topology, damaged: DamagedGrid) -> int:
-    """Return the first switch that misses fewest links, also at its neighbours.
+    """Return the first switch for which it and its neighbours miss fewest links in total.
 
-    OpenSM finds the places of all other switches from the links there.
+    OpenSM finds the coordinates of all other switches from the links there.
     """
     assert topology.coordinates is not None
     wrap, last = np.array(damaged.grid.wrap), np.array(damaged.grid.dims) - 1
-    expected = np.hstack([wrap | (topology.coordinates < last), wrap | (topology.coordinates > 0)])
-    num_missing = (expected & (damaged.out_channel < 0)).sum(axis=1)
-    around = num_missing.copy()
-    np.add.at(around, topology.channel_source, num_missing[topology.channel_target])
-    return int(np.argmin(around))
+    # by (switch, direction), positive directions first: a line has no link behind its ends
+    has_link = np.hstack([wrap | (topology.coordinates < last), wrap | (topology.coordinates > 0)])
+    num_missing = (has_link & (damaged.out_channel < 0)).sum(axis=1)
+    num_missing_nearby = num_missing.copy()
+    np.add.at(num_missing_nearby, topology.channel_source, num_missing[topology.channel_target])
+    return int(np.argmin(num_missing_nearby))
 
 
-def _part(
-    topology: Topology, addresses: Addresses, inside: BoolArray
+def _select_switches(
+    topology: Topology, addresses: Addresses, is_selected: BoolArray
 ) -> tuple[Topology, Addresses]:
-    """Return a part of a network, given by its switches, with its addresses."""
-    if inside.all():
+    """Return the network without all other switches, and its addresses.
+
+    Parameters
+    ----------
+    topology : Topology
+    addresses : Addresses
+    is_selected : bool array, shape (S,)
+        A connected part: no channel leaves it.
+    """
+    if is_selected.all():
         return topology, addresses
-    channels = inside[topology.channel_source]
-    terminals = inside[topology.terminal_switch]
-    switches, ends = np.flatnonzero(inside).tolist(), np.flatnonzero(terminals).tolist()
-    part = replace(
+    channels = is_selected[topology.channel_source]
+    terminals = is_selected[topology.terminal_switch]
+    switches, ends = np.flatnonzero(is_selected).tolist(), np.flatnonzero(terminals).tolist()
+    selected_addresses = replace(
         addresses,
         switch_guids=tuple(addresses.switch_guids[switch] for switch in switches),
         terminal_guids=tuple(addresses.terminal_guids[end] for end in ends),
-        switch_lids=addresses.switch_lids[inside],
+        switch_lids=addresses.switch_lids[is_selected],
         terminal_lids=addresses.terminal_lids[terminals],
         channel_port=addresses.channel_port[channels],
         terminal_port=addresses.terminal_port[terminals],
     )
-    return topology.without(switches=np.flatnonzero(~inside).tolist()), part
+    other_switches = np.flatnonzero(~is_selected).tolist()
+    return topology.without(switches=other_switches), selected_addresses

@@ -18,11 +18,12 @@ CLASSES = (1, 0x81, 3)
 LEVEL_BYTE = 53
 """Byte of a path record with the service level in its lower half."""
 RECORD_BYTES = 256
+NO_ANSWER = 255
 TIMEOUT_MS = 2000
 
 
 class PortId(ctypes.Structure):
-    """``ib_portid_t``."""
+    """The structure ``ib_portid_t`` of libibmad: the address of a port."""
 
     _fields_ = (
         ("lid", ctypes.c_int),
@@ -40,28 +41,29 @@ class PortId(ctypes.Structure):
 
 
 def main(ports_file: str, levels_file: str) -> None:
-    """Ask for all pairs."""
+    """Ask for the service levels of all pairs of the ports in a file, and write them to another."""
     mad = ctypes.CDLL(LIBRARY)
     mad.mad_rpc_open_port.restype = ctypes.c_void_p
     mad.ib_resolve_smlid_via.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
-    text = ctypes.c_char_p
-    mad.ib_path_query_via.argtypes = (ctypes.c_void_p, text, text, ctypes.c_void_p, text)
+    gid = ctypes.c_char_p
+    mad.ib_path_query_via.argtypes = (ctypes.c_void_p, gid, gid, ctypes.c_void_p, ctypes.c_char_p)
     port = mad.mad_rpc_open_port(None, 0, (ctypes.c_int * len(CLASSES))(*CLASSES), len(CLASSES))
     manager = PortId()
     if not port or mad.ib_resolve_smlid_via(ctypes.byref(manager), TIMEOUT_MS, port) < 0:
         sys.exit("the subnet manager cannot be reached")
     ports = [line.split() for line in Path(ports_file).read_text().splitlines()]
+    # a link-local GID is the prefix fe80::, then the GUID of the port
     gids = [b"\xfe\x80" + bytes(6) + int(guid, 16).to_bytes(8, "big") for guid, _ in ports]
     levels = bytearray(len(ports) ** 2)
     record = ctypes.create_string_buffer(RECORD_BYTES)
-    place = 0
-    for (_, gid), source in zip(ports, gids, strict=True):
-        for (_, there), target in zip(ports, gids, strict=True):
-            if gid != there:
+    pair = 0
+    for (_, source_switch), source in zip(ports, gids, strict=True):
+        for (_, target_switch), target in zip(ports, gids, strict=True):
+            if source_switch != target_switch:
                 ctypes.memset(record, 0, RECORD_BYTES)
                 lid = mad.ib_path_query_via(port, source, target, ctypes.byref(manager), record)
-                levels[place] = record.raw[LEVEL_BYTE] & 15 if lid > 0 else 255
-            place += 1
+                levels[pair] = record.raw[LEVEL_BYTE] & 15 if lid > 0 else NO_ANSWER
+            pair += 1
     Path(levels_file).write_bytes(levels)
 
 

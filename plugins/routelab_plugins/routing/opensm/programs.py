@@ -22,7 +22,10 @@ QUERIES = Path(__file__).with_name("path_queries.py")
 POLL_SECONDS = 0.02
 SHOWN_LINES = 3
 
-_STAMP = re.compile(r"^\w{3} +\d+ (\d\d):(\d\d):(\d\d) (\d{6})")
+_TIME_OF_DAY = re.compile(
+    r"^\w{3} +\d+ (?P<hours>\d\d):(?P<minutes>\d\d):(?P<seconds>\d\d) (?P<micros>\d{6})"
+)
+"""Begin of a line of OpenSM's log, such as ``Nov 23 15:52:27 123456``."""
 
 
 def opensm_program() -> str | None:
@@ -38,11 +41,11 @@ def library(name: str) -> Path | None:
 
 def missing_programs() -> str | None:
     """Return a text that names programs and libraries that are not installed; None if all are."""
-    absent = [name for name in PROGRAMS if shutil.which(name, path=PATH) is None]
-    absent += [Path(name).name for name in LIBRARIES if library(name) is None]
-    if not absent:
+    missing = [name for name in PROGRAMS if shutil.which(name, path=PATH) is None]
+    missing += [Path(name).name for name in LIBRARIES if library(name) is None]
+    if not missing:
         return None
-    return f"{', '.join(absent)} not installed; on Debian: apt-get install {PACKAGES}"
+    return f"{', '.join(missing)} not installed; on Debian: apt-get install {PACKAGES}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Fabric:
 
 
 class RunningFabric:
-    """The simulator and OpenSM as children of this process, until `stop`.
+    """The simulator and OpenSM as child processes, from `start` to `stop`.
 
     Parameters
     ----------
@@ -87,8 +90,8 @@ class RunningFabric:
         self.folder = folder
         self._fabric = fabric
         self._seconds = seconds
-        self._end = time.monotonic() + seconds
-        self._running: list[Process] = []
+        self._deadline = time.monotonic() + seconds
+        self._processes: list[Process] = []
         for name, text in fabric.files.items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, "utf-8")
@@ -113,6 +116,7 @@ class RunningFabric:
             If the subnet does not come up; with the cause from OpenSM's log.
         """
         fabric = self._fabric
+        # most nodes, switches and ports that the simulator allocates
         limits = ("-N", fabric.nodes + 1, "-S", fabric.switches + 1, "-P", fabric.ports + 1)
         simulator = self._launch("ibsim", "-s", "-n", *map(str, limits), "fabric.net")
         socket = self._environment["IBSIM_SOCKNAME"]
@@ -148,21 +152,29 @@ class RunningFabric:
 
     def stop(self) -> None:
         """End all processes; OpenSM would clear up for seconds."""
-        for process in self._running:
+        for process in self._processes:
             end_process(process)
 
     def _launch(self, *command: str, host: str = "") -> Process:
-        """Start a command in a session of its own; it acts at the channel adapter `host`, if any.
+        """Start a command in a separate session, with its output in the file ``<program>.out``.
 
-        Its output goes to a file with the name of the program in the folder.
+        Parameters
+        ----------
+        *command : str
+        host : str
+            Channel adapter of the simulated fabric on which the command runs; "" for the simulator
+            itself, which runs on none.
         """
         environment = dict(self._environment)
         if host:
             environment |= {"SIM_HOST": host, "LD_PRELOAD": str(library(LIBRARIES[0]))}
-        # a process whose parent is killed ends by itself, later than `_wait` reports the limit
-        limited = ("timeout", "-k", "1", f"{max(self._end - time.monotonic(), 1) + 5:.0f}")
+        # With `timeout`, the command ends even if this process is killed. It ends 5 s after the
+        # deadline, so that `_wait` reports the deadline first.
+        seconds_left = max(self._deadline - time.monotonic(), 1)
+        limited = ("timeout", "-k", "1", f"{seconds_left + 5:.0f}")
         # env, so that only the command loads the simulator's library, not timeout
-        wrapped = ("env", *(f"{name}={value}" for name, value in environment.items()), *command)
+        assignments = (f"{name}={value}" for name, value in environment.items())
+        wrapped = ("env", *assignments, *command)
         with (self.folder / f"{Path(command[0]).name}.out").open("wb") as output:
             process = start_program(
                 [*limited, *wrapped],
@@ -171,23 +183,30 @@ class RunningFabric:
                 environment=self._environment,
                 folder=self.folder,
             )
-        self._running.append(process)
+        self._processes.append(process)
         return process
 
-    def _wait(self, process: Process, reached: Callable[[], bool]) -> None:
-        """Wait for a state; UnsupportedError if the process ends before it, or time is over."""
-        while not reached():
-            if process.poll() is not None and not reached():
-                output = next(iter(sorted(self.folder.glob("*.out"), key=os.path.getmtime)[-1:]))
-                lines = output.read_text("utf-8", "replace").splitlines()[-SHOWN_LINES:]
-                raise UnsupportedError(f"{output.stem} ended: {' / '.join(lines)}")
-            if time.monotonic() > self._end:
+    def _wait(self, process: Process, is_reached: Callable[[], bool]) -> None:
+        """Wait until `is_reached` returns True.
+
+        Raises
+        ------
+        UnsupportedError
+            If the process ends before, or at the deadline.
+        """
+        while not is_reached():
+            # ask again: the process may have reached the state and ended since the first question
+            if process.poll() is not None and not is_reached():
+                *_, last_output = sorted(self.folder.glob("*.out"), key=os.path.getmtime)
+                lines = last_output.read_text("utf-8", "replace").splitlines()[-SHOWN_LINES:]
+                raise UnsupportedError(f"{last_output.stem} ended: {' / '.join(lines)}")
+            if time.monotonic() > self._deadline:
                 raise UnsupportedError(f"OpenSM took more than {self._seconds:g} s; raise seconds")
             time.sleep(POLL_SECONDS)
 
 
 class LogReader:
-    """Follows OpenSM's log until the subnet is up or has a problem.
+    """Reader of OpenSM's growing log, until the subnet is up or has a problem.
 
     Attributes
     ----------
@@ -203,25 +222,29 @@ class LogReader:
         self.problem = ""
         self.seconds = float("nan")
         self._offset = 0
-        self._rest = ""
-        self._began = float("nan")
+        self._incomplete_line = ""
+        self._routing_start = float("nan")
         self._errors: list[str] = []
 
     def is_up(self) -> bool:
-        """Read what is new; return whether the subnet is up."""
+        """Read the lines since the last call; return whether one says that the subnet is up.
+
+        Sets `seconds` and `problem` if the lines name them.
+        """
         if not self.path.exists():
             return False
         with self.path.open("rb") as file:
             file.seek(self._offset)
             text = file.read()
         self._offset += len(text)
-        *lines, self._rest = (self._rest + text.decode("utf-8", "replace")).split("\n")
+        new_text = self._incomplete_line + text.decode("utf-8", "replace")
+        *lines, self._incomplete_line = new_text.split("\n")
         for line in lines:
             if "building routing with" in line:
-                self._began = _seconds_of_day(line)
+                self._routing_start = _seconds_of_day(line)
             elif "tables configured on all switches" in line:
                 # a day may end in between
-                self.seconds = (_seconds_of_day(line) - self._began) % 86400
+                self.seconds = (_seconds_of_day(line) - self._routing_start) % 86400
             elif "-> SUBNET UP" in line:
                 return True
             elif ": ERR " in line:
@@ -233,8 +256,10 @@ class LogReader:
 
 
 def _seconds_of_day(line: str) -> float:
-    stamp = _STAMP.match(line)
-    if stamp is None:
+    """Return the time of a line of the log, in seconds since midnight; NaN if it has none."""
+    time_of_day = _TIME_OF_DAY.match(line)
+    if time_of_day is None:
         return float("nan")
-    hours, minutes, seconds, micros = map(int, stamp.groups())
+    hours, minutes = int(time_of_day["hours"]), int(time_of_day["minutes"])
+    seconds, micros = int(time_of_day["seconds"]), int(time_of_day["micros"])
     return hours * 3600 + minutes * 60 + seconds + micros / 1e6

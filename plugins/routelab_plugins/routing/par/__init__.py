@@ -100,7 +100,7 @@ class Par(HopRoutingPlugin):
             )
         if program.max_hops is None:
             return f"base {base.name} has no largest number of hops"
-        needed = 2 * self._classes(topology, distance, program.max_hops)
+        needed = 2 * self._classes_per_half(topology, distance, program.max_hops)
         if virtual_channels < needed:
             return (
                 f"needs {needed} virtual channels, one for each hop of both halves of the route; "
@@ -108,12 +108,16 @@ class Par(HopRoutingPlugin):
             )
         return None
 
-    def _classes(self, topology: Topology, distance: Int32Array, longest: int) -> int:
-        """Return the most hops of half a route; `longest` are those of the base."""
+    def _classes_per_half(self, topology: Topology, distance: Int32Array, base_hops: int) -> int:
+        """Return the largest number of hops of half a route; `base_hops` is that of the base."""
+        hops: int = self.parameters.hops
+        if hops == 0:
+            return max(1, base_hops)
+        # The packet chooses a waypoint after up to `hops` hops. Then it may be at a switch without
+        # terminals, which can be further away from others than the routes of the base are long.
         ends = topology.endpoints
-        # switches without terminals, which packets pass, may be further away
         extra = int(distance[ends].max()) - int(distance[np.ix_(ends, ends)].max())
-        return max(1, longest + (self.parameters.hops + extra if self.parameters.hops else 0))
+        return base_hops + hops + extra
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
@@ -124,7 +128,7 @@ class Par(HopRoutingPlugin):
         distance = switch_distances(topology)
         assert base.max_hops is not None
         # each half of a route has a class of its own for each of its hops
-        classes = self._classes(topology, distance, base.max_hops)
+        classes = self._classes_per_half(topology, distance, base.max_hops)
         return HopProgram(
             hop=progressive(base.hop),
             inject=inject,
@@ -155,8 +159,8 @@ class Par(HopRoutingPlugin):
 
 def _groups(topology: Topology) -> Int32Array:
     """Return the group of each switch; one group for networks without groups."""
-    place = topology.coordinates
-    if topology.family in ("dragonfly", "megafly") and place is not None:
-        groups: Int32Array = place[:, 0].astype(np.int32)
+    coordinates = topology.coordinates
+    if topology.family in ("dragonfly", "megafly") and coordinates is not None:
+        groups: Int32Array = coordinates[:, 0].astype(np.int32)
         return groups
     return np.zeros(topology.num_switches, np.int32)

@@ -28,7 +28,9 @@ from routelab.kernels.queue_lengths import shortest_queue
 
 # Arrays behind those of the base.
 HEAD = 0
-"""Switches with terminals, switches, threshold, which of `QUEUES`, hops with further choices."""
+"""Numbers, at the offsets below: how many switches have terminals; switches; threshold; which of
+`QUEUES` is compared; first hops after which a packet on its minimal route chooses again."""
+ENDPOINTS, SWITCHES, THRESHOLD, QUEUE, CHOICES = range(5)
 ENDS = 1
 """Switches with terminals."""
 ENDPOINT_NUMBER = 2
@@ -40,62 +42,70 @@ GROUP = 4
 
 
 @helper(_nrt=False)
-def _waypoint(tables, packets, packet, switch, random):
-    """Draw a switch with terminals; return −1 if a route by way of it makes no sense."""
-    count = tables[appended(tables, HEAD)]
+def _draw_waypoint(tables, packets, packet, switch, random):
+    """Draw a switch with terminals; return −1 if it is this switch, the source or the target."""
+    count = tables[appended(tables, HEAD) + ENDPOINTS]
     via = np.int64(tables[appended(tables, ENDS) + pick(random, count)])
     is_near = via == switch or via == packets[packet, SOURCE]
     return np.int64(-1) if is_near or via == packets[packet, DESTINATION] else via
 
 
 @inline
-def _hops(tables, source, target):
-    size, numbers = np.int64(tables[appended(tables, HEAD) + 1]), appended(tables, ENDPOINT_NUMBER)
-    return np.int64(tables[appended(tables, DISTANCE) + tables[numbers + target] * size + source])
+def _distance(tables, source, target):
+    """Return the hops between switches; `target` has terminals."""
+    num_switches = np.int64(tables[appended(tables, HEAD) + SWITCHES])
+    row = tables[appended(tables, ENDPOINT_NUMBER) + target]
+    return np.int64(tables[appended(tables, DISTANCE) + row * num_switches + source])
 
 
 @helper(_nrt=False)
-def _queue(tables, packets, packet, queues, count, random, out):
-    """Return the shortest queue of the candidates, in flits."""
-    kind = tables[appended(tables, HEAD) + 3]
+def _shortest_queue(tables, packets, packet, queues, count, random, out):
+    """Return the shortest queue of the candidates in `out`, in flits."""
+    kind = tables[appended(tables, HEAD) + QUEUE]
     return shortest_queue(tables, packets, packet, queues, kind, count, random, out)[1]
 
 
 @helper(_nrt=False)
-def _pays(tables, packets, packet, switch, via, straight, detour):
-    """Return whether the queue towards `via` times all hops is smaller than the minimal one's."""
+def _prefers_waypoint(tables, packets, packet, switch, via, minimal_queue, via_queue):
+    """Return whether queue times hops is smaller through `via` than on the minimal route."""
     target = packets[packet, DESTINATION]
-    around = _hops(tables, switch, via) + _hops(tables, via, target)
-    threshold = np.int64(tables[appended(tables, HEAD) + 2])
-    return straight * _hops(tables, switch, target) > detour * around + threshold
+    hops_through_via = _distance(tables, switch, via) + _distance(tables, via, target)
+    threshold = np.int64(tables[appended(tables, HEAD) + THRESHOLD])
+    minimal_hops = _distance(tables, switch, target)
+    return minimal_queue * minimal_hops > via_queue * hops_through_via + threshold
 
 
 @helper(_nrt=False)
-def _undecided(tables, packets, packet, switch):
-    """Return whether the packet is on a minimal route and may still leave it."""
+def _may_choose_again(tables, packets, packet, switch):
+    """Return whether the packet is on a minimal route, in its source group, and may leave it.
+
+    Without hops it is at its source, where `inject` has chosen.
+    """
     group = appended(tables, GROUP)
     return (
         packets[packet, PHASE] == 0
         and packets[packet, WAYPOINT] < 0
-        and 0 < packets[packet, HOPS] <= tables[appended(tables, HEAD) + 4]
+        and 0 < packets[packet, HOPS] <= tables[appended(tables, HEAD) + CHOICES]
         and tables[group + switch] == tables[group + packets[packet, SOURCE]]
     )
 
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Choose at the source."""
+    """Choose between the minimal route and one through a random switch, at the source."""
     source, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
-    via = _waypoint(tables, packets, packet, source, random)
+    via = _draw_waypoint(tables, packets, packet, source, random)
     if via < 0:
         return 0
+    # draws of the base only choose which queues are compared, so the checker need not try them
     word = another(unscripted(random))
     count = offers(hop, tables, packets, packet, queues, source, target, word, out)
-    straight = _queue(tables, packets, packet, queues, count, word, out)
-    second = another(word)
-    count = offers(hop, tables, packets, packet, queues, source, via, second, out)
-    detour = _queue(tables, packets, packet, queues, count, second, out)
-    if either(random, _pays(tables, packets, packet, source, via, straight, detour)):
+    minimal_queue = _shortest_queue(tables, packets, packet, queues, count, word, out)
+    second_word = another(word)
+    count = offers(hop, tables, packets, packet, queues, source, via, second_word, out)
+    via_queue = _shortest_queue(tables, packets, packet, queues, count, second_word, out)
+    prefers_via = _prefers_waypoint(tables, packets, packet, source, via, minimal_queue, via_queue)
+    if either(random, prefers_via):
         packets[packet, WAYPOINT] = via
     return 0
 
@@ -111,37 +121,46 @@ def progressive(base):
     # The base never learns where the packet came from, nor its class: it is called with channel and
     # vc −1, as at injection, and with empty columns STATE.
     @njit(no_cfunc_wrapper=True)
-    def head_for(tables, packets, packet, queues, switch, target, vc, random, out):
-        """Write the base's candidates for a target, on the class behind `vc`."""
-        heading = packets[packet, TARGET]
+    def offer_towards(tables, packets, packet, queues, switch, target, vc, random, out):
+        """Write the base's candidates for a target, on the class after `vc`, and count them."""
+        current_target = packets[packet, TARGET]
         for column in range(STATE, STATE + STATES):
             packets[packet, column] = 0
         packets[packet, TARGET] = target
         count = base(
             tables, packets, packet, queues, switch, np.int64(-1), np.int64(-1), random, out
         )
-        packets[packet, TARGET] = heading
+        packets[packet, TARGET] = current_target
         for k in range(count):
             out[k, 1] = vc + 1
         return count
 
     @njit(HOP, nogil=True)
     def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-        """Offer the base's candidates, after another choice in the first hops."""
+        """Offer the base's candidates; a packet that may choose again does so before."""
         target, word = np.int64(packets[packet, TARGET]), another(random)
         # The same comparison as in `inject`, with the queues of this switch.
-        if _undecided(tables, packets, packet, switch):
-            via = _waypoint(tables, packets, packet, switch, random)
+        if _may_choose_again(tables, packets, packet, switch):
+            via = _draw_waypoint(tables, packets, packet, switch, random)
             if via >= 0:
-                count = head_for(tables, packets, packet, queues, switch, target, vc, word, out)
-                straight = _queue(tables, packets, packet, queues, count, unscripted(word), out)
+                count = offer_towards(
+                    tables, packets, packet, queues, switch, target, vc, word, out
+                )
+                minimal_queue = _shortest_queue(
+                    tables, packets, packet, queues, count, unscripted(word), out
+                )
                 word = another(word)
-                count = head_for(tables, packets, packet, queues, switch, via, vc, word, out)
-                detour = _queue(tables, packets, packet, queues, count, unscripted(word), out)
-                if either(random, _pays(tables, packets, packet, switch, via, straight, detour)):
+                count = offer_towards(tables, packets, packet, queues, switch, via, vc, word, out)
+                via_queue = _shortest_queue(
+                    tables, packets, packet, queues, count, unscripted(word), out
+                )
+                prefers_via = _prefers_waypoint(
+                    tables, packets, packet, switch, via, minimal_queue, via_queue
+                )
+                if either(random, prefers_via):
                     packets[packet, WAYPOINT] = via
                     return count
         # again, because the candidates towards `via` have replaced those of the minimal route
-        return head_for(tables, packets, packet, queues, switch, target, vc, word, out)
+        return offer_towards(tables, packets, packet, queues, switch, target, vc, word, out)
 
     return hop

@@ -50,7 +50,7 @@ MOST_EXACT = 300
 
 
 class PolarizedParameters(Parameters):
-    """Penalties, and the readings of the paper."""
+    """Penalties, and choices that the paper leaves open."""
 
     p1: int = parameter(
         64, ge=0, le=1 << 19, description="Penalty of hops that increase the weight by 1, in flits"
@@ -98,19 +98,21 @@ class Polarized(HopRoutingPlugin):
         if not np.array_equal(distance, distance.T):
             return "distances differ by direction, and routes need links in both directions"
         if topology.num_switches <= MOST_EXACT:
-            return self._exact(topology, distance, virtual_channels)
+            return self._exact_problem(topology, distance, virtual_channels)
         diameter = endpoint_diameter(topology, distance)
         assert diameter is not None  # all pairs have a path
         if virtual_channels < diameter:
-            return _too_few(diameter, "some routes have", virtual_channels)
+            return _too_few_channels("some routes have", diameter, virtual_channels)
         return None
 
-    def _exact(self, topology: Topology, distance: Int32Array, virtual_channels: int) -> str | None:
+    def _exact_problem(
+        self, topology: Topology, distance: Int32Array, virtual_channels: int
+    ) -> str | None:
         """Return why the routing does not apply, from a search of all routes; None if it does."""
         ends, names = topology.endpoints, topology.switch_names
         starts, channels = topology.outgoing
         longest = np.empty((len(ends), len(ends)), np.int32)
-        dead, (source, target, switch) = longest_routes(
+        num_dead_ends, (source, target, switch) = longest_routes(
             starts,
             topology.channel_target[channels],
             distance,
@@ -118,15 +120,19 @@ class Polarized(HopRoutingPlugin):
             int(distance.max()),
             longest,
         )
-        if dead:
+        if num_dead_ends:
             return (
-                f"{dead} dead {'end' if dead == 1 else 'ends'}, where no hop is allowed: at "
-                f"{names[switch]} on the way from {names[source]} to {names[target]}, for example"
+                f"{num_dead_ends} dead {'end' if num_dead_ends == 1 else 'ends'}, where no hop is "
+                f"allowed: at {names[switch]} on the way from {names[source]} to {names[target]}, "
+                "for example"
             )
         max_hops = int(longest.max(initial=0))
         if virtual_channels < max_hops:
-            a, b = (names[ends[k]] for k in np.unravel_index(longest.argmax(), longest.shape))
-            return _too_few(max_hops, f"the longest route, from {a} to {b}, has", virtual_channels)
+            source, target = np.unravel_index(longest.argmax(), longest.shape)
+            from_to = f"from {names[ends[source]]} to {names[ends[target]]}"
+            return _too_few_channels(
+                f"the longest route, {from_to}, has", max_hops, virtual_channels
+            )
         return None
 
     @override
@@ -136,8 +142,11 @@ class Polarized(HopRoutingPlugin):
         if diameter is None:
             raise UnsupportedError("some pairs of switches with terminals have no path")
         options = self.parameters
+        # penalties by the growth of the weight, 0 to 2, and whether they are relative
         numbers = [options.p0, options.p1, 0, options.penalties == "relative"]
-        classes = max(1, min(virtual_channels, max(2, 4 * diameter - 3)))
+        # no route is longer, so more classes would stay empty
+        longest_route = max(2, 4 * diameter - 3)
+        classes = max(1, min(virtual_channels, longest_route))
         return HopProgram(
             hop=hop,
             tables=graph_tables(topology, distance, numbers),
@@ -152,8 +161,9 @@ class Polarized(HopRoutingPlugin):
         )
 
 
-def _too_few(hops: int, what: str, virtual_channels: int) -> str:
+def _too_few_channels(routes_have: str, hops: int, virtual_channels: int) -> str:
+    """Return that some routes have too many hops; `routes_have` is, say, "some routes have"."""
     return (
-        f"{what} {hops} hops, and each needs a virtual channel; the routers have "
+        f"{routes_have} {hops} hops, and each needs a virtual channel; the routers have "
         f"{virtual_channels}: raise vcs to {hops}"
     )

@@ -9,13 +9,13 @@ from routelab.kernels.jit import jit
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer all channels whose hop is allowed, on the class behind that of the last hop."""
+    """Offer all channels whose hop is allowed, on the class after that of the last hop."""
     return offer_polarized(tables, packets, packet, switch, vc + 1, out)
 
 
 @jit
 def longest_routes(starts, targets, distance, ends, diameter, longest):
-    """Compute the longest route of each pair of switches, over all that adaptivity allows.
+    """Compute the longest route of each pair of switches, if a packet may take any allowed hop.
 
     Parameters
     ----------
@@ -34,57 +34,61 @@ def longest_routes(starts, targets, distance, ends, diameter, longest):
 
     Returns
     -------
-    dead : int
+    num_dead_ends : int
         Number of reachable states (source, target, switch) without an allowed hop.
     example : int64 array, shape (3,)
         Source, target and switch of one of them; −1 if there is none.
     """
-    size = len(starts) - 1
-    keys = (2 * diameter + 1) * (diameter + 1)
-    place = np.empty(size, np.int64)
-    order = np.empty(size, np.int64)
-    count = np.empty(keys + 1, np.int64)
-    hops = np.empty(size, np.int64)
+    num_switches = len(starts) - 1
+    # weights are −diameter … diameter, and distances 0 … diameter
+    num_keys = (2 * diameter + 1) * (diameter + 1)
+    key = np.empty(num_switches, np.int64)
+    order = np.empty(num_switches, np.int64)
+    next_position = np.empty(num_keys + 1, np.int64)
+    hops = np.empty(num_switches, np.int64)
     example = np.full(3, -1)
-    dead = 0
+    num_dead_ends = 0
     for a in range(len(ends)):
         from_source = distance[ends[a]]
         for b in range(len(ends)):
-            s, t = ends[a], ends[b]
+            source, target = ends[a], ends[b]
             longest[a, b] = 0
-            if s == t:
+            if source == target:
                 continue
-            to_target = distance[t]
-            # a route never lessens the weight; with equal weights it goes away from both or
-            # comes nearer to both: so switches are in the order of every route
-            count[:] = 0
-            for c in range(size):
+            to_target = distance[target]
+            # 1. Sort the switches so that every route visits them in this order: by weight, which
+            #    no hop lessens. Hops that leave the weight lead away from source and target while
+            #    it is negative, and towards both otherwise: so by distance from the source, rising
+            #    or falling. Counting sort.
+            next_position[:] = 0
+            for c in range(num_switches):
                 weight = from_source[c] - to_target[c]
-                inner = from_source[c] if weight < 0 else diameter - from_source[c]
-                place[c] = (weight + diameter) * (diameter + 1) + inner
-                count[place[c] + 1] += 1
-            for key in range(keys):
-                count[key + 1] += count[key]
-            for c in range(size):
-                order[count[place[c]]] = c
-                count[place[c]] += 1
+                inner_key = from_source[c] if weight < 0 else diameter - from_source[c]
+                key[c] = (weight + diameter) * (diameter + 1) + inner_key
+                next_position[key[c] + 1] += 1
+            for k in range(num_keys):
+                next_position[k + 1] += next_position[k]
+            for c in range(num_switches):
+                order[next_position[key[c]]] = c
+                next_position[key[c]] += 1
+            # 2. Most hops from the source to each switch, −1 if no route visits it. All hops into a
+            #    switch come from switches before it.
             hops[:] = -1
-            hops[s] = 0
+            hops[source] = 0
             for c in order:
-                if hops[c] < 0 or c == t:
+                if hops[c] < 0 or c == target:
                     continue
-                near = from_source[c] < to_target[c]
-                ways = 0
+                near_source = from_source[c] < to_target[c]
+                num_allowed = 0
                 for k in range(starts[c], starts[c + 1]):
                     n = targets[k]
-                    if (
-                        growth(near, from_source[n] - from_source[c], to_target[n] - to_target[c])
-                        >= 0
-                    ):
-                        ways += 1
+                    change_source = from_source[n] - from_source[c]
+                    change_target = to_target[n] - to_target[c]
+                    if growth(near_source, change_source, change_target) >= 0:
+                        num_allowed += 1
                         hops[n] = max(hops[n], hops[c] + 1)
-                if ways == 0:
-                    dead += 1
-                    example[0], example[1], example[2] = s, t, c
-            longest[a, b] = hops[t]
-    return dead, example
+                if num_allowed == 0:
+                    num_dead_ends += 1
+                    example[0], example[1], example[2] = source, target, c
+            longest[a, b] = hops[target]
+    return num_dead_ends, example

@@ -88,6 +88,7 @@ class PolarizedEscape(HopRoutingPlugin):
             tables=graph_tables(
                 topology,
                 distance,
+                # penalties by the growth of the weight, 0 to 2; 0: they are not relative
                 [options.p0, options.p1, 0, 0],
                 level,
                 up_down,

@@ -9,7 +9,7 @@ The paper states that two virtual channels avoid deadlock, but not how. Here the
 taken on any virtual channel but 0. On virtual channel 0 dimension order is the escape (under
 bubble flow control; with `escape=dateline` on 0 and 1): a packet takes it only if the drawn channel
 has no room, and may continue on the others at the next switch. So two virtual channels are enough,
-and three with a dateline. Results count the hops that were escapes.
+and three with a dateline. Results count the hops that were escape_classes.
 """
 
 from __future__ import annotations
@@ -47,17 +47,18 @@ class Rdr(EscapeRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        escapes = count_ring_classes(grid, options.escape)
+        # classes 0 … escape_classes − 1 are the escape, and the next one is adaptive
+        escape_classes = count_ring_classes(grid, options.escape)
         return HopProgram(
             hop=hop,
             tables=grid_tables(
                 topology,
-                [escapes, escapes + 1],
+                [escape_classes, escape_classes + 1],
                 deadlock=options.escape,
                 ties=options.ties,
             ),
-            vc_classes=escapes + 1,
-            rest=escapes,
+            vc_classes=escape_classes + 1,
+            rest=escape_classes,
             candidates=2,
             bubble=bubble_classes(grid, options.escape, 1),
             max_hops=grid_diameter(grid),

@@ -16,23 +16,27 @@ from routelab.kernels.hops import ESCAPE, SOURCE, TARGET, another, hop_kernel, p
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer one of the neighbours closer to the target, drawn uniformly, and the escape.
 
-    The plugin's own array holds the adaptive class and the one behind it.
+    The plugin's own array holds the adaptive class and its successor, which ends the range.
     """
     target = packets[packet, TARGET]
+    # 1. Count the closer neighbours: one for each unaligned dimension, two at half a ring.
     closer = 0
     for dimension in range(dimensions(tables)):
         steps = shortest_steps(tables, dimension, switch, target)
         closer += steps != 0
         closer += is_half_ring(tables, dimension, steps)
+    # 2. Draw the number of one, and count down to it; `way` 1 is the other way round half a ring.
     chosen = pick(random, closer)
-    first, end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
+    adaptive, adaptive_end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
     count = 0
     for dimension in range(dimensions(tables)):
         steps = shortest_steps(tables, dimension, switch, target)
         for way in range((steps != 0) + is_half_ring(tables, dimension, steps)):
             if chosen == 0:
                 onward = channel_towards(tables, switch, dimension, steps * (1 - 2 * way))
-                count = offer(out, count, onward, first, end, 0)
+                count = offer(out, count, onward, adaptive, adaptive_end, 0)
             chosen -= 1
-    onward, ring = order_step(tables, 0, packets[packet, SOURCE], target, switch, another(random))
-    return offer(out, count, onward, ring, ring + 1, ESCAPE)
+    onward, escape_class = order_step(
+        tables, 0, packets[packet, SOURCE], target, switch, another(random)
+    )
+    return offer(out, count, onward, escape_class, escape_class + 1, ESCAPE)

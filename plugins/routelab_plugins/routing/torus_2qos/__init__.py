@@ -66,77 +66,101 @@ class Torus2Qos(RoutingPlugin):
         damaged = damaged_grid(topology)
         if damaged is None:
             raise UnsupportedError("needs a torus or mesh")
-        lines = np.unique(damaged.missing // damaged.grid.dims[-1])
-        if len(lines) > 1:
+        # places are row-major, so the switches of a line of the last dimension are consecutive
+        damaged_lines = np.unique(damaged.missing // damaged.grid.dims[-1])
+        if len(damaged_lines) > 1:
             raise UnsupportedError(
                 f"routes around one missing switch, or several on one line of the last "
                 f"dimension; {len(damaged.missing)} are missing"
             )
-        steps = _next_hops(topology, damaged)
-        table = RouteTable.from_next_hops(topology, steps, per_terminal=True)
+        next_hops = _next_hops(topology, damaged)
+        table = RouteTable.from_next_hops(topology, next_hops, per_terminal=True)
+        # only pairs in different parts of the network may have no route
         part = connected_parts(topology)
-        empty = np.flatnonzero(np.diff(table.pair_start) == 0)
-        source, target = np.divmod(empty, table.num_destinations)
-        ends = topology.endpoints[source], topology.terminal_switch[target]
-        cut = empty[part[ends[0]] == part[ends[1]]]
-        if cut.size:
+        unrouted = np.flatnonzero(np.diff(table.pair_start) == 0)
+        source, target = np.divmod(unrouted, table.num_destinations)
+        source_part = part[topology.endpoints[source]]
+        target_part = part[topology.terminal_switch[target]]
+        interrupted = unrouted[source_part == target_part]
+        if interrupted.size:
             raise UnsupportedError(
                 "failures interrupt both ways around a ring, or a line, on the route from "
-                + table.describe_pair(int(cut[0]))
+                + table.describe_pair(int(interrupted[0]))
             )
         return table.with_vcs(_lanes(table, damaged.grid), "plain")
 
 
-def _forward(here: Int32Array, there: Int32Array, size: int, wrap: bool) -> BoolArray:
-    """Find whether the way in one dimension has positive direction without failures."""
+def _goes_positive(source: Int32Array, target: Int32Array, size: int, wrap: bool) -> BoolArray:
+    """Return whether routes between coordinates take the positive direction if nothing is missing.
+
+    Half-way round an even ring, the direction is the one that does not cross the dateline.
+    """
     if not wrap:
-        return np.asarray(there > here)
-    twice = 2 * ((there - here) % size)
-    return np.asarray((twice < size) | (twice == size) & (there > here))
+        return np.asarray(target > source)
+    twice = 2 * ((target - source) % size)
+    return np.asarray((twice < size) | (twice == size) & (target > source))
 
 
 def _next_hops(topology: Topology, damaged: DamagedGrid) -> Int32Array:
-    """Return the next channel of each switch to each terminal; int32, shape (S, T)."""
+    """Return the next channel of each switch to each terminal; int32, shape (S, T).
+
+    −1 at the switch of the terminal, and where no route exists.
+    """
     assert topology.coordinates is not None
     grid = damaged.grid
     position = topology.coordinates
     target_position = position[topology.terminal_switch]
     place = damaged.place[:, np.newaxis]
-    steps = np.full((topology.num_switches, topology.num_terminals), -1, np.int32)
-    count, stride = len(grid.dims), 1
-    for d in reversed(range(count)):
+    out_channel = damaged.out_channel
+    next_hops = np.full((topology.num_switches, topology.num_terminals), -1, np.int32)
+    num_dimensions, stride = len(grid.dims), 1
+    # From the last dimension to the first: each overwrites the hops of later ones, because a route
+    # goes by the first dimension whose coordinates differ.
+    for d in reversed(range(num_dimensions)):
         size, wrap = grid.dims[d], grid.wrap[d]
-        a, b = position[:, d, np.newaxis], target_position[np.newaxis, :, d]
-        is_missing = damaged.switch_at[place + (b - a) * stride] < 0
+        source, target = position[:, d, np.newaxis], target_position[np.newaxis, :, d]
+        # 1. The corner: where a route that only this dimension moves ends. Is its switch missing?
+        is_missing = damaged.switch_at[place + (target - source) * stride] < 0
         stride *= size
-        far = {1: (b - a) % size, -1: (a - b) % size} if wrap else {1: b - a, -1: a - b}
-        # a missing corner is approached up to the switch before it
-        is_open = {
-            sign: (far[sign] > 0) & (far[sign] - is_missing <= damaged.reach[:, [direction]])
-            for sign, direction in ((1, d), (-1, count + d))
-        }
-        ahead = np.where(_forward(a, b, size, wrap), is_open[1], ~is_open[-1])
-        channel = damaged.out_channel
-        step = np.where(ahead, channel[:, [d]], channel[:, [count + d]])
-        step = np.where(is_open[1] | is_open[-1], step, -1)
-        turns = is_missing & (np.where(ahead, far[1], far[-1]) == 1)
-        steps = np.where((a == b) | turns, steps, step)
-    return steps
+        # 2. Hops to the corner in the positive and in the negative direction, and whether failures
+        #    leave these open. A missing corner is approached up to the switch before it.
+        up_hops, down_hops = target - source, source - target
+        if wrap:
+            up_hops, down_hops = up_hops % size, down_hops % size
+        up_reach, down_reach = damaged.reach[:, [d]], damaged.reach[:, [num_dimensions + d]]
+        up_open = (up_hops > 0) & (up_hops - is_missing <= up_reach)
+        down_open = (down_hops > 0) & (down_hops - is_missing <= down_reach)
+        # 3. The usual direction if it is open, else the other one if that is open.
+        goes_up = np.where(_goes_positive(source, target, size, wrap), up_open, ~down_open)
+        step = np.where(goes_up, out_channel[:, [d]], out_channel[:, [num_dimensions + d]])
+        step = np.where(up_open | down_open, step, -1)
+        # 4. One hop before a missing corner, the route turns into the next dimension.
+        turns = is_missing & (np.where(goes_up, up_hops, down_hops) == 1)
+        next_hops = np.where((source == target) | turns, next_hops, step)
+    return next_hops
 
 
 def _lanes(table: RouteTable, grid: Grid) -> np.ndarray:
-    """Return the lane of each hop; shape (H,)."""
+    """Return the virtual lane of each hop; int16, shape (H,).
+
+    Bit 0: the route crosses the dateline of the hop's dimension. Bit 1: the hop follows an illegal
+    turn, back to an earlier dimension.
+    """
     topology = table.topology
     assert topology.coordinates is not None
     source, target = np.divmod(table.path_pair, table.num_destinations)
-    a = topology.coordinates[topology.endpoints[source]]
-    b = topology.coordinates[topology.terminal_switch[target]]
-    crosses = np.zeros(a.shape, np.bool_)
+    start = topology.coordinates[topology.endpoints[source]]
+    end = topology.coordinates[topology.terminal_switch[target]]
+    # By (path, dimension). The dateline is between the last and the first coordinate, so a route
+    # that crosses it in the positive direction ends at a smaller coordinate. Failures do not count:
+    # the service level is that of the route without them.
+    crosses = np.zeros(start.shape, np.bool_)
     for d, (size, wrap) in enumerate(zip(grid.dims, grid.wrap, strict=True)):
-        ahead = _forward(a[:, d], b[:, d], size, wrap)
-        crosses[:, d] = wrap & np.where(ahead, b[:, d] < a[:, d], b[:, d] > a[:, d])
+        goes_up = _goes_positive(start[:, d], end[:, d], size, wrap)
+        crosses[:, d] = wrap & np.where(goes_up, end[:, d] < start[:, d], end[:, d] > start[:, d])
     dimension = topology.channel_direction[table.hop_channel] % len(grid.dims)
     path = np.repeat(np.arange(table.num_paths), table.path_length)
-    illegal = np.zeros(len(path), np.bool_)
-    illegal[1:] = (path[1:] == path[:-1]) & (dimension[1:] < dimension[:-1])
-    return (crosses[path, dimension] + 2 * illegal).astype(np.int16)
+    follows_illegal_turn = np.zeros(len(path), np.bool_)
+    is_same_path = path[1:] == path[:-1]
+    follows_illegal_turn[1:] = is_same_path & (dimension[1:] < dimension[:-1])
+    return (crosses[path, dimension] + 2 * follows_illegal_turn).astype(np.int16)

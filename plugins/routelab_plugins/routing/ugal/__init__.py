@@ -109,6 +109,7 @@ class Ugal(WaypointRouting):
                 options.threshold,
                 options.queue_number,
                 options.mode == "global",
+                # a base that takes more hops is not followed further
                 2 * topology.num_switches,
             ],
             ends,
@@ -123,8 +124,8 @@ def _distances(topology: Topology) -> Int32Array:
     """Return the hops between switches with terminals, by (source, destination)."""
     ends = topology.endpoints
     distances = np.empty((len(ends), len(ends)), np.int32)
-    row, queue = (np.empty(topology.num_switches, np.int32) for _ in range(2))
-    for source, end in enumerate(ends):
-        hop_distances(*topology.outgoing, topology.channel_target, end, row, queue)
-        distances[source] = row[ends]
+    hops, queue = (np.empty(topology.num_switches, np.int32) for _ in range(2))
+    for source, switch in enumerate(ends):
+        hop_distances(*topology.outgoing, topology.channel_target, switch, hops, queue)
+        distances[source] = hops[ends]
     return distances

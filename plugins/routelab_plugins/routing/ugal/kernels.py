@@ -24,8 +24,9 @@ from routelab.kernels.queue_lengths import shortest_queue
 
 # Arrays behind those of the base.
 HEAD = 0
-"""Switches with terminals, threshold, which of `QUEUES`, whether all queues of a way count, and
-how many hops a way has at most."""
+"""Numbers, at the offsets below: how many switches have terminals; threshold; which of `QUEUES` is
+compared; 1 if all queues of a route count (UGAL-G); most hops of a half of a route."""
+ENDPOINTS, THRESHOLD, QUEUE, IS_GLOBAL, MOST_HOPS = range(5)
 ENDS = 1
 """Switches with terminals."""
 ENDPOINT_NUMBER = 2
@@ -38,44 +39,54 @@ CHANNEL_TARGET = 4
 
 @helper(_nrt=False)
 def _first_queue(tables, packets, packet, queues, hop, target, random, out):
-    """Return the shortest queue of first hops to a switch, in flits; of escapes if necessary."""
-    kind, source = tables[appended(tables, HEAD) + 2], packets[packet, SOURCE]
+    """Return the shortest queue of the first hops that the base offers to a switch, in flits.
+
+    Escapes count only if the base offers nothing else.
+    """
+    kind, source = tables[appended(tables, HEAD) + QUEUE], packets[packet, SOURCE]
     count = offers(hop, tables, packets, packet, queues, source, target, random, out)
     return shortest_queue(tables, packets, packet, queues, kind, count, random, out)[1]
 
 
 @helper(_nrt=False)
 def _queues_to(tables, packets, packet, queues, hop, switch, target, random, out):
-    """Add up the queues along the way to a switch that the base would take now, in flits."""
-    head, ends = appended(tables, HEAD), appended(tables, CHANNEL_TARGET)
+    """Return the sum of the queues on the route to a switch that the base would take now, in flits.
+
+    At every switch, that is the first hop with the shortest queue. HOPS and TARGET of the packet
+    change.
+    """
+    head, channel_target = appended(tables, HEAD), appended(tables, CHANNEL_TARGET)
     channel, vc, total = np.int64(-1), np.int64(-1), np.int64(0)
     packets[packet, TARGET] = target
-    for _ in range(tables[head + 4]):
+    for _ in range(tables[head + MOST_HOPS]):
         if switch == target:
             break
         random = another(random)
         count = hop(tables, packets, packet, queues, switch, channel, vc, random, out)
         row, flits = shortest_queue(
-            tables, packets, packet, queues, tables[head + 2], count, another(random), out
+            tables, packets, packet, queues, tables[head + QUEUE], count, another(random), out
         )
         if row < 0:
             break
         total += flits
         channel, vc = np.int64(out[row, 0]), np.int64(out[row, 1])
-        switch = np.int64(tables[ends + channel])
+        switch = np.int64(tables[channel_target + channel])
         packets[packet, HOPS] += 1
     return total
 
 
 @helper(_nrt=False)
 def _all_queues(tables, packets, packet, queues, hop, via, random, out):
-    """Add up the queues of the way to the destination, by way of a switch if it is not −1.
+    """Return the sum of the queues on the route to the destination, in flits.
 
-    The packet is as before when this returns.
+    The route leads through the switch `via`, or is minimal if `via` is −1. The packet is as before
+    when this returns.
     """
     source, target = np.int64(packets[packet, SOURCE]), np.int64(packets[packet, DESTINATION])
     total = np.int64(0)
     if via >= 0:
+        # behind the waypoint, the base sees the packet as the engine presents it: in phase 1, with
+        # empty columns of STATE
         total = _queues_to(tables, packets, packet, queues, hop, source, via, random, out)
         packets[packet, PHASE] = 1
         packets[packet, STATE : STATE + STATES] = 0
@@ -89,12 +100,12 @@ def _all_queues(tables, packets, packet, queues, hop, via, random, out):
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Set the waypoint to a random switch if the way there has the smaller queues.
+    """Set the waypoint to a random switch if the route through it has the smaller queues.
 
-    Locally these are queue times hops of the first hop, globally all queues of the way.
+    Locally, the first queue times the hops of the route is compared; globally, all its queues.
     """
     head = appended(tables, HEAD)
-    count, threshold = np.int64(tables[head]), np.int64(tables[head + 1])
+    count, threshold = np.int64(tables[head + ENDPOINTS]), np.int64(tables[head + THRESHOLD])
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     # 1. The waypoint. At either end it would leave the route as it is.
     via = tables[appended(tables, ENDS) + pick(random, count)]
@@ -104,7 +115,7 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     # comparison, so it need not try these draws.
     word = unscripted(random)
     # 2. Global: sums of queues grow with the hops by themselves, so they are not multiplied.
-    if tables[head + 3] != 0:
+    if tables[head + IS_GLOBAL] != 0:
         word = another(word)
         straight = _all_queues(tables, packets, packet, queues, hop, np.int64(-1), word, out)
         word = another(word)
@@ -116,13 +127,13 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     numbers, distance = appended(tables, ENDPOINT_NUMBER), appended(tables, DISTANCE)
     source_number, target_number = np.int64(tables[numbers + source]), tables[numbers + target]
     via_number = np.int64(tables[numbers + via])
-    direct = np.int64(tables[distance + source_number * count + target_number])
-    around = np.int64(tables[distance + source_number * count + via_number])
-    around += tables[distance + via_number * count + target_number]
+    minimal_hops = np.int64(tables[distance + source_number * count + target_number])
+    hops_through_via = np.int64(tables[distance + source_number * count + via_number])
+    hops_through_via += tables[distance + via_number * count + target_number]
     word = another(word)
     straight = _first_queue(tables, packets, packet, queues, hop, target, word, out)
     word = another(word)
     detour = _first_queue(tables, packets, packet, queues, hop, via, word, out)
-    if either(random, straight * direct > detour * around + threshold):
+    if either(random, straight * minimal_hops > detour * hops_through_via + threshold):
         packets[packet, WAYPOINT] = via
     return 0

@@ -42,6 +42,7 @@ from routelab.toolkit.words import WordSearch
 from routelab_plugins import works
 
 ROUNDS, FEWEST_ROUNDS = 400, 30
+"""Rounds of a search on small networks, and at least."""
 MOST_PAIRS = 60_000_000
 """Pairs of switches that all rounds of a search examine: more rounds lower the load by less than
 1 % on 1,024 switches, and take minutes."""
@@ -103,7 +104,7 @@ class Words(RoutingPlugin):
         return None
 
     def route(self, topology: Topology) -> RouteTable:
-        """Search routes and words; see the module for the steps.
+        """Search routes and words `runs` times, and return the table of the best search.
 
         A round costs O(K C S) for the sweep of S switches, and O(hops) for the exchange; memory is
         4 K C S bytes for each scan of a word.
@@ -125,6 +126,7 @@ class Words(RoutingPlugin):
             search.run()
             if best is None or search.best_load < best.best_load:
                 best = search
+            # no table has a smaller maximum load
             if best.best_load <= best.lower_bound:
                 break
         assert best is not None
