@@ -110,7 +110,7 @@ class OsuBenchmark(BenchmarkPlugin):
 
 
 class OsuMessageBenchmark(OsuBenchmark, MessageBenchmark):
-    """Base class of the programs with message sizes."""
+    """Base class of the benchmarks that measure message sizes, each with a row in a table."""
 
     Parameters = OsuParameters
     shows_end = False

@@ -77,6 +77,7 @@ class AdaptiveUp(HopRoutingPlugin):
         most_candidates = max(max(tree.up_ports(level), tree.parallel[level]) for level in levels)
         return HopProgram(
             hop=hop,
+            # in the order of the constants of the kernels
             tables=pack_tables(
                 topology,
                 [tree.out_channel.shape[1]],

@@ -62,7 +62,7 @@ class AllPathsParameters(Parameters):
     length: int | None = parameter(
         None,
         ge=1,
-        le=124,
+        le=124,  # STATES * PORT_COLUMN_BITS: more hops do not fit even with ports of one bit
         description="Largest number of hops of a path (default: the largest distance between two "
         "switches with terminals)",
     )
@@ -124,6 +124,7 @@ class AllPaths(HopRoutingPlugin):
         return HopProgram(
             hop=hop,
             inject=inject,
+            # in the order of the constants of the kernels
             tables=pack_tables(
                 topology,
                 [topology.num_switches, survey.length, bits, PORT_COLUMN_BITS // bits],

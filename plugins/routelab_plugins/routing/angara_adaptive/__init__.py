@@ -97,6 +97,7 @@ class AngaraAdaptive(HopRoutingPlugin):
         first_path = table.pair_start[:-1]
         return HopProgram(
             hop=hop,
+            # in the order of the constants of the kernels
             tables=pack_tables(
                 topology,
                 [len(ends), escape_classes, escape_classes + 1],

@@ -8,7 +8,7 @@ from routelab_plugins import works
 
 
 class AngaraBalanced(Composition):
-    """`balanced@angara~turns=exact`."""
+    """`balanced@angara~turns=exact`: a selection, and rules with a parameter."""
 
     name = "angara-balanced"
     summary = "Angara rules with all safe extra turns, and balanced routes with near-optimal loads"

@@ -9,7 +9,7 @@ from routelab_plugins import works
 
 
 class AngaraBfs(Composition):
-    """`bfs@angara~turns=theorem2`."""
+    """`bfs@angara~turns=theorem2`: a selection, and rules with a parameter."""
 
     name = "angara-bfs"
     summary = "Angara rules, breadth-first trees (the paper's BFS)"

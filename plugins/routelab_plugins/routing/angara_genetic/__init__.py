@@ -9,7 +9,7 @@ from routelab_plugins import works
 
 
 class AngaraGenetic(Composition):
-    """`genetic@angara~turns=theorem2`."""
+    """`genetic@angara~turns=theorem2`: a selection, and rules with a parameter."""
 
     name = "angara-genetic"
     summary = "Angara rules, genetic search (the paper's Genetic)"

@@ -9,7 +9,7 @@ from routelab_plugins import works
 
 
 class AngaraSssp(Composition):
-    """`sssp@angara~turns=theorem2`."""
+    """`sssp@angara~turns=theorem2`: a selection, and rules with a parameter."""
 
     name = "angara-sssp"
     summary = "Angara rules, shortest paths on loads (the paper's SSSP)"

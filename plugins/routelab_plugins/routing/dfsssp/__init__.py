@@ -9,7 +9,7 @@ from routelab_plugins import works
 
 
 class Dfsssp(Composition):
-    """`p-sssp~root=destination@unrestricted@cycle-breaking`.
+    """`p-sssp~root=destination@unrestricted@cycle-breaking`: selection, rules and layers.
 
     With ``routes=terminals`` every terminal has separate routes, as in OpenSM. This is the default
     on networks in which some switches have no terminals.

@@ -62,6 +62,6 @@ class DimensionOrderRouting(OrderRouting):
                 topology, deadlock=options.deadlock, order=options.order, ties=options.ties
             ),
             vc_classes=orders * count_ring_classes(grid, options.deadlock),
-            bubble=bubble_classes(grid, options.deadlock, orders),
+            bubble=bubble_classes(grid, options.deadlock, classes=orders),
             max_hops=grid_diameter(grid),
         )

@@ -9,7 +9,7 @@ from routelab_plugins import works
 
 
 class Dor(Composition):
-    """`first@dimension-order`."""
+    """`first@dimension-order`: a selection and rules."""
 
     name = "dor"
     summary = "Dimension-order routing, ring ties balanced"

@@ -65,7 +65,8 @@ class Goal(EscapeRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        # classes 0 … escape_classes − 1 are the escape, and the next one is adaptive
+        # classes 0 … escape_classes − 1 are the escape; the next one is adaptive and gets the rest
+        # of the virtual channels
         escape_classes = count_ring_classes(grid, options.escape)
         return HopProgram(
             hop=hop,
@@ -77,6 +78,6 @@ class Goal(EscapeRouting):
             rest=escape_classes,
             candidates=len(grid.dims) + 1,
             by_occupancy=True,
-            bubble=bubble_classes(grid, options.escape, 1),
+            bubble=bubble_classes(grid, options.escape, classes=1),
             max_hops=longest_ways(grid),
         )

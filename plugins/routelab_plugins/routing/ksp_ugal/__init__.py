@@ -101,6 +101,7 @@ class KspUgal(HopRoutingPlugin):
         return HopProgram(
             hop=hop,
             inject=inject,
+            # in the order of the constants of the kernels
             tables=pack_tables(
                 topology,
                 [

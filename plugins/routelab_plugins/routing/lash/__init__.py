@@ -12,7 +12,7 @@ from routelab_plugins import works
 
 
 class Lash(Composition):
-    """`p-sssp~root=destination@unrestricted@first-fit`."""
+    """`p-sssp~root=destination@unrestricted@first-fit`: selection, rules and layers."""
 
     name = "lash"
     summary = "Shortest routes on any network, each in the first layer without a cycle (LASH)"

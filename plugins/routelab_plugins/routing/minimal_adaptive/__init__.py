@@ -43,7 +43,8 @@ class MinimalAdaptive(EscapeRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        # classes 0 … escape_classes − 1 are the escape, and the next one is adaptive
+        # classes 0 … escape_classes − 1 are the escape; the next one is adaptive and gets the rest
+        # of the virtual channels
         escape_classes = count_ring_classes(grid, options.escape)
         # half-way round an even ring, channels in both directions come nearer
         even_rings = sum(
@@ -64,6 +65,6 @@ class MinimalAdaptive(EscapeRouting):
             by_occupancy=True,
             # random ties change the escape that hop offers
             fixed=options.ties != "random",
-            bubble=bubble_classes(grid, options.escape, 1),
+            bubble=bubble_classes(grid, options.escape, classes=1),
             max_hops=grid_diameter(grid),
         )

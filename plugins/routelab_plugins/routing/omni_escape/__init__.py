@@ -98,6 +98,7 @@ class OmniEscape(HopRoutingPlugin):
             ),
             vc_classes=2,
             rest=1,
+            # each channel may be an adaptive hop and an escape
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             detour_penalty=options.penalty,

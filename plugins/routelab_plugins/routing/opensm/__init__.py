@@ -57,7 +57,7 @@ MAX_OP_VLS = {"1": 1, "2": 2, "4": 3, "8": 4}
 """Codes of numbers of virtual lanes in OpenSM's options."""
 AXES = "xyz"
 PORTGROUP_MAX_PORTS = 16
-"""OpenSM's default for the largest number of hosts at a switch of a torus."""
+"""OpenSM's default for the ports of hosts at a switch of a torus, with its management port."""
 LFTS = "opensm-lfts.dump"
 """OpenSM's dump of the forwarding tables."""
 
@@ -195,7 +195,11 @@ class OpenSM(RoutingPlugin):
         return tables.of_switches(addresses.switch_guids, LFTS), levels, lanes, seconds
 
     def _arguments(self, folder: Path) -> list[str]:
-        """Return OpenSM's arguments for the chosen engine."""
+        """Return OpenSM's arguments for the chosen engine.
+
+        ``-R`` is the engine, ``-Q`` asks for service levels and SL2VL tables, ``-a`` names the file
+        of the roots of up*/down*.
+        """
         engine, vls = self.parameters.engine, self.parameters.vls
         arguments = ["-R", f"{engine},no_fallback", "-Q"]
         if engine in ROOTED:
@@ -277,6 +281,7 @@ class OpenSM(RoutingPlugin):
                     guids = f"{addresses.switch_guids[seed]} {addresses.switch_guids[neighbour]}"
                     lines.append(f"{AXES[axis]}{sign}_link {guids}")
             lines.append(f"{AXES[axis]}_dateline {-coordinate}")
+        # 3. The ports of hosts and the management port of a switch form one group.
         most_hosts = int(topology.terminals_per_switch.max(initial=0))
         lines.append(f"portgroup_max_ports {max(most_hosts + 1, PORTGROUP_MAX_PORTS)}")
         return "".join(f"{line}\n" for line in lines)

@@ -19,6 +19,8 @@ PACKAGES = "opensm ibsim-utils libumad2sim0 infiniband-diags"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 LIBRARIES = ("umad2sim/libumad2sim.so", "libibmad.so.5")
 QUERIES = Path(__file__).with_name("path_queries.py")
+NO_ANSWER = 255
+"""What the program `QUERIES` writes for a pair without a path record."""
 POLL_SECONDS = 0.02
 SHOWN_LINES = 3
 
@@ -116,13 +118,14 @@ class RunningFabric:
             If the subnet does not come up; with the cause from OpenSM's log.
         """
         fabric = self._fabric
-        # most nodes, switches and ports that the simulator allocates
         limits = ("-N", fabric.nodes + 1, "-S", fabric.switches + 1, "-P", fabric.ports + 1)
+        # -s: start the network; -n: no console
         simulator = self._launch("ibsim", "-s", "-n", *map(str, limits), "fabric.net")
         socket = self._environment["IBSIM_SOCKNAME"]
         # the simulator opens its sockets when the network is ready
         self._wait(simulator, lambda: socket in Path("/proc/net/unix").read_text())
         log = LogReader(self.folder / "opensm.log")
+        # -e: erase the log; -D: log errors (1), info (2) and verbose lines (4), dump routes (0x40)
         options = ("-e", "-f", str(log.path), "--dump_files_dir", str(self.folder), "-D", "0x47")
         manager = self._launch(
             "opensm", *options, "-F", str(self.folder / "options"), *arguments, host=fabric.hosts[0]
@@ -146,7 +149,7 @@ class RunningFabric:
         client = self._launch(*command, host=self._fabric.hosts[-1])
         self._wait(client, lambda: client.poll() is not None)
         levels = answers.read_bytes() if answers.exists() else b""
-        if len(levels) != len(ports) ** 2 or 255 in levels:
+        if len(levels) != len(ports) ** 2 or NO_ANSWER in levels:
             raise UnsupportedError("OpenSM gives no path record for some pair of hosts")
         return levels
 

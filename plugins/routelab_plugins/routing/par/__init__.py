@@ -127,11 +127,12 @@ class Par(HopRoutingPlugin):
         options, ends = self.parameters, topology.endpoints
         distance = switch_distances(topology)
         assert base.max_hops is not None
-        # each half of a route has a class of its own for each of its hops
+        # each half of a route has a separate class for each of its hops
         classes = self._classes_per_half(topology, distance, base.max_hops)
         return HopProgram(
             hop=progressive(base.hop),
             inject=inject,
+            # in the order of the constants of the kernels
             tables=append_tables(
                 base.tables,
                 [

@@ -96,6 +96,7 @@ class PolarizedEscape(HopRoutingPlugin):
             ),
             vc_classes=2,
             rest=1,
+            # each channel may be an adaptive hop and an escape
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             detour_penalty=max(options.p0, options.p1),

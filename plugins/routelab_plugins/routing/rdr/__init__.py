@@ -47,7 +47,8 @@ class Rdr(EscapeRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        # classes 0 … escape_classes − 1 are the escape, and the next one is adaptive
+        # classes 0 … escape_classes − 1 are the escape; the next one is adaptive and gets the rest
+        # of the virtual channels
         escape_classes = count_ring_classes(grid, options.escape)
         return HopProgram(
             hop=hop,
@@ -59,7 +60,8 @@ class Rdr(EscapeRouting):
             ),
             vc_classes=escape_classes + 1,
             rest=escape_classes,
+            # the drawn channel and the escape
             candidates=2,
-            bubble=bubble_classes(grid, options.escape, 1),
+            bubble=bubble_classes(grid, options.escape, classes=1),
             max_hops=grid_diameter(grid),
         )

@@ -10,7 +10,7 @@ from routelab_plugins import works
 
 
 class Sr(Composition):
-    """`balanced@segment~restrict=local-search,root=best`."""
+    """`balanced@segment~restrict=local-search,root=best`: a selection, and rules."""
 
     name = "sr"
     summary = "Segment-based routing (SR): search for root and restrictions, balanced routes"

@@ -100,6 +100,7 @@ class Ugal(WaypointRouting):
             If the base does not apply.
         """
         ends, options = topology.endpoints, self.parameters
+        # the arrays are in the order of the constants of the kernels
         return self.two_halves(
             topology,
             virtual_channels,
