@@ -78,7 +78,7 @@ def latency_row(size: int, average: float, least: float, greatest: float, iterat
     return Row(size, (*latencies, timed_calls))
 
 
-def figures(
+def checked_figures(
     rows: Sequence[Row],
     request: MessageParameters,
     task: BenchmarkTask | None,

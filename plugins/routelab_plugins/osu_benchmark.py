@@ -27,7 +27,7 @@ from routelab.api import (
 )
 from routelab_plugins import works
 from routelab_plugins.benchmark_output import read_lines
-from routelab_plugins.message_table import MessageBenchmark, MessageParameters, figures
+from routelab_plugins.message_table import MessageBenchmark, MessageParameters, checked_figures
 from routelab_plugins.osu_output import OsuOutput, read_output
 from routelab_plugins.quotes import quote_line
 
@@ -129,7 +129,7 @@ class OsuMessageBenchmark(OsuBenchmark, MessageBenchmark):
             raise BenchmarkError(
                 "verification-failed", f"{self.program} did not verify the received data"
             )
-        return figures(output.table.rows, self.parameters, task)
+        return checked_figures(output.table.rows, self.parameters, task)
 
 
 class OsuCollectiveBenchmark(OsuMessageBenchmark):

@@ -32,7 +32,7 @@ from routelab_plugins.message_table import (
     LatencyBenchmark,
     MessageParameters,
     Row,
-    figures,
+    checked_figures,
     latency_row,
 )
 from routelab_plugins.quotes import quote_line
@@ -107,7 +107,7 @@ class ImbAlltoall(LatencyBenchmark):
         processes, rows, foreign = _section(lines[sections[0] + 1 :])
         check_processes(processes, task)
         return BenchmarkResult(
-            figures(rows, self.parameters, task, doubling=False),
+            checked_figures(rows, self.parameters, task, doubling=False),
             version=titles[0][1],
             facts={"processes": processes},
             foreign=tuple(foreign),

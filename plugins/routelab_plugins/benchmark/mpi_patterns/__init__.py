@@ -32,7 +32,7 @@ from routelab_plugins.benchmark_output import (
     check_processes,
     read_lines,
 )
-from routelab_plugins.message_table import LatencyBenchmark, MessageParameters, figures
+from routelab_plugins.message_table import LatencyBenchmark, MessageParameters, checked_figures
 from routelab_plugins.osu_table import read_table
 from routelab_plugins.quotes import quote_line
 
@@ -134,7 +134,7 @@ class MpiPatterns(LatencyBenchmark):
                 "incomplete", "the output ends before the result of the verification"
             )
         return BenchmarkResult(
-            figures(table.rows, self.parameters, task),
+            checked_figures(table.rows, self.parameters, task),
             version=version,
             facts={"pattern": pattern, "processes": int(processes)},
             foreign=tuple(table.other_lines),
