@@ -127,11 +127,12 @@ def find_dead_end(topology: Topology, tree: FatTree) -> str | None:
                 return f"switch {names[switch]} has lost all its links upwards"
             for parent in parents:
                 # packets for these leaves turn down at the parent
-                lost = np.flatnonzero(must_climb & is_below[parent] & ~has_path_down[parent])
-                if lost.size:
+                unreachable = np.flatnonzero(must_climb & is_below[parent] & ~has_path_down[parent])
+                if unreachable.size:
+                    leaf = names[ends[unreachable[0]]]
                     return (
-                        f"packets for {names[ends[lost[0]]]} may climb to {names[parent]}, which "
-                        "has no path down to it: a link or a switch is missing"
+                        f"packets for {leaf} may climb to {names[parent]}, which has no path down "
+                        "to it: a link or a switch is missing"
                     )
             is_reached[parents] = True
     return None

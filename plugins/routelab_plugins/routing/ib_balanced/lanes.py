@@ -141,7 +141,7 @@ class LaneSearch:
         ranks = words.ranks()
         legality = legality_of_orders(search.fabric, ranks)
         trees = search.no_trees()
-        trees_with_dead_ends = search.grow(legality, trees, np.arange(len(trees)))
+        trees_with_dead_ends = search.grow(legality, trees, waiting=np.arange(len(trees)))
         for tree in trees_with_dead_ends.tolist():
             target = int(search.topology.terminal_switch[tree])
             trees[tree] = _routes_inside_tree(search.topology, words.tree_channels, target)
@@ -266,7 +266,9 @@ def _draw_orders(
     ranks = []
     for lane in range(lanes):
         priority = rng.permutation(search.topology.num_channels)
-        ranks.append(order_channels(search.fabric, used_layers, np.int64(lane), priority))
+        ranks.append(
+            order_channels(search.fabric, used_layers, layer=np.int64(lane), priority=priority)
+        )
     return np.array(ranks, np.int32)
 
 

@@ -36,7 +36,7 @@ def unrestricted_trees(search: TreeSearch) -> tuple[Int32Array, float, Int32Arra
     fallback_load, _ = search.loads(legality, fallback)
     fallback_peak = search.peak(fallback_load)
     grown = search.no_trees()
-    search.grow(legality, grown, np.arange(len(grown)))
+    search.grow(legality, grown, waiting=np.arange(len(grown)))
     results = [search.balance(legality, grown)]
     level_trees = trees_of_levels(search)
     if level_trees is not None:
@@ -81,15 +81,16 @@ def trees_of_torus(topology: Topology) -> Int32Array | None:
     for d in reversed(range(len(grid.dims))):
         position = topology.coordinates[:, d]
         target = position[topology.terminal_switch, None]
-        ahead = target > position
+        goes_positive = target > position
         if grid.wrap[d]:
             twice = 2 * ((target - position) % grid.dims[d])
             is_half_way = twice == grid.dims[d]
-            ahead = (twice < grid.dims[d]) | (is_half_way & (target % 2 == 0))
-        up, down = directions.out_channel[:, [d, d + len(grid.dims)]].T
+            goes_positive = (twice < grid.dims[d]) | (is_half_way & (target % 2 == 0))
+        positive_channel, negative_channel = directions.out_channel[:, [d, d + len(grid.dims)]].T
         # the other direction where the switch has no channel in this one
-        step = np.where((ahead & (up >= 0)) | (down < 0), up, down)
-        trees = np.where(position == target, trees, step).astype(np.int32)
+        takes_positive = (goes_positive & (positive_channel >= 0)) | (negative_channel < 0)
+        channel = np.where(takes_positive, positive_channel, negative_channel)
+        trees = np.where(position == target, trees, channel).astype(np.int32)
     return trees
 
 
@@ -98,7 +99,7 @@ def order_of_trees(search: TreeSearch, trees: Int32Array) -> Int32Array | None:
     legality = all_routes(search.fabric)
     _, used_layers = choose_layers(search.fabric, legality, trees)
     priority = np.arange(search.topology.num_channels)
-    rank = order_channels(search.fabric, used_layers, np.int64(0), priority)
+    rank = order_channels(search.fabric, used_layers, layer=np.int64(0), priority=priority)
     # a negative rank marks a channel on or behind a cycle of dependencies
     return rank[None] if rank.min(initial=0) >= 0 else None
 

@@ -98,12 +98,12 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     if via < 0:
         return 0
     # draws of the base only choose which queues are compared, so the checker need not try them
-    word = another(unscripted(random))
-    count = offers(hop, tables, packets, packet, queues, source, target, word, out)
-    minimal_queue = _shortest_queue(tables, packets, packet, queues, count, word, out)
-    second_word = another(word)
-    count = offers(hop, tables, packets, packet, queues, source, via, second_word, out)
-    via_queue = _shortest_queue(tables, packets, packet, queues, count, second_word, out)
+    base_random = another(unscripted(random))
+    count = offers(hop, tables, packets, packet, queues, source, target, base_random, out)
+    minimal_queue = _shortest_queue(tables, packets, packet, queues, count, base_random, out)
+    second_random = another(base_random)
+    count = offers(hop, tables, packets, packet, queues, source, via, second_random, out)
+    via_queue = _shortest_queue(tables, packets, packet, queues, count, second_random, out)
     prefers_via = _prefers_waypoint(tables, packets, packet, source, via, minimal_queue, via_queue)
     if either(random, prefers_via):
         packets[packet, WAYPOINT] = via
@@ -138,21 +138,23 @@ def progressive(base):
     @njit(HOP, nogil=True)
     def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         """Offer the base's candidates; a packet that may choose again does so before."""
-        target, word = np.int64(packets[packet, TARGET]), another(random)
+        target, base_random = np.int64(packets[packet, TARGET]), another(random)
         # The same comparison as in `inject`, with the queues of this switch.
         if _may_choose_again(tables, packets, packet, switch):
             via = _draw_waypoint(tables, packets, packet, switch, random)
             if via >= 0:
                 count = offer_towards(
-                    tables, packets, packet, queues, switch, target, vc, word, out
+                    tables, packets, packet, queues, switch, target, vc, base_random, out
                 )
                 minimal_queue = _shortest_queue(
-                    tables, packets, packet, queues, count, unscripted(word), out
+                    tables, packets, packet, queues, count, unscripted(base_random), out
                 )
-                word = another(word)
-                count = offer_towards(tables, packets, packet, queues, switch, via, vc, word, out)
+                base_random = another(base_random)
+                count = offer_towards(
+                    tables, packets, packet, queues, switch, via, vc, base_random, out
+                )
                 via_queue = _shortest_queue(
-                    tables, packets, packet, queues, count, unscripted(word), out
+                    tables, packets, packet, queues, count, unscripted(base_random), out
                 )
                 prefers_via = _prefers_waypoint(
                     tables, packets, packet, switch, via, minimal_queue, via_queue
@@ -161,6 +163,6 @@ def progressive(base):
                     packets[packet, WAYPOINT] = via
                     return count
         # again, because the candidates towards `via` have replaced those of the minimal route
-        return offer_towards(tables, packets, packet, queues, switch, target, vc, word, out)
+        return offer_towards(tables, packets, packet, queues, switch, target, vc, base_random, out)
 
     return hop

@@ -113,12 +113,12 @@ class Polarized(HopRoutingPlugin):
         starts, channels = topology.outgoing
         longest = np.empty((len(ends), len(ends)), np.int32)
         num_dead_ends, (source, target, switch) = longest_routes(
-            starts,
-            topology.channel_target[channels],
-            distance,
-            np.asarray(ends, np.int32),
-            int(distance.max()),
-            longest,
+            starts=starts,
+            targets=topology.channel_target[channels],
+            distance=distance,
+            ends=np.asarray(ends, np.int32),
+            diameter=int(distance.max()),
+            longest=longest,
         )
         if num_dead_ends:
             return (

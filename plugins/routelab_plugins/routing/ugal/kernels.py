@@ -113,14 +113,18 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
         return 0
     # Draws of the base only choose which queues are compared. The checker tries both results of the
     # comparison, so it need not try these draws.
-    word = unscripted(random)
+    base_random = unscripted(random)
     # 2. Global: sums of queues grow with the hops by themselves, so they are not multiplied.
     if tables[head + IS_GLOBAL] != 0:
-        word = another(word)
-        straight = _all_queues(tables, packets, packet, queues, hop, np.int64(-1), word, out)
-        word = another(word)
-        detour = _all_queues(tables, packets, packet, queues, hop, np.int64(via), word, out)
-        if either(random, straight > detour + threshold):
+        base_random = another(base_random)
+        minimal_queues = _all_queues(
+            tables, packets, packet, queues, hop, np.int64(-1), base_random, out
+        )
+        base_random = another(base_random)
+        via_queues = _all_queues(
+            tables, packets, packet, queues, hop, np.int64(via), base_random, out
+        )
+        if either(random, minimal_queues > via_queues + threshold):
             packets[packet, WAYPOINT] = via
         return 0
     # 3. Local: queue times hops; the table of distances has switches with terminals only.
@@ -130,10 +134,10 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     minimal_hops = np.int64(tables[distance + source_number * count + target_number])
     hops_through_via = np.int64(tables[distance + source_number * count + via_number])
     hops_through_via += tables[distance + via_number * count + target_number]
-    word = another(word)
-    straight = _first_queue(tables, packets, packet, queues, hop, target, word, out)
-    word = another(word)
-    detour = _first_queue(tables, packets, packet, queues, hop, via, word, out)
-    if either(random, straight * minimal_hops > detour * hops_through_via + threshold):
+    base_random = another(base_random)
+    minimal_queue = _first_queue(tables, packets, packet, queues, hop, target, base_random, out)
+    base_random = another(base_random)
+    via_queue = _first_queue(tables, packets, packet, queues, hop, via, base_random, out)
+    if either(random, minimal_queue * minimal_hops > via_queue * hops_through_via + threshold):
         packets[packet, WAYPOINT] = via
     return 0
