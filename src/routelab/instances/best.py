@@ -70,10 +70,11 @@ several routes of a pair. The folders of entries have their parameters.
 
 def best_rows(collection: Collection) -> list[tuple[object, ...]]:
     """Return a row for each instance, with `COLUMNS`."""
-    return [_row(collection.instance(name)) for name in collection.names]
+    return [_best_row(collection.instance(name)) for name in collection.names]
 
 
-def _row(instance: Instance) -> tuple[object, ...]:
+def _best_row(instance: Instance) -> tuple[object, ...]:
+    """Return the row of an instance, with `COLUMNS`; empty texts where it has no entry."""
     rules, bound = instance.rules, instance.bound
     best = next(iter(instance.entries()), None)
     facts = (
@@ -93,7 +94,7 @@ def _row(instance: Instance) -> tuple[object, ...]:
 
 
 def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
-    """Write ``best.csv``, the page and its picture; return their paths.
+    """Check all entries, and write ``best.csv``, the page and its picture; return their paths.
 
     Raises
     ------
@@ -111,15 +112,16 @@ def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
     picture.parent.mkdir(parents=True, exist_ok=True)
     draw_gaps(instances, picture)
     states = [row[COLUMNS.index("state")] for row in rows]
-    shown = [COLUMNS.index(name) for name in COLUMNS[:9]] + [COLUMNS.index("entry")]
-    headings = [COLUMNS[k].replace("_percent", " (%)").replace("_", " ") for k in shown]
+    # the page leaves out who made the best entry, its date and the certificate
+    page_columns = [*range(COLUMNS.index("state") + 1), COLUMNS.index("entry")]
+    headings = [COLUMNS[k].replace("_percent", " (%)").replace("_", " ") for k in page_columns]
     with atomic_file(page) as draft:
         text = TEXT.format(
             count=len(states),
             closed=states.count("closed"),
             open=states.count("open"),
             picture=PICTURE,
-            best=_markdown(headings, [[row[k] for k in shown] for row in rows]),
+            best=_markdown(headings, [[row[k] for k in page_columns] for row in rows]),
             matrix=_matrix(instances),
         )
         draft.write_text(text, encoding="utf-8")
@@ -129,6 +131,7 @@ def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
 def best_loads(instance: Instance) -> dict[str, Fraction]:
     """Return the least load of each routing with any parameters, the best first."""
     loads: dict[str, Fraction] = {}
+    # the folder is named by the routing: sssp~weight=2@up-down is sssp@up-down with a parameter
     for entry in instance.entries():
         routing = re.sub(r"~[^@]*", "", entry.folder.name)
         loads.setdefault(routing, entry.value)
@@ -136,11 +139,14 @@ def best_loads(instance: Instance) -> dict[str, Fraction]:
 
 
 def _matrix(instances: list[Instance]) -> str:
+    """Return a Markdown table of the least loads: a row for each routing, after the bounds."""
     loads = {instance.name: best_loads(instance) for instance in instances}
-    routings = sorted({routing for of_instance in loads.values() for routing in of_instance})
+    routings = sorted(
+        {routing for loads_by_routing in loads.values() for routing in loads_by_routing}
+    )
     bounds = ["**bound**", *(f"**{instance.bound}**" for instance in instances)]
     rows = [
-        [routing, *(of_instance.get(routing, "–") for of_instance in loads.values())]
+        [routing, *(loads_by_routing.get(routing, "–") for loads_by_routing in loads.values())]
         for routing in routings
     ]
     return _markdown(["routing", *loads], [bounds, *rows])
@@ -152,7 +158,7 @@ def _markdown(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def draw_gaps(instances: list[Instance], file: Path) -> None:
-    """Draw the distance from the bound, by instance and routing.
+    """Draw the distance of loads from the bound: a line for each instance, points for routings.
 
     Parameters
     ----------
@@ -190,7 +196,7 @@ def draw_gaps(instances: list[Instance], file: Path) -> None:
             alpha=0.8,
             ax=axis,
         )
-        # closed instances are at 0, where a logarithm has no place
+        # closed instances are at 0, which has no logarithm: linear up to 10 %
         axis.set_xscale("symlog", linthresh=10)
         axis.set_xlim(-1, None)
         axis.xaxis.set_major_formatter("{x:g}")

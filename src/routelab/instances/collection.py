@@ -20,13 +20,14 @@ ABOUT, ROUTES = "about.json", "routes.csv.gz"
 
 
 class Entry(NamedTuple):
-    """An entry.
+    """Routes that somebody has entered for an instance, and what they claim.
 
     Attributes
     ----------
     folder : Path
+        ``best/INSTANCE/ROUTING`` of the collection.
     about : mapping
-        Content of ``about.json``, as it claims.
+        Content of ``about.json``, which is not checked.
     """
 
     folder: Path
@@ -34,7 +35,7 @@ class Entry(NamedTuple):
 
     @property
     def value(self) -> Fraction:
-        """Maximum load that it claims."""
+        """Maximum load that the entry claims."""
         return Fraction(str(self.about["value"]))
 
     @property
@@ -44,7 +45,7 @@ class Entry(NamedTuple):
 
 
 class Collection:
-    """A folder of instances.
+    """A folder of instances, with the checker ``check.py`` that reads and checks its files.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class Collection:
     Raises
     ------
     InputError
-        If it has no checker.
+        If the folder has no checker.
     """
 
     def __init__(self, root: Path) -> None:
@@ -64,6 +65,7 @@ class Collection:
                 f"{root} has no {CHECKER}; run this in a clone of routelab, or name its folder "
                 "'instances' with --instances"
             )
+        # the checker is a program without a package, so it is imported by its path
         spec = importlib.util.spec_from_file_location("instances_check", root / CHECKER)
         assert spec is not None
         assert spec.loader is not None
@@ -90,12 +92,12 @@ class Collection:
         return Instance(self, name)
 
     def read(self, function: Any, *arguments: Any) -> Any:
-        """Call a function of the checker.
+        """Call a function of the checker, and return its result.
 
         Raises
         ------
         InputError
-            If it refuses its arguments.
+            If the function refuses its arguments, or cannot read a file.
         """
         try:
             return function(*arguments)
@@ -104,18 +106,19 @@ class Collection:
 
 
 class Instance:
-    """An instance.
+    """A network and the rules for its routes, whose maximum load is to be as low as possible.
 
     Attributes
     ----------
     name : str
     folder : Path
+        ``v1/NAME`` of the collection.
     rules : mapping
         Content of ``instance.json``.
     capacity : dict of (str, str) to Fraction
-        By source and target of a channel.
+        By the names of a channel's source and target.
     demand : dict of (str, str) to int
-        By source and target of a pair.
+        By the names of a pair's source and target.
     network_sha256 : str
     """
 
@@ -136,40 +139,47 @@ class Instance:
         read = self.collection.checker.read_bound
         path = self.folder / "bound.csv.gz"
         exact: Fraction = self.collection.read(read, path, self.capacity, self.demand)
+        # if loads are whole numbers, a bound of 7/2 means that no load is below 4
         return Fraction(ceil(exact)) if self.rules["whole_loads"] else exact
 
     @cached_property
     def network(self) -> Topology:
-        """The network, with rings and coordinates.
+        """The network that the plugin of the instance's topology makes, with rings and coordinates.
 
         Raises
         ------
         InputError
-            If its plugin does not make the network of the instance.
+            If that is not the network in the files of the instance.
         """
         name, network = load_network(self.rules["topology"])
         names = network.switch_names
-        ends = [
-            [names[switch] for switch in switches]
-            for switches in (network.channel_source, network.channel_target)
-        ]
-        capacity = dict(
-            zip(zip(*ends, strict=True), map(Fraction, network.channel_capacity), strict=True)
-        )
+        # 1. Channels and terminals of the network, by the names of switches.
+        sources = [names[switch] for switch in network.channel_source]
+        targets = [names[switch] for switch in network.channel_target]
+        channels = zip(sources, targets, strict=True)
+        capacity = dict(zip(channels, map(Fraction, network.channel_capacity), strict=True))
+        num_terminals = dict(zip(names, network.terminals_per_switch.tolist(), strict=True))
+        # 2. Those of the instance: terminals are one number for all switches, or numbers by switch.
         terminals = self.rules["terminals"]
-        counts = {
+        expected_terminals = {
             switch: terminals if isinstance(terminals, int) else terminals.get(switch, 0)
             for switch in names
         }
-        numbers = dict(zip(names, network.terminals_per_switch.tolist(), strict=True))
-        if (capacity, numbers, network.num_channels) != (self.capacity, counts, len(self.capacity)):
+        # 3. Compare. Parallel channels would be one key of `capacity`, so their number counts, too.
+        is_same = (
+            capacity == self.capacity
+            and num_terminals == expected_terminals
+            and network.num_channels == len(self.capacity)
+        )
+        if not is_same:
             raise InputError(f"{name} is not the network of the instance {self.name}")
         return network
 
     def entries(self) -> list[Entry]:
         """Return the entries, the best ones first, and of equal ones the oldest.
 
-        Of a day's entries the first has kept its routes.
+        Of equal entries of one day, one with stored routes counts as the oldest: routelab stores
+        them only for an entry that is better than all others.
         """
 
         def rank(entry: Entry) -> tuple[Fraction, str, bool]:
@@ -194,6 +204,7 @@ class Instance:
                     raise InputError(f"{entry.folder}: {error}") from error
 
     def _entries(self) -> Iterator[Entry]:
+        """Yield the entries by folder name; refuse one that lacks its value or date."""
         folder, read = self.collection.root / "best" / self.name, self.collection.checker.read_json
         for path in sorted(folder.glob(f"*/{ABOUT}")):
             try:

@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from routelab import __version__
@@ -26,15 +25,15 @@ VC_PARAMETERS = ("vcs", "vls", "max_channels")
 """Names that parameters of routings have for the number of virtual channels."""
 
 COMPOSED = ("sssp@up-down", "sssp@l-turn", "sssp@tree-turn", "sssp@segment")
-"""Routings of a selection and rules that are tried beside those with a name."""
+"""Compositions of a selection and rules to try, besides the routings that have a name."""
 
 
 class DifferentError(RoutelabError):
-    """An entry that is made again has other routes."""
+    """A routing makes other routes now than those of its stored entry."""
 
 
 class NewEntry(NamedTuple):
-    """An entry that a routing makes.
+    """An entry that a routing has made, not yet written.
 
     Attributes
     ----------
@@ -54,25 +53,29 @@ def installed_routings(instance: Instance) -> Iterator[str]:
     Routings with a required parameter, such as a file, are left out.
     """
     vcs, catalogue = instance.rules["virtual_channels"], installed_catalogue()
-    any_hop = vcs == 1 or instance.rules["per"] == "hop"
+    # per hop: a packet may change its virtual channel at each hop; per pair: it keeps it. With one
+    # virtual channel there is no difference.
+    may_change_vc = vcs == 1 or instance.rules["per"] == "hop"
     for key in catalogue.keys("routing"):
         plugin = catalogue.plugin("routing", key)
         parameters = {row.name: row.default for row in parameter_rows(plugin)}
-        if issubclass(plugin, HopRoutingPlugin) or None in parameters.values():
+        has_required = None in parameters.values()
+        if issubclass(plugin, HopRoutingPlugin) or has_required:
             continue
         settings = [f"{name}={vcs}" for name in VC_PARAMETERS if name in parameters]
-        if "per" in parameters:
-            yield f"{key}~{','.join([*settings, 'per=pair'])}"
-            settings += ["per=hop"] * any_hop
-        if "per" not in parameters or any_hop:
+        if "per" not in parameters:
             yield f"{key}~{','.join(settings)}" if settings else key
+            continue
+        yield f"{key}~{','.join([*settings, 'per=pair'])}"
+        if may_change_vc:
+            yield f"{key}~{','.join([*settings, 'per=hop'])}"
     yield from COMPOSED
-    if any_hop:
+    if may_change_vc:
         yield f"cheapest@up-down~vcs={vcs}"
 
 
 def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
-    """Route the network of an instance.
+    """Route the network of an instance, and check the routes as its checker does.
 
     Parameters
     ----------
@@ -122,27 +125,30 @@ def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
 
 
 def add_entry(instance: Instance, routing: str) -> str:
-    """Make the entry of a routing, and write it or compare it with the one that there is.
+    """Make the entry of a routing; write it, or compare it with that in the collection.
+
+    Routes are stored only for a new entry that is better than all others.
 
     Returns
     -------
     report : str
+        One line: the load, and the folder of the entry.
 
     Raises
     ------
     InputError, UnsupportedError
         As `make_entry`.
     DifferentError
-        If the entry that there is has other routes.
+        If the entry in the collection has other routes.
     """
     name = load_routing(routing).name
     folder = instance.collection.root / "best" / instance.name / name
-    before = next((entry for entry in instance.entries() if entry.folder == folder), None)
+    stored = next((entry for entry in instance.entries() if entry.folder == folder), None)
     entry = make_entry(instance, routing)
     value = entry.about["value"]
-    if before is not None:
-        if before.about["routes"] != entry.about["routes"]:
-            raise DifferentError(f"{name}: load {value}, {folder} has other routes: {before.value}")
+    if stored is not None:
+        if stored.about["routes"] != entry.about["routes"]:
+            raise DifferentError(f"{name}: load {value}, {folder} has other routes: {stored.value}")
         return f"{name}: load {value}, the routes of {folder}"
     best = min((entry.value for entry in instance.entries()), default=None)
     folder.mkdir(parents=True, exist_ok=True)
@@ -151,15 +157,11 @@ def add_entry(instance: Instance, routing: str) -> str:
     if best is None or Fraction(value) < best:
         with atomic_file(folder / ROUTES) as draft:
             draft.write_bytes(gzip.compress(entry.content, mtime=0))
-        _drop_routes(instance, folder)
+        # The other entries are no longer the best: routes that routelab can make again are removed.
+        for other in instance.entries():
+            if other.folder != folder and other.about.get("tool") == TOOL:
+                (other.folder / ROUTES).unlink(missing_ok=True)
     return f"{name}: load {value}, written to {folder}"
-
-
-def _drop_routes(instance: Instance, best: Path) -> None:
-    """Remove the routes of entries that are not the best and that routelab can make again."""
-    for entry in instance.entries():
-        if entry.folder != best and entry.about.get("tool") == TOOL:
-            (entry.folder / ROUTES).unlink(missing_ok=True)
 
 
 def gap(value: Fraction, bound: Fraction) -> float:
