@@ -24,34 +24,34 @@ class AllowedRoutes:
     ----------
     longest : int or None
         Hops of the longest route; None if packets may never arrive. With waypoints an upper bound.
-        With `short_states` and fixed candidates on a large network, this and the numbers below are
-        those with as many virtual channels as are needed; elsewhere, routes end where classes do.
+        If classes are missing (`missing_class_states`), a search by switches counts hops as if they
+        existed, here and in `long_route_pairs`; other searches end a route where they miss a class.
     diameter : int
         Longest distance between two switches with terminals.
     pairs : int
         Connected pairs of different switches with terminals; of terminals for programs that are
         `by_terminal`.
-    far_pairs : int
+    long_route_pairs : int
         Pairs with a route of more than twice the diameter; with waypoints an upper bound.
     dead_ends : int
         Reachable states (source, target, switch) without a candidate.
-    dead_end : str
-        One of them.
-    short_states : int
+    dead_end_example : str
+        One of them, in words.
+    missing_class_states : int
         States (source, target, switch, class) that packets reach on the existing classes, with a
         candidate of a class that does not exist: there are too few virtual channels.
-    short_state : str
-        One of them, with the class.
+    missing_class_example : str
+        One of them, in words, with the class.
     """
 
     longest: int | None
     diameter: int
     pairs: int
-    far_pairs: int
+    long_route_pairs: int
     dead_ends: int = 0
-    dead_end: str = ""
-    short_states: int = 0
-    short_state: str = ""
+    dead_end_example: str = ""
+    missing_class_states: int = 0
+    missing_class_example: str = ""
 
     @property
     def text(self) -> str:
@@ -59,10 +59,10 @@ class AllowedRoutes:
         if self.longest is None:
             return "packets may walk forever"
         text = f"no route exceeds {self.longest} {'hop' if self.longest == 1 else 'hops'}"
-        if self.far_pairs:
+        if self.long_route_pairs:
             text += (
-                f"; {self.far_pairs:,} of {self.pairs:,} pairs can exceed twice the diameter "
-                f"({self.diameter})"
+                f"; {self.long_route_pairs:,} of {self.pairs:,} pairs can exceed twice the "
+                f"diameter ({self.diameter})"
             )
         return text
 
@@ -72,24 +72,24 @@ class AllowedRoutes:
         causes = []
         if self.dead_ends:
             ends = "dead end" if self.dead_ends == 1 else "dead ends"
-            causes.append(f"{self.dead_ends:,} {ends} without a candidate: {self.dead_end}")
-        if self.short_states:
-            states = "state needs" if self.short_states == 1 else "states need"
+            causes.append(f"{self.dead_ends:,} {ends} without a candidate: {self.dead_end_example}")
+        if self.missing_class_states:
+            states = "state needs" if self.missing_class_states == 1 else "states need"
             causes.append(
-                f"{self.short_states:,} {states} more virtual channels than available: "
-                f"{self.short_state}"
+                f"{self.missing_class_states:,} {states} more virtual channels than available: "
+                f"{self.missing_class_example}"
             )
         return "; ".join(causes)
 
 
 def sample_sources(topology: Topology, pairs_per_source: int) -> Int32Array:
-    """Return the switches with terminals; some of them, drawn, if there are too many pairs.
+    """Return the switches with terminals; of a large network a drawn sample of them.
 
     Parameters
     ----------
     topology : Topology
     pairs_per_source : int
-        Pairs with the same source switch.
+        Pairs with the same source switch, so that there are at most `MAX_PAIRS` in all.
     """
     ends = topology.endpoints
     max_sources = max(1, MAX_PAIRS // max(pairs_per_source, 1))

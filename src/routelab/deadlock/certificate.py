@@ -81,14 +81,20 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
     """
     if verdict.rank is None:
         raise InputError(f"no certificate for a table whose verdict is {verdict.status}")
-    topology, numbers = table.topology, np.array(verdict.vc_numbers)
-    vcs = len(numbers)
-    # Dependencies name resources by their place in the list, which leaves out those without a rank.
+    topology, vc_numbers = table.topology, np.array(verdict.vc_numbers)
+    vcs = len(vc_numbers)
+    # Dependencies name resources by their position in the list, which leaves out unused ones.
     rank = verdict.rank.reshape(-1)
     resources = np.flatnonzero(rank >= 0)
-    index = np.full(len(rank), -1, dtype=np.int64)
-    index[resources] = np.arange(len(resources))
+    position = np.full(len(rank), -1, dtype=np.int64)
+    position[resources] = np.arange(len(resources))
     names = topology.switch_names
+    # without this field, the destinations are the endpoints
+    destinations = (
+        {"destinations": [names[switch] for switch in table.destination_switch]}
+        if table.per_terminal
+        else {}
+    )
     return {
         "format": FORMAT,
         "flow_control": verdict.flow_control,
@@ -98,15 +104,11 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         "channels": list_channels(topology),
         "rings": [{"vc": ring.vc, "channels": list(ring.channels)} for ring in verdict.rings],
         "resources": np.column_stack(
-            (resources // vcs, numbers[resources % vcs], rank[resources])
+            (resources // vcs, vc_numbers[resources % vcs], rank[resources])
         ).tolist(),
-        "dependencies": index[verdict.dependencies].tolist(),
+        "dependencies": position[verdict.dependencies].tolist(),
         "endpoints": [names[switch] for switch in topology.endpoints],
-        **(
-            {"destinations": [names[switch] for switch in table.destination_switch]}
-            if table.per_terminal
-            else {}
-        ),
+        **destinations,
         "routes": _routes(table),
     }
 
@@ -158,6 +160,6 @@ def write_certificate(
         If the verdict is not a proof.
     """
     content = certificate(verdict, table) | {"provenance": dict(provenance or {})}
-    # in one piece: json.dump, which writes in small ones, takes five times as long
+    # in one piece: json.dump writes in small ones and takes five times as long
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     path.write_text(text, encoding="utf-8")

@@ -28,11 +28,11 @@ from routelab.toolkit.rings import complete_rings
 
 PRECONDITION = "channels have the flow control, the buffers and the rings that the network declares"
 
-_TOO_SMALL: tuple[tuple[int, Status, str], ...] = (
+_UNFIT_BUFFERS: tuple[tuple[int, Status, str], ...] = (
     (0, "not enough input", "with a bubble and without a declared size of the buffer"),
     (1, "unproven", "with a bubble and room for one packet only, which none may take"),
 )
-"""Sizes of buffers that cannot keep a bubble or are not known, and the verdict."""
+"""Size of a buffer in packets (0: not known) that cannot keep a bubble; verdict; reason."""
 
 
 def require_equal_ends(topology: Topology) -> None:
@@ -43,22 +43,26 @@ def require_equal_ends(topology: Topology) -> None:
     InputError
         Names the cable.
     """
+    # 1. The channels of each cable, by its two ends: (switch, port) each.
     cables: dict[tuple[tuple[int, int], ...], list[int]] = {}
     sources = zip(topology.channel_source.tolist(), topology.source_port.tolist(), strict=True)
     targets = zip(topology.channel_target.tolist(), topology.target_port.tolist(), strict=True)
     for channel, (source, target) in enumerate(zip(sources, targets, strict=True)):
         ends: tuple[tuple[int, int], ...] = (source, target)
-        # without ports, parallel cables cannot be told apart, and are compared together
+        # without ports, parallel cables cannot be distinguished, and are compared together
         if min(source[1], target[1]) < 0:
             ends = (source[0], -1), (target[0], -1)
         cables.setdefault(ends, []).append(channel)
+    # 2. Compare both directions: 0 is plain, 1 a bubble, −1 not declared.
     bubble = topology.channel_bubble
-    for ends, channels in cables.items():
-        back = cables.get(ends[::-1], [])
-        forth, opposite = sorted(bubble[channels]), sorted(bubble[back])
-        if len(forth) == len(opposite) and forth != opposite and min(forth + opposite) >= 0:
-            both = sorted(channels + back, key=lambda channel: int(bubble[channel]))
-            plain, other = topology.link_name(both[0]), topology.link_name(both[-1])
+    for ends, forward in cables.items():
+        backward = cables.get(ends[::-1], [])
+        flows, opposite_flows = sorted(bubble[forward]), sorted(bubble[backward])
+        is_declared = min(flows + opposite_flows) >= 0
+        if len(flows) == len(opposite_flows) and flows != opposite_flows and is_declared:
+            # plain channels first
+            channels = sorted(forward + backward, key=lambda channel: int(bubble[channel]))
+            plain, other = topology.link_name(channels[0]), topology.link_name(channels[-1])
             raise InputError(
                 f"the two ends of a cable differ: {plain} is plain, and {other} keeps a bubble; "
                 "both directions need the same flow control"
@@ -66,7 +70,9 @@ def require_equal_ends(topology: Topology) -> None:
 
 
 def find_obstacle(topology: Topology, used: BoolArray, switching: str) -> tuple[Status, str]:
-    """Return why no criterion applies to routes on the network; an empty text if one does.
+    """Return why no criterion applies to routes on the network, with the verdict.
+
+    The text is empty if a criterion applies.
 
     Parameters
     ----------
@@ -85,21 +91,24 @@ def find_obstacle(topology: Topology, used: BoolArray, switching: str) -> tuple[
     bubble, buffer = topology.channel_bubble, topology.channel_buffer
     undeclared = used & (bubble < 0)
     if undeclared.any():
-        return "not enough input", _say(topology, undeclared, "without declared flow control")
-    kept = used & (bubble == 1)
-    if kept.any() and switching != "virtual-cut-through":
+        return "not enough input", _describe_use(
+            topology, undeclared, "without declared flow control"
+        )
+    with_bubble = used & (bubble == 1)
+    if with_bubble.any() and switching != "virtual-cut-through":
         return "unproven", f"bubble flow control needs virtual cut-through, not {switching}"
-    for packets, status, text in _TOO_SMALL:
-        small = kept & (buffer == packets)
-        if small.any():
-            return status, _say(topology, small, text)
+    for packets, status, text in _UNFIT_BUFFERS:
+        unfit = with_bubble & (buffer == packets)
+        if unfit.any():
+            return status, _describe_use(topology, unfit, text)
     return "proven", ""
 
 
-def _say(topology: Topology, channels: BoolArray, text: str) -> str:
-    """Name the first of some channels in use, and the number of the others."""
+def _describe_use(topology: Topology, channels: BoolArray, text: str) -> str:
+    """Return ``routes use A to B and 3 others`` and a text that says what is wrong with these."""
     first, *others = np.flatnonzero(channels).tolist()
-    more = f" and {len(others)} other{'s' * (len(others) > 1)}" if others else ""
+    noun = "others" if len(others) > 1 else "other"
+    more = f" and {len(others)} {noun}" if others else ""
     return f"routes use {topology.link_name(first)}{more} {text}"
 
 
@@ -109,7 +118,7 @@ def rings_with_bubble(topology: Topology) -> list[list[int]]:
 
 
 def explain_cycle(topology: Topology, channels: Int64Array) -> tuple[Status, str]:
-    """Return why the bubbles of the channels of a cycle do not help, and the verdict.
+    """Return the verdict on a cycle, and why the bubbles of its channels do not help.
 
     Parameters
     ----------
@@ -122,12 +131,12 @@ def explain_cycle(topology: Topology, channels: Int64Array) -> tuple[Status, str
     status : {"cycle", "not enough input"}
         Not enough input if the network does not declare a ring, or a part of one.
     reason : str
-        Goes on after the description of the cycle.
+        The end of the sentence that reports the cycle.
     """
     bubble, name = topology.channel_bubble, topology.link_name
     ring_of = {channel: ring for ring in complete_rings(topology) for channel in ring}
-    kept = channels[bubble[channels] == 1].tolist()
-    for channel in kept:
+    with_bubble = channels[bubble[channels] == 1].tolist()
+    for channel in with_bubble:
         if topology.channel_ring[channel] < 0:
             why = f"; {name(channel)} keeps a bubble, and no whole ring that has it is declared"
             return "not enough input", why
@@ -139,4 +148,4 @@ def explain_cycle(topology: Topology, channels: Int64Array) -> tuple[Status, str
                 if bubble[other] == 0:
                     return "cycle", f"{why} is plain"
                 return "not enough input", f"{why} declares no flow control"
-    return "cycle", " that is not one complete ring" if kept else ""
+    return "cycle", " that is not one complete ring" if with_bubble else ""

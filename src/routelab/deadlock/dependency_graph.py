@@ -7,8 +7,8 @@ of the next channel among those that leave the switch.
 
 1. Kernels search the reachable states and set the bits (`search_in_chunks`).
 2. `edges_from_bits` turns the rows into edges, for the search of cycles.
-3. For the edges of a cycle, `bit_positions` gives their bits, and a second search finds the packets
-   that cause them.
+3. For the edges of a cycle, `dependency_queries` gives their bits, and a second search finds the
+   packets that cause them.
 
 The graph of a table is built by `routelab.kernels.dependency.dependency_graph`.
 """
@@ -23,12 +23,16 @@ from numpy.typing import NDArray
 
 from routelab.api import Topology
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.deadlock.kernels.packet_states import PORT, Q_CAUSE
 
 AnyFindings = TypeVar("AnyFindings", bound=Any)
 
 
 def channel_ports(topology: Topology) -> Int32Array:
-    """Return source, target and port of each channel; shape (C, 3)."""
+    """Return source, target and port of each channel; shape (C, 3).
+
+    The port is the position of the channel among those that leave its source.
+    """
     start, channels = topology.outgoing
     port = np.empty(topology.num_channels, np.int32)
     port[channels] = np.arange(topology.num_channels) - start[topology.channel_source[channels]]
@@ -36,7 +40,7 @@ def channel_ports(topology: Topology) -> Int32Array:
 
 
 def words_per_row(topology: Topology, classes: int) -> int:
-    """Return the number of words of a row, with a bit for each resource of the next switch."""
+    """Return the number of 64-bit words of a row, with a bit for each resource of any switch."""
     ports = int(np.diff(topology.outgoing[0]).max(initial=0))
     return (ports * classes + 63) // 64
 
@@ -44,7 +48,10 @@ def words_per_row(topology: Topology, classes: int) -> int:
 def edges_from_bits(
     topology: Topology, classes: int, rows: NDArray[np.uint64]
 ) -> tuple[Int64Array, Int64Array]:
-    """Return the edges of a graph: resources that are held, and awaited ones, ascending."""
+    """Return the edges of a graph, ascending: the resource that is held, and the awaited one.
+
+    Bit ``port * classes + class`` of row r is the edge from r to that resource behind r's channel.
+    """
     held, bit = np.nonzero(unpack_bits(rows))
     port, awaited_class = np.divmod(bit, classes)
     first_channel, channels = topology.outgoing
@@ -55,13 +62,13 @@ def edges_from_bits(
     return held[order].astype(np.int64), awaited[order]
 
 
-def bit_positions(
-    topology: Topology, classes: int, source: Int32Array, target: Int32Array
+def dependency_queries(
+    topology: Topology, classes: int, held: Int32Array, awaited: Int32Array
 ) -> Int64Array:
-    """Return row and bit of edges, and −1 for the pair that causes each; shape (K, 3)."""
-    port = channel_ports(topology)[target // classes, 2].astype(np.int64)
-    bit = port * classes + target % classes
-    return np.column_stack((source, bit, np.full(len(source), -1))).astype(np.int64)
+    """Return a query for each edge: its row, its bit, and −1 until its cause is found; (K, 3)."""
+    port = channel_ports(topology)[awaited // classes, PORT].astype(np.int64)
+    bit = port * classes + awaited % classes
+    return np.column_stack((held, bit, np.full(len(held), -1))).astype(np.int64)
 
 
 def unpack_bits(rows: NDArray[np.uint64]) -> BoolArray:
@@ -87,18 +94,23 @@ def search_in_chunks(
     explore : callable
         Searches some items and updates the findings.
     items : int32 array, shape (N, 4)
+        Pairs or legs.
     findings : AnyFindings
-        `Findings` or `LegFindings`, updated; `longest` and `queries` go by item.
+        `Findings` or `LegFindings`, updated. `longest` has a number for each item, and `queries`
+        names items as causes.
     num_searched : callable
         Returns the number of items that were searched.
     chunk : int
+        Largest number of items of a call of `explore`.
     """
     queries = findings.queries
     for begin in range(0, len(items), chunk):
         end = min(begin + chunk, len(items))
-        open_queries = np.flatnonzero(queries[:, 2] < 0)
+        open_queries = np.flatnonzero(queries[:, Q_CAUSE] < 0)
+        # `explore` numbers the items of a chunk from 0 on, and so the causes that it finds
         explore(items[begin:end], findings._replace(longest=findings.longest[begin:end]))
-        answered = open_queries[queries[open_queries, 2] >= 0]
-        queries[answered, 2] += begin
-        if num_searched() < end or (len(queries) and (queries[:, 2] >= 0).all()):
+        answered = open_queries[queries[open_queries, Q_CAUSE] >= 0]
+        queries[answered, Q_CAUSE] += begin
+        has_stopped = num_searched() < end
+        if has_stopped or (len(queries) and (queries[:, Q_CAUSE] >= 0).all()):
             break

@@ -147,7 +147,7 @@ decides which packet waits.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -159,7 +159,7 @@ from routelab.api import (
     Topology,
     frozen_array,
 )
-from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.api.topology import Int32Array
 from routelab.deadlock.fixed_states import MAX_CALLS, FixedStates, explore_fixed
 from routelab.deadlock.hop_verdict import HopVerdict
 from routelab.deadlock.program_code import (
@@ -198,6 +198,14 @@ _CUT_THROUGH = "a packet moves only into room for all of it"
 _EMPTY_FIRST = "a virtual channel is given to a packet only when its buffer is empty"
 
 
+class RouterOptions(NamedTuple):
+    """What a check assumes of the routers; see `check_hops`."""
+
+    switching: Switching = "virtual-cut-through"
+    packets_per_buffer: int = 2
+    shared_buffers: bool = False
+
+
 def check_hop_routing(
     routing: RoutingPart,
     topology: Topology,
@@ -224,10 +232,15 @@ def check_hop_routing(
     switching, packets_per_buffer, shared_buffers, max_states
         As `check_hops`.
     """
-    options = (switching, packets_per_buffer, shared_buffers)
+    options = RouterOptions(switching, packets_per_buffer, shared_buffers)
     program = routing.prepare(topology, virtual_channels)
     verdict = _check_program(
-        program, topology, routing.proof, options, virtual_channels, max_states
+        program,
+        topology,
+        routing.proof,
+        options,
+        virtual_channels=virtual_channels,
+        max_states=max_states,
     )
     if not verdict.partial:
         return verdict
@@ -239,7 +252,12 @@ def check_hop_routing(
             continue
         program = routing.prepare(small, virtual_channels)
         small_verdict = _check_program(
-            program, small, routing.proof, options, virtual_channels, max_states
+            program,
+            small,
+            routing.proof,
+            options,
+            virtual_channels=virtual_channels,
+            max_states=max_states,
         )
         if not small_verdict.partial:
             return _add_small_verdict(verdict, small_verdict)
@@ -247,7 +265,7 @@ def check_hop_routing(
 
 
 def _add_small_verdict(verdict: HopVerdict, small: HopVerdict) -> HopVerdict:
-    """Add the verdict on a small network to that on a network that was not checked."""
+    """Add the verdict on a small network to that on one with too many states."""
     dims = "x".join(map(str, small.topology.attributes["dims"]))
     shape = f"{small.topology.family} {dims}"
     return replace(
@@ -300,9 +318,14 @@ def check_hops(
     InputError
         If an option has a value that does not exist.
     """
-    options = (switching, packets_per_buffer, shared_buffers)
+    options = RouterOptions(switching, packets_per_buffer, shared_buffers)
     return _check_program(
-        program, topology, proof, options, virtual_channels, max_states=max_states
+        program,
+        topology,
+        proof,
+        options,
+        virtual_channels=virtual_channels,
+        max_states=max_states,
     )
 
 
@@ -310,15 +333,17 @@ def _check_program(
     program: HopProgram,
     topology: Topology,
     proof: Proof,
-    options: tuple[Switching, int, bool],
+    options: RouterOptions,
+    *,
     virtual_channels: int | None,
-    max_states: int | None = None,
+    max_states: int | None,
 ) -> HopVerdict:
     """Search the states of a program, and return the verdict on them."""
-    switching = _require_options(proof, options)
+    _require_valid_options(proof, options)
     escapes = proof == "duato"
-    # with shared buffers, escapes prove nothing
-    indirect = escapes and switching == "wormhole" and not options[2]
+    # With shared buffers, escapes prove nothing, so Duato's extended graph is not needed. Otherwise
+    # it is: legs do not have the packets' earlier hops, which decide its dependencies.
+    indirect = escapes and options.switching == "wormhole" and not options.shared_buffers
     exploration: ReachableStates | FixedStates
     if program.fixed and not indirect:
         limit = MAX_CALLS if max_states is None else max_states
@@ -338,8 +363,8 @@ def _check_program(
     return verdict_from_states(exploration, proof, options)
 
 
-def _require_options(proof: str, options: tuple[str, int, bool]) -> Switching:
-    """Return the switching; refuse options that do not exist."""
+def _require_valid_options(proof: str, options: RouterOptions) -> None:
+    """Refuse options that do not exist."""
     switching, packets_per_buffer, _ = options
     errors = []
     if proof not in get_args(Proof):
@@ -350,13 +375,12 @@ def _require_options(proof: str, options: tuple[str, int, bool]) -> Switching:
         errors.append(f"packets_per_buffer is {packets_per_buffer}, expected at least 1")
     if errors:
         raise InputError("deadlock check: " + "; ".join(errors))
-    return "wormhole" if switching == "wormhole" else "virtual-cut-through"
 
 
 def verdict_from_states(
     exploration: ReachableStates | FixedStates,
     proof: Proof,
-    options: tuple[Switching, int, bool] = ("virtual-cut-through", 2, False),
+    options: RouterOptions = RouterOptions(),  # noqa: B008, it is immutable
 ) -> HopVerdict:
     """Derive the verdict from the states of a program.
 
@@ -365,13 +389,12 @@ def verdict_from_states(
     exploration : ReachableStates or FixedStates
         For ``duato`` under wormhole switching, a ReachableStates with Duato's extended graph.
     proof : str
-    options : tuple
-        Switching, packets per buffer, and whether buffers are shared: see `check_hops`.
+    options : RouterOptions
     """
-    switching = options[0]
+    # Fields of every verdict on the program; each step below adds what it finds.
     facts: dict[str, Any] = {
         "proof": proof,
-        "switching": switching,
+        "switching": options.switching,
         "topology": exploration.topology,
         "classes": exploration.classes,
         "coverage": exploration.coverage,
@@ -391,12 +414,12 @@ def verdict_from_states(
     if proof == "duato" and exploration.without_escape:
         state = exploration.without_escape
         return HopVerdict("unproven", reason=f"no candidate is an escape: {state}", **facts)
-    facts["preconditions"] = _preconditions(proof, switching, exploration.program)
+    facts["preconditions"] = _preconditions(proof, options.switching, exploration.program)
     return _verdict_from_dependencies(exploration, facts)
 
 
 def _find_obstacle(
-    exploration: ReachableStates | FixedStates, proof: Proof, options: tuple[Switching, int, bool]
+    exploration: ReachableStates | FixedStates, proof: Proof, options: RouterOptions
 ) -> str:
     """Return why the kind of proof does not apply; empty if it does."""
     switching, packets_per_buffer, shared_buffers = options
@@ -405,10 +428,10 @@ def _find_obstacle(
             "a packet waits for its best candidate, whether an escape has room or not; the ranking "
             "best-or-escape takes the escape"
         )
-    bubble = exploration.program.bubble and complete_rings(exploration.topology)
-    if bubble and switching == "wormhole":
+    keeps_bubbles = exploration.program.bubble and complete_rings(exploration.topology)
+    if keeps_bubbles and switching == "wormhole":
         return "bubble flow control needs virtual cut-through; the switching is wormhole"
-    if bubble and packets_per_buffer < 2:
+    if keeps_bubbles and packets_per_buffer < 2:
         return (
             "bubble flow control needs buffers of at least 2 packets: with "
             f"{packets_per_buffer} no packet may ever enter a ring"
@@ -434,7 +457,10 @@ def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> t
 def _verdict_from_dependencies(
     exploration: ReachableStates | FixedStates, facts: dict[str, Any]
 ) -> HopVerdict:
-    """Find a rank or a cycle of the dependency graph, from its components and rings."""
+    """Find a rank or a cycle of the dependency graph, from its components and rings.
+
+    `facts` are the fields that every verdict has. The steps are those of `check_table`.
+    """
     topology, classes = exploration.topology, exploration.classes
     if (
         isinstance(exploration, ReachableStates)
@@ -448,30 +474,36 @@ def _verdict_from_dependencies(
     if exploration.ascending and exploration.complete:
         rank = np.where(resources.reshape(-1, classes), np.arange(classes), -1)
         facts["rank"] = frozen_array(rank, np.int32)
-        return _proof_verdict(exploration, "every hop uses a higher class", facts)
+        return _verdict_without_cycle(exploration, "every hop uses a higher class", facts)
     # 2. The dependency graph, as lists of the resources that packets in each resource wait for.
-    source, target = (
-        ends.astype(np.int32) for ends in exploration.dependency_edges(facts["proof"])
+    #    In CSR form: packets in resource r may wait for awaited[first_edge[r]:first_edge[r + 1]].
+    held, awaited = (
+        resources_of_edges.astype(np.int32)
+        for resources_of_edges in exploration.dependency_edges(facts["proof"])
     )
-    counts = np.bincount(source, minlength=len(resources))
-    start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    num_edges = np.bincount(held, minlength=len(resources))
+    first_edge = np.concatenate(([0], np.cumsum(num_edges))).astype(np.int64)
     # 3. Cycles: edges inside a strongly connected component, except along a complete ring.
-    component = strong_components(start, target)
-    inside = component[source] == component[target]
+    component = strong_components(first_edge, awaited)
+    inside = component[held] == component[awaited]
     rings = complete_rings(topology) if facts["proof"] != "acyclic" else []
-    bubble = np.isin(np.arange(len(resources)) % classes, exploration.program.bubble)
-    along_ring = bubble[source] & (ring_successors(topology, rings, classes)[source] == target)
-    facts["dependencies"] = frozen_array(np.column_stack((source, target)), np.int32)
+    keeps_bubble = np.isin(np.arange(len(resources)) % classes, exploration.program.bubble)
+    next_in_ring = ring_successors(topology, rings, classes)
+    along_ring = keeps_bubble[held] & (next_in_ring[held] == awaited)
+    facts["dependencies"] = frozen_array(np.column_stack((held, awaited)), np.int32)
     offending = inside & ~along_ring
     if offending.any():
-        return _cycle_verdict(exploration, (start, target, component, offending), facts)
+        cycle = short_cycle(first_edge, awaited, component, offending, CYCLE_BUDGET)
+        return _cycle_verdict(exploration, cycle, facts)
     if not exploration.complete:
-        reason = f"no fault in {exploration.part}; there are too many states to examine all"
+        reason = (
+            f"no fault in {exploration.examined_part}; there are too many states to examine all"
+        )
         return HopVerdict("unproven", reason=reason, partial=True, **facts)
     # 4. No cycle: the certificate is a rank that grows along every edge between components.
-    rank = np.where(resources, component_ranks(start, target, component), -1)
+    rank = np.where(resources, component_ranks(first_edge, awaited, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
-    cyclic[source[inside]] = True
+    cyclic[held[inside]] = True
     cyclic_rings = tuple(
         Ring(vc, tuple(ring))
         for ring in rings
@@ -486,24 +518,28 @@ def _verdict_from_dependencies(
     )
     facts["rank"] = frozen_array(rank.reshape(-1, classes), np.int32)
     facts["rings"] = cyclic_rings
-    return _proof_verdict(exploration, reason, facts)
+    return _verdict_without_cycle(exploration, reason, facts)
 
 
-def _proof_verdict(
+def _verdict_without_cycle(
     exploration: ReachableStates | FixedStates, reason: str, facts: dict[str, Any]
 ) -> HopVerdict:
-    """Return the verdict without a cycle: proven, proven if declared, or unproven."""
+    """Return the verdict if there is no cycle: proven, proven if declared, or unproven.
+
+    It is proven outright if nothing was assumed that calls only sample.
+    """
     assumptions = []
     if isinstance(exploration, FixedStates):
-        calls = exploration.verified
+        calls = exploration.num_verified_calls
         assumptions.append("candidates are fixed as declared")
         if exploration.waypoint_text:
             assumptions.append(f"waypoints are {exploration.waypoint_text}")
     elif exploration.open_question:
         reason = f"no fault was found, and no proof: {exploration.open_question}"
+        # without the rank and the rings that `_verdict_from_dependencies` has found
         return HopVerdict("unproven", reason=reason, **{**facts, "rank": None, "rings": ()})
     else:
-        calls = exploration.sampled
+        calls = exploration.num_sampled_calls
         if reads_queues(exploration.program):
             assumptions.append("queues decide only what `either` and penalties show")
         if has_unscripted_draws(exploration.program):
@@ -518,12 +554,9 @@ def _proof_verdict(
 
 
 def _cycle_verdict(
-    exploration: ReachableStates | FixedStates,
-    graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
-    facts: dict[str, Any],
+    exploration: ReachableStates | FixedStates, resources: Int32Array, facts: dict[str, Any]
 ) -> HopVerdict:
-    """Return the verdict with a short cycle of a dependency graph."""
-    resources = short_cycle(*graph, CYCLE_BUDGET)
+    """Return the verdict with a cycle: resources of which each waits for the next."""
     successors = np.roll(resources, -1)
     pairs = exploration.example_pairs(resources, successors)
     kind = "escapes" if facts["proof"] == "duato" else "resources"

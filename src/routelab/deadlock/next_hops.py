@@ -103,12 +103,13 @@ def check_next_hops(
     ----------
     table : NextHops
     waits : {"any", "one", "escape"}
-        What packets with several candidates wait for.
+        What packets with several candidates wait for; see the module's docstring.
     switching : {"virtual-cut-through", "wormhole"}
     """
-    # 1. From every entry that packets reach, they must come to their destination.
+    # 1. From every entry that packets reach, they must come to their destination. Indices of the
+    #    first entries where they do not, or −1: one without candidates, one on a loop.
     topology, destinations = table.topology, table.destination_switch
-    reached, dead_end, stray, longest = reachable_entries(
+    reached, dead_end, loop, longest = reachable_entries(
         table.entry_start,
         table.channel,
         table.may_begin,
@@ -121,11 +122,12 @@ def check_next_hops(
         return NextHopVerdict(
             "broken", f"packets for {target} come to {switch}, which has no next hop for them"
         )
-    if stray >= 0:
-        switch, target = table.entry_names(stray)
+    if loop >= 0:
+        switch, target = table.entry_names(loop)
         return NextHopVerdict(
             "broken", f"packets for {target} loop: from {switch} they never come there"
         )
+    # the verdicts below differ in the other fields
     verdict = partial(
         NextHopVerdict,
         longest=int(longest) if longest >= 0 else None,
@@ -138,8 +140,13 @@ def check_next_hops(
         table = replace(table, vc=np.searchsorted(vc_numbers, table.vc).astype(np.int16))
     states = States(
         *list_states(
-            *(table.entry_start, table.channel, table.vc, table.virtual_channels),
-            *(reached, destinations, topology.channel_target),
+            table.entry_start,
+            table.channel,
+            table.vc,
+            table.virtual_channels,
+            reached,
+            destinations,
+            topology.channel_target,
         )
     )
     if topology.declares_flow_control:
@@ -150,7 +157,7 @@ def check_next_hops(
             return verdict(status, obstacle)
     # 3. Remove buffers. Under wormhole switching only ``one`` has a criterion.
     criterion: Waits = "one" if switching == "wormhole" and table.has_choice else waits
-    rank, remains = _removal(table, states, criterion)
+    rank, remains = _remove_buffers(table, states, criterion)
     if remains.any() and criterion != waits:
         return verdict(
             "not enough input",
@@ -199,21 +206,28 @@ class States(NamedTuple):
     is_first: BoolArray
 
 
-def _removal(table: NextHops, states: States, waits: Waits) -> tuple[Int32Array, BoolArray]:
-    """Return the rank of each buffer in the order of removal, and whether it remains.
+def _remove_buffers(table: NextHops, states: States, waits: Waits) -> tuple[Int32Array, BoolArray]:
+    """Remove buffers one after the other, as far as packets that wait for `waits` allow.
 
-    Buffers without packets have the rank −1, as those that remain, but do not count as such.
+    Returns
+    -------
+    rank : int32 array, shape (C * V,)
+        Position of each buffer in the order of removal; −1 for those that remain, and for those
+        without packets.
+    remains : bool array, shape (C * V,)
+        Buffers with packets that cannot be removed.
     """
     buffer, entry, next_entry, is_first = states
     num_buffers = table.topology.num_channels * table.virtual_channels
     num_entries = len(table.entry_start) - 1
-    # The candidates of an entry that must be removed before its packets no longer block.
+    # How many candidates of an entry must be removed before packets that wait there no longer block
+    # their buffer; under ``escape`` only the first candidate counts.
     needed = np.diff(table.entry_start) if waits == "one" else np.ones(num_entries, np.int64)
     counts = is_first if waits == "escape" else np.ones(len(buffer), np.bool_)
     states_of_buffer = group_by(buffer, num_buffers)
     states_by_next_entry = group_by(next_entry, num_entries)
     rank = remove_buffers(
-        *(buffer, entry, next_entry, counts, needed), *states_of_buffer, *states_by_next_entry
+        buffer, entry, next_entry, counts, needed, *states_of_buffer, *states_by_next_entry
     )
     has_packets = np.diff(states_of_buffer[0]) > 0
     return rank, has_packets & (rank < 0)
@@ -244,7 +258,7 @@ def _waiting_cycle(
             "escape": remains[wanted[0]],
         }[waits]
         if is_blocked:
-            # under ``escape`` the first that remains is the first candidate, as it must be
+            # under ``escape`` the first candidate remains, so it is the first of these
             waits_for[buffer], blocking_entry[buffer] = int(remaining[0]), entry
     # 2. Each waits for one of these buffers again, so a walk from any of them must repeat.
     path = [next(iter(waits_for))]
@@ -298,7 +312,15 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
     # buffers in the order of removal; those without packets, which come first, are left out
     order = np.argsort(verdict.rank, axis=None, kind="stable")
     removed = order[verdict.rank.reshape(-1)[order] >= 0]
+    # the candidates of each entry that has any
+    resources = list(zip(table.channel.tolist(), table.vc.tolist(), strict=True))
+    first, end = table.entry_start[:-1].tolist(), table.entry_start[1:].tolist()
     filled = np.flatnonzero(np.diff(table.entry_start)).tolist()
+    entries = [
+        [*divmod(entry, len(destinations)), resources[first[entry] : end[entry]]]
+        for entry in filled
+    ]
+    channels, vcs = np.divmod(removed, verdict.rank.shape[1])
     proof = {
         "format": REMOVAL_FORMAT,
         "waits": verdict.waits,
@@ -306,19 +328,10 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
         "destinations": [names[switch] for switch in destinations.tolist()],
         "sources": [names[switch] for switch in table.sources.tolist()],
         "channels": list_channels(topology),
-        "entries": [
-            [
-                *divmod(entry, len(destinations)),
-                [
-                    [int(table.channel[i]), int(table.vc[i])]
-                    for i in range(table.entry_start[entry], table.entry_start[entry + 1])
-                ],
-            ]
-            for entry in filled
-        ],
+        "entries": entries,
         "removal": [
             [channel, verdict.vc_numbers[vc]]
-            for channel, vc in np.column_stack(np.divmod(removed, verdict.rank.shape[1])).tolist()
+            for channel, vc in zip(channels.tolist(), vcs.tolist(), strict=True)
         ],
     }
     path.write_text(json.dumps(proof, ensure_ascii=False), encoding="utf-8")

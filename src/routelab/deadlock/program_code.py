@@ -20,11 +20,11 @@ from numba.core.registry import cpu_target
 from routelab.api import HopProgram
 from routelab.kernels import hops
 
-_QUEUES = {"hop": 3, "inject": 4}
-"""Position of the argument `queues`."""
+_QUEUES_POSITION = {"hop": 3, "inject": 4}
+"""Position of the argument `queues` in the signatures `HOP` and `INJECT`."""
 _KERNELS = hops.__name__.rpartition(".")[0] + "."
 """Package whose functions are known to use arguments only."""
-_FROZEN_BYTES = 10**6
+_MAX_COPIED_BYTES = 10**6
 """Size up to which numba copies arrays into the code."""
 _BUILTINS = frozenset(
     getattr(builtins, name)
@@ -41,15 +41,15 @@ _UNINITIALISED = frozenset({"empty", "empty_like"})
 def reads_queues(program: HopProgram) -> bool:
     """Return whether a function of a program reads its argument `queues`, or passes it on."""
     return any(
-        function is not None and _loads_argument(function.py_func.__code__, _QUEUES[name])
+        function is not None and _reads_argument(function.py_func.__code__, _QUEUES_POSITION[name])
         for name, function in (("hop", program.hop), ("inject", program.inject))
     )
 
 
-def _loads_argument(code: Any, position: int) -> bool:
-    """Return whether code uses one of its arguments."""
+def _reads_argument(code: Any, position: int) -> bool:
+    """Return whether code reads the argument at a position."""
     name = code.co_varnames[position]
-    # one instruction may load two variables
+    # one instruction may load two variables: its value is a tuple of names
     return any(
         instruction.opname.startswith("LOAD_")
         and (instruction.argval == name or name in _as_tuple(instruction.argval))
@@ -84,16 +84,26 @@ def reads_random_words(function: Any) -> str:
     python = _python_function(function)
     if python is None:
         return ""
-    return _unpacks_argument(python, python.__code__.co_argcount - 2, set())
+    # `random` is the last argument but one of hop and of inject
+    return _find_unpacking(python, python.__code__.co_argcount - 2, set())
 
 
-def _unpacks_argument(
+def _find_unpacking(
     function: FunctionType, position: int, visited: set[tuple[FunctionType, int]]
 ) -> str:
     """Return the name of a function that takes an argument apart without an attribute.
 
     That is ``random[0]``, an assignment to several names, or what may hide either: a tuple with the
     argument in it, a call of what cannot be followed. Functions of `routelab.kernels` are trusted.
+
+    Parameters
+    ----------
+    function : function
+        It and those that it passes the argument to count.
+    position : int
+        Position of the argument.
+    visited : set of (function, position)
+        Updated: what was examined, so that recursion ends.
     """
     if (function, position) in visited or function.__module__.startswith(_KERNELS):
         return ""
@@ -101,7 +111,8 @@ def _unpacks_argument(
     blocks = run_frontend(function).blocks.values()  # type: ignore[no-untyped-call]
     steps = [step for block in blocks for step in block.find_insts(numba_ir.Assign)]
     values = {step.target.name: step.value for step in steps}
-    # 1. All names of the argument.
+    # 1. All names of the argument. A chain of aliases (``a = random; b = a``) is at most as long as
+    #    there are steps.
     aliases = {
         name
         for name, value in values.items()
@@ -132,11 +143,13 @@ def _unpacks_argument(
         python = _python_function(getattr(callee, "value", None))
         if python is None:
             return function.__name__
-        names = python.__code__.co_varnames
-        given = [*enumerate(used.args), *((names.index(name), var) for name, var in used.kws)]
-        for place, variable in given:
-            if variable.name in aliases and (culprit := _unpacks_argument(python, place, visited)):
-                return culprit
+        parameters = python.__code__.co_varnames
+        by_keyword = [(parameters.index(name), variable) for name, variable in used.kws]
+        for parameter, variable in [*enumerate(used.args), *by_keyword]:
+            if variable.name in aliases:
+                culprit = _find_unpacking(python, parameter, visited)
+                if culprit:
+                    return culprit
     return ""
 
 
@@ -176,12 +189,12 @@ def _is_constant(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(_is_constant(item) or _is_known_function(item) for item in value)
     if isinstance(value, np.ndarray):
-        is_copied = value.nbytes <= _FROZEN_BYTES and value.flags.forc
+        # contiguous, in Fortran's order or C's
+        is_copied = value.nbytes <= _MAX_COPIED_BYTES and value.flags.forc
         return is_copied and value.dtype.kind in "biufc"
     if isinstance(value, type):
-        is_data = issubclass(value, (np.generic, enum.Enum, BaseException)) or (
-            issubclass(value, tuple) and hasattr(value, "_fields")
-        )
+        is_named_tuple = issubclass(value, tuple) and hasattr(value, "_fields")
+        is_data = is_named_tuple or issubclass(value, (np.generic, enum.Enum, BaseException))
         return is_data or value in _BUILTINS
     scalars = (bool, int, float, complex, str, bytes, np.generic, np.dtype, enum.Enum, types.Type)
     return value is None or isinstance(value, scalars)
@@ -202,54 +215,60 @@ def _is_known_function(value: Any) -> bool:
 def _called_functions(function: Any) -> Iterator[FunctionType]:
     """Iterate over a compiled function and those that it calls, but for `routelab.kernels.hops`."""
     visited: set[FunctionType] = set()
-    waiting = [function]
-    while waiting:
-        python = _python_function(waiting.pop())
+    pending = [function]
+    while pending:
+        python = _python_function(pending.pop())
         if python is None or python in visited or python.__module__ == hops.__name__:
             continue
         visited.add(python)
         yield python
         for _, value in _references(python):
-            waiting += value if isinstance(value, tuple) else (value,)
+            # functions may be called out of a tuple of them
+            pending += value if isinstance(value, tuple) else (value,)
 
 
 def _python_function(value: Any) -> FunctionType | None:
-    """Return the Python function that numba compiles for a value; None if it compiles another."""
+    """Return the Python function that numba compiles for a call of a value.
+
+    None if the value is no such function, or if numba replaces it by another one.
+    """
     python = getattr(value, "py_func", None)
     if isinstance(python, FunctionType):
         in_python = value.targetoptions.get("forceobj") or value.targetoptions.get("pyobject")
         return None if in_python else python
-    # `register_jitable` makes a Python function the implementation of itself
+    # `register_jitable` makes a Python function the implementation of itself. Then numba has a
+    # template for it, whose function is defined inside `register_jitable`.
     if isinstance(value, FunctionType) and not value.__module__.startswith("numpy"):
         typing = cpu_target.typing_context
         typing.refresh()
         templates = getattr(typing.resolve_value_type(value), "templates", ())
         implementations = [getattr(template, "_overload_func", None) for template in templates]
-        is_own = implementations and all(
-            getattr(own, "__qualname__", "").startswith("register_jitable.")
-            for own in implementations
+        is_jitable = implementations and all(
+            getattr(implementation, "__qualname__", "").startswith("register_jitable.")
+            for implementation in implementations
         )
-        return value if is_own else None
+        return value if is_jitable else None
     return None
 
 
 def _names(function: FunctionType) -> set[str]:
     """Return the names of globals and attributes in a function."""
-    return {name for code in _codes(function.__code__) for name in code.co_names}
+    return {name for code in _nested_codes(function.__code__) for name in code.co_names}
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """Iterate over the code of a function and of those inside it."""
+def _nested_codes(code: CodeType) -> Iterator[CodeType]:
+    """Iterate over the code of a function and of the functions defined inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant)
+            yield from _nested_codes(constant)
 
 
 def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Iterate over what a function refers to by name, and the value of each name.
 
-    A name is followed through modules: ``np.random.rand`` is the function, not three values.
+    A name is followed through modules: ``np.random.rand`` is one reference, to the function. In
+    bytecode it is a load of a global name and loads of attributes, which follow each other.
     """
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     enclosed = {name: cell.cell_contents for name, cell in cells}
@@ -257,7 +276,8 @@ def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
         "LOAD_GLOBAL": lambda name: function.__globals__.get(name, getattr(builtins, name, None)),
         "LOAD_DEREF": enclosed.get,
     }
-    for code in _codes(function.__code__):
+    for code in _nested_codes(function.__code__):
+        # the reference so far; empty after an instruction that loads none
         name, value = "", None
         for instruction in dis.get_instructions(code):
             operation, argument = instruction.opname, instruction.argval

@@ -20,8 +20,8 @@ from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_ta
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.allowed_routes import SEED, AllowedRoutes, endpoint_distances, sample_sources
 from routelab.deadlock.dependency_graph import (
-    bit_positions,
     channel_ports,
+    dependency_queries,
     edges_from_bits,
     search_in_chunks,
     unpack_bits,
@@ -29,7 +29,13 @@ from routelab.deadlock.dependency_graph import (
 )
 from routelab.deadlock.kernels import packet_states as kernel
 from routelab.deadlock.kernels.guards import cell_name
-from routelab.deadlock.kernels.packet_states import Findings, SearchInput
+from routelab.deadlock.kernels.packet_states import (
+    Q_BIT,
+    Q_CAUSE,
+    Q_ROW,
+    Findings,
+    SearchInput,
+)
 from routelab.deadlock.kernels.state_search import compile_search
 from routelab.deadlock.program_code import reads_queues, reads_random_words
 from routelab.kernels.hops import (
@@ -63,11 +69,11 @@ PROBLEMS = {
     "waypoint": (kernel.WRONG_WAYPOINT, "waypoint {} is set, and {cause}"),
     "max-hops": (kernel.TOO_LONG, "{} hops are taken, the program claims at most {max_hops}"),
     "cells": (kernel.WRITES_ELSEWHERE, "{cell} is written to, which the function must not change"),
-    "memory": (kernel.KEEPS_CELL, "what a call leaves in {cell} depends on earlier calls"),
+    "memory": (kernel.CELL_WITH_MEMORY, "what a call leaves in {cell} depends on earlier calls"),
     "random": (kernel.NOT_REPEATABLE, "the same arguments give other candidates"),
 }
 """Violations of the contract: name, row of the kernel's findings, message."""
-OPEN = (
+_OPEN_QUESTIONS = (
     (kernel.TOO_MANY_DRAWS, "draws have too many outcomes to try all"),
     (kernel.ON_QUEUES, "candidates depend on queues, and not by `either` or penalties alone"),
     (kernel.OTHER_DRAWS, "random words give candidates that no outcome of `pick` gives"),
@@ -89,7 +95,7 @@ class ReachableStates:
         Source and destination switch of every connected pair, in the order of the
         search; of every pair of terminals, if the program is `by_terminal`. On very large networks,
         only pairs with drawn sources.
-    total : int
+    num_pairs : int
         Number of all pairs.
     escapes : int64 array, shape (E,), or None
         Resources of the rows of `Findings.extended_dependencies`, if these are collected.
@@ -102,7 +108,7 @@ class ReachableStates:
     program: HopProgram
     classes: int
     pairs: Int32Array
-    total: int
+    num_pairs: int
     escapes: Int64Array | None
     findings: Findings
     search: Callable[[Findings], None]
@@ -116,7 +122,7 @@ class ReachableStates:
         return int(self.findings.numbers[kernel.N_STATES])
 
     @property
-    def examined(self) -> int:
+    def num_examined_pairs(self) -> int:
         """Number of pairs of which all states were examined."""
         numbers = self.findings.numbers
         return int(numbers[kernel.N_PAIRS] - numbers[kernel.N_UNFINISHED])
@@ -124,17 +130,17 @@ class ReachableStates:
     @property
     def complete(self) -> bool:
         """Whether the search was complete."""
-        return self.examined == self.total
+        return self.num_examined_pairs == self.num_pairs
 
     @property
-    def part(self) -> str:
+    def examined_part(self) -> str:
         """Text about the examined part, if the search was not complete."""
-        return f"{self.examined:,} of {self.total:,} pairs"
+        return f"{self.num_examined_pairs:,} of {self.num_pairs:,} pairs"
 
     @property
     def coverage(self) -> str:
         """Text about the extent of the search."""
-        pairs = f"{self.total:,} pairs" if self.complete else self.part
+        pairs = f"{self.num_pairs:,} pairs" if self.complete else self.examined_part
         unbounded = self.program.max_hops is None
         hop_limit = f" up to {UNBOUNDED_HOPS} hops away" if unbounded else ""
         of_terminals = " of terminals" if self.program.by_terminal else ""
@@ -148,6 +154,7 @@ class ReachableStates:
         problems = {}
         for name, (problem, message) in PROBLEMS.items():
             example = self._example(problem)
+            # without a claim, `UNBOUNDED_HOPS` ends the search, which is no fault
             if example is None or (name == "max-hops" and self.program.max_hops is None):
                 continue
             text = message.format(
@@ -155,14 +162,14 @@ class ReachableStates:
                 classes=self.program.vc_classes - 1,
                 candidates=self.program.candidates,
                 max_hops=self.program.max_hops,
-                cause=self._against_waypoint(example),
+                cause=self._waypoint_fault(example),
                 cell=cell_name(example[kernel.P_VALUE]),
             )
             problems[name] = f"{text}: {self._location(example)}"
         return problems
 
     @property
-    def sampled(self) -> int:
+    def num_sampled_calls(self) -> int:
         """Number of calls with random words whose answers are those of some outcome of draws."""
         return int(self.findings.numbers[kernel.N_SAMPLED])
 
@@ -171,7 +178,7 @@ class ReachableStates:
         """Say why not all candidates are known, with an example; empty if they are."""
         if self.raw_word_reader:
             return f"{self.raw_word_reader} reads random words other than by `pick`"
-        for problem, text in OPEN:
+        for problem, text in _OPEN_QUESTIONS:
             example = self._example(problem)
             if example is not None:
                 return f"{text}: {self._location(example)}"
@@ -208,12 +215,14 @@ class ReachableStates:
         return AllowedRoutes(
             longest=int(longest.max(initial=0)),
             diameter=diameter,
-            pairs=self.total,
-            far_pairs=int((longest > 2 * diameter).sum()),
+            pairs=self.num_pairs,
+            long_route_pairs=int((longest > 2 * diameter).sum()),
             dead_ends=int(problems[kernel.DEAD_END, kernel.P_COUNT]) if dead_end else 0,
-            dead_end=self._location(dead_end) if dead_end else "",
-            short_states=int(problems[kernel.WRONG_CLASS, kernel.P_COUNT]) if missing_class else 0,
-            short_state=f"{self._location(missing_class)}, "
+            dead_end_example=self._location(dead_end) if dead_end else "",
+            missing_class_states=int(problems[kernel.WRONG_CLASS, kernel.P_COUNT])
+            if missing_class
+            else 0,
+            missing_class_example=f"{self._location(missing_class)}, "
             f"needs class {missing_class[kernel.P_VALUE]}"
             if missing_class
             else "",
@@ -230,28 +239,39 @@ class ReachableStates:
         return int(np.bitwise_count(self.findings.extended_dependencies).sum())
 
     def dependency_edges(self, proof: str) -> tuple[Int64Array, Int64Array]:
-        """Return the dependencies of the criterion of a proof: resources a, then b, ascending.
+        """Return the channel dependency graph whose cycles the criterion of a proof forbids.
 
-        The search was for this proof: with `escapes` for ``duato``, and only then.
+        Parameters
+        ----------
+        proof : str
+            ``duato``: only escape resources, after `explore_states` with `escapes` or `indirect`;
+            any other: all resources, after a search without.
+
+        Returns
+        -------
+        held, awaited : int64 array
+            Resources of each edge, ascending.
         """
         if self.escapes is None:
+            # For ``duato`` only rows of escapes; the search has set the bits of awaited ones alone.
             awaited_bits = self.findings.dependencies.copy()
             awaited_bits[~self.criterion_resources(proof)] = 0
             return edges_from_bits(self.topology, self.classes, awaited_bits)
-        source, target = np.nonzero(
-            unpack_bits(self.findings.extended_dependencies)[:, : len(self.escapes)].T
-        )
-        return self.escapes[source], self.escapes[target]
+        # Here the rows are the awaited escapes, and the bits the held ones; so they are transposed.
+        is_awaited_by = unpack_bits(self.findings.extended_dependencies)[:, : len(self.escapes)]
+        held, awaited = np.nonzero(is_awaited_by.T)
+        return self.escapes[held], self.escapes[awaited]
 
-    def example_pairs(self, source: Int32Array, target: Int32Array) -> Int32Array:
+    def example_pairs(self, held: Int32Array, awaited: Int32Array) -> Int32Array:
         """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
-        queries = bit_positions(self.topology, self.classes, source, target)
+        # The search answers a query with the index of the first pair that has the dependency.
+        queries = dependency_queries(self.topology, self.classes, held, awaited)
         if self.escapes is not None:
-            queries[:, 0] = np.searchsorted(self.escapes, target)
-            queries[:, 1] = np.searchsorted(self.escapes, source)
+            queries[:, Q_ROW] = np.searchsorted(self.escapes, awaited)
+            queries[:, Q_BIT] = np.searchsorted(self.escapes, held)
         initial = initial_findings(self.topology, self.classes, len(self.pairs), self.escapes)
         self.search(initial._replace(queries=queries))
-        pairs: Int32Array = self.pairs[queries[:, 2]]
+        pairs: Int32Array = self.pairs[queries[:, Q_CAUSE]]
         return pairs
 
     def _example(self, problem: int) -> list[int] | None:
@@ -259,13 +279,14 @@ class ReachableStates:
         example: list[int] = self.findings.problems[problem].tolist()
         return None if example[kernel.P_SOURCE] < 0 else example
 
-    def _against_waypoint(self, example: list[int]) -> str:
-        """Say why the packet of an example must not get its waypoint."""
+    def _waypoint_fault(self, example: list[int]) -> str:
+        """Say why the packet of an example must not get its waypoint; see `_aim_at_waypoint`."""
         if self.program.phases == 1:
             return "the program has one phase"
         switch, waypoint = example[kernel.P_SWITCH], example[kernel.P_VALUE]
         if not -1 <= waypoint < self.topology.num_switches:
             return f"there are switches 0..{self.topology.num_switches - 1}"
+        # −1 removes the waypoint, so that the packet heads for its destination
         target = example[kernel.P_DESTINATION] if waypoint < 0 else waypoint
         return "the packet is there" if switch == target else "the packet is in phase 1"
 
@@ -305,11 +326,12 @@ def explore_states(
     escapes : bool
         Collect the dependencies on escape candidates only.
     indirect : bool
-        Collect those between escapes, after further hops, too (wormhole switching).
+        Collect Duato's extended graph: also dependencies between escapes after further hops, which
+        wormhole switching has.
     max_states : int
         Number of states at which the search stops.
     """
-    pairs, total = _connected_pairs(topology, by_terminal=program.by_terminal)
+    pairs, num_pairs = _connected_pairs(topology, by_terminal=program.by_terminal)
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
     arguments = run_tables(program, topology, vcs, capacity=UNITS)
@@ -317,69 +339,81 @@ def explore_states(
         tables=arguments.tables,
         reals=program.reals.copy(),
         channels=channel_ports(topology),
-        escape_of=np.full(topology.num_channels * classes, -1, np.int32),
+        escape_row=np.full(topology.num_channels * classes, -1, np.int32),
         queue_contents=sample_queue_contents(arguments, vcs, waiting=program.waiting),
-        limits=_limits(program, topology, max_states),
+        settings=_search_settings(program, topology, max_states),
     )
-    task.limits[kernel.ESCAPES_ONLY] = escapes or indirect
+    task.settings[kernel.S_ESCAPES_ONLY] = escapes or indirect
     explore, choose_nothing = compile_search()
     inject = program.inject or choose_nothing
 
     def search(findings: Findings) -> None:
         search_in_chunks(
             lambda chunk, part: explore(program.hop, inject, task, chunk, part),
-            pairs,
-            findings,
-            lambda: int(findings.numbers[kernel.N_PAIRS]),
-            _CHUNK,
+            items=pairs,
+            findings=findings,
+            num_searched=lambda: int(findings.numbers[kernel.N_PAIRS]),
+            chunk=_CHUNK,
         )
 
     escape_resources: Int64Array | None = None
     findings = initial_findings(topology, classes, len(pairs), escape_resources)
     search(findings)
-    # Duato's extended graph: search again until every escape that was found has a row
-    while indirect and (escape_resources is None or findings.used[1, task.escape_of < 0].any()):
-        escape_resources = np.flatnonzero(findings.used[1] | (task.escape_of >= 0))
-        task.escape_of[escape_resources] = np.arange(len(escape_resources))
+    # Duato's extended graph needs a row for each escape, and a search shows which resources are
+    # escapes: search again until every escape that was found has a row.
+    while indirect and (escape_resources is None or findings.used[1, task.escape_row < 0].any()):
+        escape_resources = np.flatnonzero(findings.used[1] | (task.escape_row >= 0))
+        task.escape_row[escape_resources] = np.arange(len(escape_resources))
         findings = initial_findings(topology, classes, len(pairs), escape_resources)
         search(findings)
     return ReachableStates(
-        topology, program, classes, pairs[:, :2], total, escape_resources, findings, search
+        topology=topology,
+        program=program,
+        classes=classes,
+        pairs=pairs[:, :2],
+        num_pairs=num_pairs,
+        escapes=escape_resources,
+        findings=findings,
+        search=search,
     )
 
 
 def initial_findings(
-    topology: Topology, classes: int, pairs: int, escapes: Int64Array | None
+    topology: Topology, classes: int, num_pairs: int, escapes: Int64Array | None
 ) -> Findings:
     """Return findings before a search of a number of pairs; see `ReachableStates.escapes`."""
     size = topology.num_channels * classes
-    count = 0 if escapes is None else len(escapes)
-    problems = np.full((kernel.PROBLEMS, kernel.PROBLEM_COLUMNS), -1, np.int64)
+    num_escapes = 0 if escapes is None else len(escapes)
+    problems = np.full((kernel.NUM_PROBLEMS, kernel.PROBLEM_COLUMNS), -1, np.int64)
     problems[:, kernel.P_COUNT] = 0
     return Findings(
         dependencies=np.zeros((size, words_per_row(topology, classes)), np.uint64),
-        extended_dependencies=np.zeros((count, (count + 63) // 64), np.uint64),
+        extended_dependencies=np.zeros((num_escapes, (num_escapes + 63) // 64), np.uint64),
         used=np.zeros((2, size), np.bool_),
         problems=problems,
-        longest=np.full(pairs, -1, np.int32),
+        longest=np.full(num_pairs, -1, np.int32),
         numbers=np.zeros(kernel.NUMBERS, np.int64),
         queries=np.empty((0, 3), np.int64),
     )
 
 
-def _limits(program: HopProgram, topology: Topology, max_states: int) -> Int64Array:
-    """Return the numbers of a search, at the places that the kernel names."""
-    limits = np.zeros(kernel.LIMITS, dtype=np.int64)
-    limits[kernel.PHASES], limits[kernel.CLASSES] = program.phases, program.vc_classes
-    limits[kernel.CANDIDATES] = program.candidates
-    limits[kernel.MAX_HOPS] = UNBOUNDED_HOPS if program.max_hops is None else program.max_hops
-    limits[kernel.MAX_STATES_OF_PAIR] = min(max_states, MAX_STATES_OF_A_PAIR)
-    limits[kernel.MAX_STATES_OF_ALL] = max_states
-    limits[kernel.SWITCHES] = topology.num_switches
-    limits[kernel.CHOICES] = program.inject is not None
-    limits[kernel.KEEPS_STATE], limits[kernel.CALLED_AGAIN] = program.keeps_state, program.again
-    limits[kernel.QUEUE_CONTENTS] = _QUEUE_CONTENTS if reads_queues(program) else 1
-    return limits
+def _search_settings(program: HopProgram, topology: Topology, max_states: int) -> Int64Array:
+    """Return the entries of `SearchInput.settings`, but for `S_ESCAPES_ONLY`."""
+    settings = np.zeros(kernel.NUM_SETTINGS, dtype=np.int64)
+    settings[kernel.S_PHASES], settings[kernel.S_CLASSES] = program.phases, program.vc_classes
+    settings[kernel.S_CANDIDATES] = program.candidates
+    settings[kernel.S_MAX_HOPS] = UNBOUNDED_HOPS if program.max_hops is None else program.max_hops
+    settings[kernel.S_MAX_STATES_OF_PAIR] = min(max_states, MAX_STATES_OF_A_PAIR)
+    settings[kernel.S_MAX_STATES] = max_states
+    settings[kernel.S_SWITCHES] = topology.num_switches
+    settings[kernel.S_INJECT_CHOOSES] = program.inject is not None
+    settings[kernel.S_KEEPS_STATE], settings[kernel.S_CALLED_AGAIN] = (
+        program.keeps_state,
+        program.again,
+    )
+    # contents that no function reads cannot change its answers
+    settings[kernel.S_QUEUE_CONTENTS] = _QUEUE_CONTENTS if reads_queues(program) else 1
+    return settings
 
 
 def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Array, int]:
@@ -390,29 +424,33 @@ def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Arr
     pairs : int32 array, shape (N, 4)
         Source switch, destination switch, and a terminal at each: all of them if `by_terminal`,
         else the first one. Of very large networks, those of some sources.
-    total : int
-        Number of pairs of the whole network, joined or not if these are only some.
+    num_pairs : int
+        Their number; if they are only some, that of all pairs, connected or not.
     """
     terminal_switch = topology.terminal_switch
+    # 1. Switches where packets begin: all, or some of a very large network.
     ends, first_terminal = np.unique(terminal_switch, return_index=True)
     terminals = np.arange(len(terminal_switch)) if by_terminal else first_terminal
     switch = terminal_switch[terminals]
     max_terminals = int(np.bincount(switch, minlength=1).max())
     sources = sample_sources(topology, max_terminals * len(terminals))
     is_connected = endpoint_distances(topology, sources) > 0
+    # 2. Pairs of terminals, as indices of `terminals`. A distance of 0 is a pair at one switch.
     row = np.full(topology.num_switches, -1)
     row[sources] = np.arange(len(sources))
-    sampled = np.flatnonzero(row[switch] >= 0)
-    source, target = np.nonzero(is_connected[row[switch[sampled]]][:, switch])
-    source = sampled[source]
+    senders = np.flatnonzero(row[switch] >= 0)
+    sender, target = np.nonzero(is_connected[row[switch[senders]]][:, switch])
+    source = senders[sender]
+    # 3. In drawn order, so that a search that stops early has seen pairs from everywhere.
     order = np.random.default_rng(SEED).permutation(len(source))
     pairs = np.column_stack((switch[source], switch[target], terminals[source], terminals[target]))[
         order
     ]
-    total = len(pairs)
+    num_pairs = len(pairs)
     if len(sources) < len(ends):
-        total = len(switch) ** 2 - int((np.bincount(switch) ** 2).sum())
-    return pairs.astype(np.int32), total
+        # all pairs of terminals without those at the same switch
+        num_pairs = len(switch) ** 2 - int((np.bincount(switch) ** 2).sum())
+    return pairs.astype(np.int32), num_pairs
 
 
 def sample_queue_contents(
@@ -421,20 +459,26 @@ def sample_queue_contents(
     """Return possible contents of the queues: empty, full, and random.
 
     A random content fills whole channels, or some virtual channels of all channels, or single
-    buffers; the flits that wait inside the switches are drawn for each channel.
+    buffers, in turn; the flits that wait inside the switches are drawn for each channel. Rows of a
+    content: the buffers; if the program needs `waiting` flits, the channels, and one for the cycle.
+
+    Returns
+    -------
+    int32 array, shape (count, Q, QUEUE_COLUMNS)
     """
-    rng = np.random.default_rng(0)
+    random = np.random.default_rng(0)
     contents = np.repeat(arguments.queues[np.newaxis], count, axis=0)
     buffers, channels = contents[:, : arguments.buffers], arguments.buffers // virtual_channels
     inside = contents[:, arguments.buffers : arguments.buffers + channels + 1]
     shapes = ((channels, 1), (1, virtual_channels), (channels, virtual_channels))
     for number, buffer_rows in enumerate(buffers):
-        free = rng.integers(UNITS + 1, size=shapes[number % len(shapes)])
+        free = random.integers(UNITS + 1, size=shapes[number % len(shapes)])
         buffer_rows[:, CREDITS] = np.broadcast_to(free, (channels, virtual_channels)).reshape(-1)
     buffers[0, :, CREDITS] = UNITS
     buffers[1, :, CREDITS] = 0
     if waiting:
-        inside[1:, :-1, FRONT_FLITS] = rng.integers(2 * UNITS, size=(count - 1, channels))
-        inside[1:, :-1, BUSY_UNTIL] = rng.integers(2 * UNITS, size=(count - 1, channels))
+        # content 0 has no flits inside switches
+        inside[1:, :-1, FRONT_FLITS] = random.integers(2 * UNITS, size=(count - 1, channels))
+        inside[1:, :-1, BUSY_UNTIL] = random.integers(2 * UNITS, size=(count - 1, channels))
         inside[1:, -1, NOW] = UNITS
     return contents

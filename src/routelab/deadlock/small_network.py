@@ -27,6 +27,7 @@ def small_network(topology: Topology, max_switches: int) -> Topology | None:
     grid = full_grid(topology)
     if grid is None:
         return None
+    # Rings or lines, not both; with 2 switches they are the same.
     closed = {wrap for size, wrap in zip(grid.dims, grid.wrap, strict=True) if size > 2}
     if len(closed) > 1:
         return None

@@ -3,8 +3,7 @@
 1. Build the channel dependency graph from all consecutive hops of all paths (`dependency_graph`).
 2. Find its strongly connected components. An edge inside a component lies on a cycle, which is
    harmless only along a complete ring under bubble flow control.
-3. With a harmful edge: report a short cycle, and a route that causes each of its edges
-   (`_find_cycle`).
+3. With a harmful edge: report a short cycle, and a route that causes each of its edges.
 4. Without: rank the resources in topological order. The rank is the certificate:
    `certificate.write_certificate` writes it, and `instances/check.py --certificate` checks it
    without routelab.
@@ -77,7 +76,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routelab.api import FlowControl, InputError, RouteTable, Topology, frozen_array
-from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.api.topology import Int64Array
 from routelab.api.verdicts import Status
 from routelab.deadlock import declared_flow_control as declared
 from routelab.deadlock.verdict import Ring, Switching, Verdict, used_numbers
@@ -145,7 +144,7 @@ def check_table(
         If an option has an invalid value, or declared flow control differs at the ends of a cable.
     """
     option = flow_control or table.flow_control
-    _require_options(option, packets_per_buffer, switching)
+    _require_valid_options(option, packets_per_buffer, switching)
     flow, rings, obstacle, obstacle_status = _flow_rules(
         table, option, packets_per_buffer, switching
     )
@@ -157,7 +156,13 @@ def check_table(
         table = table.with_vcs(np.searchsorted(vc_numbers, table.hop_vc))
     preconditions = _preconditions(flow, option)
     if obstacle:
-        return Verdict(obstacle_status, flow, obstacle, preconditions, vc_numbers)
+        return Verdict(
+            status=obstacle_status,
+            flow_control=flow,
+            reason=obstacle,
+            preconditions=preconditions,
+            vc_numbers=vc_numbers,
+        )
     # 1. The dependency graph, in CSR form: packets in resource r may wait for each resource of
     #    wanted[first_edge[r]:first_edge[r + 1]].
     first_edge, wanted = dependency_graph(
@@ -169,27 +174,32 @@ def check_table(
     inside = component[held] == component[wanted]
     offending = inside & (ring_successors(table.topology, rings, vcs)[held] != wanted)
     dependencies = frozen_array(np.column_stack((held, wanted)), np.int32)
-    # 3. A cycle.
+    # 3. A short cycle, and for each of its edges a pair of switches with a path that has it.
     if offending.any():
-        cycle, cycle_routes = _find_cycle(table, vcs, (first_edge, wanted, component, offending))
+        cycle = short_cycle(first_edge, wanted, component, offending, CYCLE_BUDGET)
+        successor = np.full(len(component), -1, dtype=np.int32)
+        successor[cycle] = np.roll(cycle, -1)
+        examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, successor, vcs)
+        pairs = table.path_pair[examples[cycle]].tolist()
         status, why = (
             declared.explain_cycle(table.topology, cycle // vcs)
             if option == "declared"
             else _explain_cycle(table.topology, flow)
         )
         return Verdict(
-            status,
-            flow,
-            f"{len(cycle)} resources wait for each other in a cycle{why}",
-            preconditions,
-            vc_numbers,
-            dependencies,
+            status=status,
+            flow_control=flow,
+            reason=f"{len(cycle)} resources wait for each other in a cycle{why}",
+            preconditions=preconditions,
+            vc_numbers=vc_numbers,
+            dependencies=dependencies,
             cycle=tuple((r // vcs, vc_numbers[r % vcs]) for r in cycle.tolist()),
-            cycle_routes=cycle_routes,
+            cycle_routes=tuple(table.pair_switches(pair) for pair in pairs),
         )
     # 4. A proof: a rank that grows along every edge between components.
     used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
     rank = np.where(used, component_ranks(first_edge, wanted, component), -1)
+    # A ring has a cycle on a virtual channel only if all of it is one: its first channel tells.
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[held[inside]] = True
     cyclic_rings = tuple(
@@ -199,20 +209,20 @@ def check_table(
         if cyclic[ring[0] * vcs + v]
     )
     return Verdict(
-        "proven",
-        flow,
-        f"every cycle of dependencies is a complete ring ({len(cyclic_rings)} of them)"
+        status="proven",
+        flow_control=flow,
+        reason=f"every cycle of dependencies is a complete ring ({len(cyclic_rings)} of them)"
         if cyclic_rings
         else "the dependencies are acyclic",
-        preconditions,
-        vc_numbers,
-        dependencies,
+        preconditions=preconditions,
+        vc_numbers=vc_numbers,
+        dependencies=dependencies,
         rank=frozen_array(rank.reshape(-1, vcs), np.int32),
         rings=cyclic_rings,
     )
 
 
-def _require_options(flow_control: str, packets_per_buffer: int, switching: str) -> None:
+def _require_valid_options(flow_control: str, packets_per_buffer: int, switching: str) -> None:
     """Refuse options that do not exist."""
     errors = []
     if flow_control not in ("plain", "bubble", "declared"):
@@ -231,12 +241,13 @@ class FlowRules(NamedTuple):
     Attributes
     ----------
     flow : {"plain", "bubble"}
+        Which criterion of the module's docstring applies.
     rings : list of list of int
         Channels of the rings that keep a bubble.
     obstacle : str
         Why the criterion does not apply; empty if it does.
     obstacle_status : Status
-        The verdict then.
+        The verdict if there is an obstacle.
     """
 
     flow: FlowControl
@@ -248,7 +259,7 @@ class FlowRules(NamedTuple):
 def _flow_rules(
     table: RouteTable, option: str, packets_per_buffer: int, switching: str
 ) -> FlowRules:
-    """Return the rules of one flow control everywhere, or of that which channels declare."""
+    """Return the criterion for a flow control, which may be that which each channel declares."""
     topology = table.topology
     if option == "plain":
         return FlowRules("plain", [])
@@ -271,12 +282,15 @@ def _flow_rules(
 
 def _preconditions(flow: FlowControl, option: str) -> tuple[str, ...]:
     """Return what the hardware must guarantee for a verdict to hold."""
-    own = (declared.PRECONDITION,) if option == "declared" else ()
-    return _PLAIN + own + (BUBBLE_PRECONDITIONS if flow == "bubble" else ())
+    declaration = (declared.PRECONDITION,) if option == "declared" else ()
+    return _PLAIN + declaration + (BUBBLE_PRECONDITIONS if flow == "bubble" else ())
 
 
 def ring_successors(topology: Topology, rings: list[list[int]], vcs: int) -> Int64Array:
-    """Return the next resource in the complete ring of every resource; −1 without a ring."""
+    """Return for each resource the next one along its complete ring; −1 if it is in none.
+
+    Resource ``channel * vcs + vc``; a ring stays on its virtual channel.
+    """
     successor = np.full((topology.num_channels, vcs), -1, dtype=np.int64)
     for ring in rings:
         next_channels = np.roll(ring, -1)
@@ -284,26 +298,15 @@ def ring_successors(topology: Topology, rings: list[list[int]], vcs: int) -> Int
     return successor.reshape(-1)
 
 
-def _find_cycle(
-    table: RouteTable, vcs: int, graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray]
-) -> tuple[Int64Array, tuple[tuple[int, int], ...]]:
-    """Return the resources of a short cycle, and a pair of switches that causes each step."""
-    resources: Int64Array = short_cycle(*graph, CYCLE_BUDGET)
-    successor = np.full(len(graph[2]), -1, dtype=np.int32)
-    successor[resources] = np.roll(resources, -1)
-    examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, successor, vcs)
-    pairs = table.path_pair[examples[resources]]
-    return resources, tuple(table.pair_switches(pair) for pair in pairs.tolist())
-
-
 def _explain_cycle(topology: Topology, flow: FlowControl) -> tuple[Status, str]:
-    """Return the verdict on a cycle that bubbles do not excuse, and the end of the sentence on it.
+    """Return the verdict on a harmful cycle, and the end of the sentence that reports it.
 
     For the same flow control everywhere; `declared_flow_control.explain_cycle` has the other case.
     """
     if flow == "plain":
         return "cycle", ""
-    if max(topology.channel_ring.max(), topology.channel_direction.max()) >= 0:
+    names_rings = max(topology.channel_ring.max(), topology.channel_direction.max()) >= 0
+    if names_rings:
         return "cycle", " that is not one complete ring"
     # a network from a file: whether its routers keep bubbles, and where, is not in a graph
     why = (

@@ -67,13 +67,15 @@ def assert_agrees(exploration, naive: NaiveFixedStates, topology: Topology) -> N
         assert walks.dead_ends >= len(naive.dead_ends)
     else:
         assert walks.dead_ends == len(naive.dead_ends)
-    assert bool(walks.dead_end) == bool(walks.dead_ends)
-    assert walks.short_states == len(naive.short)
+    assert bool(walks.dead_end_example) == bool(walks.dead_ends)
+    assert walks.missing_class_states == len(naive.short)
     diameter = max(map(max, distances(topology)))
     assert walks.diameter == diameter
     if not naive.short:
         assert walks.longest == naive.longest
-        assert walks.far_pairs == sum(hops > 2 * diameter for hops in naive.longest_of.values())
+        assert walks.long_route_pairs == sum(
+            hops > 2 * diameter for hops in naive.longest_of.values()
+        )
 
 
 def both_searches(program, topology: Topology, monkeypatch) -> list:
@@ -226,20 +228,20 @@ def test_dead_ends_and_missing_classes_are_counted() -> None:
     stuck = sum((3 - s) % 6 < (t - s) % 6 for s, t in permutations(range(6), 2))
     assert verdict.allowed_routes.dead_ends == stuck
     assert verdict.reason.startswith(f"{stuck} dead ends without a candidate: ")
-    assert "at switch 3" in verdict.allowed_routes.dead_end
+    assert "at switch 3" in verdict.allowed_routes.dead_end_example
 
     short = around(topology, lambda s, t, vc: [(vc + 1, 0)], 4)
     verdict = check_hops(short, topology, "acyclic")
     assert verdict.status == "broken"
     # one state for each pair that is five hops apart
-    assert verdict.allowed_routes.short_states == 6
+    assert verdict.allowed_routes.missing_class_states == 6
     assert "need more virtual channels" in verdict.reason
-    assert verdict.allowed_routes.short_state.endswith("come on class 3, needs class 4")
+    assert verdict.allowed_routes.missing_class_example.endswith("come on class 3, needs class 4")
     enough = check_hops(around(topology, lambda s, t, vc: [(vc + 1, 0)], 5), topology, "acyclic")
     assert enough.proven
     assert (
         enough.allowed_routes.longest,
-        enough.allowed_routes.far_pairs,
+        enough.allowed_routes.long_route_pairs,
         enough.allowed_routes.pairs,
     ) == (5, 0, 30)
     assert "no route exceeds 5 hops" in enough.coverage

@@ -503,7 +503,7 @@ def test_a_broken_contract_is_reported_with_any_proof() -> None:
     assert verdict.allowed_routes.obstacle.startswith(
         "4 states need more virtual channels than available: "
     )
-    assert verdict.allowed_routes.short_state.endswith("needs class 2")
+    assert verdict.allowed_routes.missing_class_example.endswith("needs class 2")
 
 
 def test_pairs_that_the_network_does_not_join_are_nobody_s_fault() -> None:
@@ -564,7 +564,7 @@ def test_of_very_large_networks_some_sources_are_examined(monkeypatch, by_termin
     monkeypatch.setattr(allowed_routes, "MAX_PAIRS", 108 if by_terminal else 27)
     exploration = explore_states(program, topology)
     assert len(np.unique(exploration.pairs[:, 0])) == 3
-    assert exploration.total == (72 * 4 if by_terminal else 72)
+    assert exploration.num_pairs == (72 * 4 if by_terminal else 72)
     verdict = check_hops(program, topology, "acyclic")
     assert verdict.status == "unproven"
     part = "96 of 288 pairs" if by_terminal else "24 of 72 pairs"

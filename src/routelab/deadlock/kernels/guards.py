@@ -1,14 +1,16 @@
 """Memory that routing functions get for their answers, between cells that they must not change.
 
-    rows[0]              another packet
-    rows[1]              the packet: its row, and the only one that a function gets
-    rows[2]              another packet
-    out[:count]          the answer
-    out[count:most]      working space; what a call leaves there must follow from its arguments
-    out[most:]           not to be written
+    rows[0]                      another packet
+    rows[1]                      the packet: its row, and the only one that a function gets
+    rows[2]                      another packet
+    out[:count]                  the answer: a candidate in each row, see `C_CHANNEL`
+    out[count:max_candidates]    working space; what a call leaves there must follow from its
+                                 arguments
+    out[max_candidates:]         not to be written
 
 Before a call, the other rows and `out` hold one of two fillings. A call that reads them gives
-different answers with both; a call that counts in them leaves different numbers.
+different answers with both; a call that counts in them (``out[5, 0] += 1``) leaves different
+numbers.
 """
 
 from typing import Any, NamedTuple
@@ -19,12 +21,14 @@ from routelab.kernels.bits import u
 from routelab.kernels.hops import PACKET_COLUMNS
 from routelab.kernels.jit import helper, inline
 
-_OUT = 3 * PACKET_COLUMNS
-"""First cell of `out`; those of the rows come before."""
-FIRST = np.int64(0)
-"""First row of an answer."""
+_OUT_START = 3 * PACKET_COLUMNS
+"""First cell of `out` in `Guards.cells`; those of the rows come before."""
+FIRST_ROW = np.int64(0)
+"""First row of an answer. Of NumPy: Numba compiles a function once more for Python's integers."""
+C_CHANNEL, C_CLASS, C_PENALTY = range(3)
+"""Columns of `out`: the channel, class of virtual channels and penalty of a candidate."""
 _SPARE_ROWS = 64
-"""Rows that a function may write beyond its number of candidates without damage to memory."""
+"""Rows behind those of the candidates: a function that writes there damages no other memory."""
 
 
 class Guards(NamedTuple):
@@ -50,19 +54,23 @@ class Guards(NamedTuple):
 
 
 @helper()
-def allocate_guards(most, channels, number):
-    """Return guards with filling 0 or 1 for up to `most` candidates; fillings are like channels."""
-    size = _OUT + 3 * (most + _SPARE_ROWS)
+def allocate_guards(max_candidates, num_channels, filling_number):
+    """Return guards for answers of up to `max_candidates` candidates.
+
+    Filling 0 has random numbers from −1 to `num_channels`, which look like channels. Filling 1 has
+    another number in every cell.
+    """
+    size = _OUT_START + 3 * (max_candidates + _SPARE_ROWS)
     filling = np.empty(size, np.int32)
+    # a linear congruential generator, whose lowest bits repeat soon and are not used
     random = np.uint64(2026)
     for cell in range(size):
         random = random * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        filling[cell] = np.int64((random >> np.uint64(33)) % np.uint64(channels + 2)) - 1
-        # the two are nowhere equal
-        filling[cell] += number * (1 + np.int64((random >> np.uint64(20)) & np.uint64(7)))
+        filling[cell] = np.int64((random >> np.uint64(33)) % np.uint64(num_channels + 2)) - 1
+        filling[cell] += filling_number * (1 + np.int64((random >> np.uint64(20)) & np.uint64(7)))
     cells = filling.copy()
-    rows = cells[:_OUT].reshape((3, PACKET_COLUMNS))
-    out = cells[_OUT:].reshape((most + _SPARE_ROWS, 3))
+    rows = cells[:_OUT_START].reshape((3, PACKET_COLUMNS))
+    out = cells[_OUT_START:].reshape((max_candidates + _SPARE_ROWS, 3))
     return Guards(cells, rows, rows[1:2], out, filling)
 
 
@@ -70,26 +78,30 @@ def allocate_guards(most, channels, number):
 def fill_out(guards, first_row, end_row):
     """Write the filling to some rows of `out`."""
     filling, cells = guards.filling, guards.cells
-    for cell in range(u(_OUT + 3 * first_row), u(_OUT + 3 * end_row)):
+    for cell in range(u(_OUT_START + 3 * first_row), u(_OUT_START + 3 * end_row)):
         cells[cell] = filling[cell]
 
 
 @helper(_nrt=False)
-def changed_cell(guards, first_row):
-    """Return a cell that a call has changed, of other packets or of `out` from a row on; −1: none.
+def find_changed_cell(guards, first_row):
+    """Return a cell of other packets, or of `out` from `first_row` on, that a call has changed.
 
-    Before the call, all of these cells held the filling.
+    −1 if there is none. Before the call, all of these cells held the filling.
     """
     cells, filling, columns = guards.cells, guards.filling, PACKET_COLUMNS
-    parts = ((0, columns), (2 * columns, _OUT), (_OUT + 3 * first_row, len(cells)))
+    guarded_ranges = (
+        (0, columns),
+        (2 * columns, _OUT_START),
+        (_OUT_START + 3 * first_row, len(cells)),
+    )
     # first without branches, which would cost as much as the call
     difference = np.int32(0)
-    for begin, end in parts:
+    for begin, end in guarded_ranges:
         for cell in range(u(begin), u(end)):
             difference |= cells[cell] ^ filling[cell]
     if difference == 0:
         return -1
-    for begin, end in parts:
+    for begin, end in guarded_ranges:
         for cell in range(begin, end):
             if cells[cell] != filling[cell]:
                 return cell
@@ -97,12 +109,13 @@ def changed_cell(guards, first_row):
 
 
 @helper(_nrt=False)
-def kept_cell(first, second, first_row, most):
+def find_cell_with_memory(first, second, first_row, max_candidates):
     """Return a cell of the working space that depends on what it held before; −1: none.
 
-    `first` and `second` are guards after calls with the same arguments, with fillings 0 and 1.
+    `first` and `second` are guards after calls with the same arguments but fillings 0 and 1. The
+    working space begins at `first_row`, behind the answer.
     """
-    for cell in range(_OUT + 3 * first_row, _OUT + 3 * most):
+    for cell in range(_OUT_START + 3 * first_row, _OUT_START + 3 * max_candidates):
         a, b = first.cells[cell], second.cells[cell]
         is_untouched = a == first.filling[cell] and b == second.filling[cell]
         if a != b and not is_untouched:
@@ -111,9 +124,10 @@ def kept_cell(first, second, first_row, most):
 
 
 def cell_name(cell: int) -> str:
-    """Return the name of a cell, as a function writes it."""
-    if cell < _OUT:
+    """Return the name that a cell has in the code of a routing function, such as ``out[5, 0]``."""
+    if cell < _OUT_START:
+        # row 0 is the packet before, row 2 the packet behind
         row, column = divmod(cell, PACKET_COLUMNS)
         return f"packets[packet {'+' if row else '-'} 1, {column}]"
-    row, column = divmod(cell - _OUT, 3)
+    row, column = divmod(cell - _OUT_START, 3)
     return f"out[{row}, {column}]"

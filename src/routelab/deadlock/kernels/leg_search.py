@@ -3,16 +3,17 @@
 For each leg (source, target, phase):
 
 1. Breadth-first search from the source, or in phase 1 from every waypoint (`_search_leg`). A state
-   is a switch and the class that a packet arrived over; its successors are the states behind its
-   candidates (`_expand_state`).
+   is a switch and the class that a packet arrived over, −1 at injection; its number is
+   ``switch * (classes + 1) + class + 1``. Its successors are the states behind its candidates
+   (`_expand_state`).
 2. Sort the states topologically; if that is impossible, packets may return to a state
    (`_sort_topologically`).
 3. Find the longest walk of the leg in that order (`_measure_walks`).
 4. Add the leg's part of the channel dependency graph: a packet that holds the resource which leads
    to a state may wait for the candidates of that state (`_add_dependencies`).
 
-If every hop uses the class after that of the hop before, a state is a switch alone
-(`_expand_switch`), and step 4 is not needed: the class is the rank.
+If every hop uses the class after that of the hop before, a state is a switch alone, with the number
+of the switch (`_expand_switch`), and step 4 is not needed: the class is the rank.
 
 The declaration is verified by calls with other queues, random words, hops and so on
 (`_verify_fixed`). Legs use the same scratch one after the other, so memory grows with the resources
@@ -26,17 +27,17 @@ import numpy as np
 from numba import njit, types
 
 from routelab.deadlock.kernels.guards import (
-    FIRST,
+    C_CHANNEL,
+    C_CLASS,
+    C_PENALTY,
+    FIRST_ROW,
     allocate_guards,
-    changed_cell,
     fill_out,
-    kept_cell,
+    find_cell_with_memory,
+    find_changed_cell,
 )
 from routelab.deadlock.kernels.legs import (
-    CHANGES,
-    CHANNEL,
-    CLASS,
-    COUNT,
+    CELL_WITH_MEMORY,
     DEAD_END,
     F_CHANNEL,
     F_CLASS,
@@ -45,14 +46,10 @@ from routelab.deadlock.kernels.legs import (
     F_SWITCH,
     F_TARGET,
     F_VALUE,
-    KEEPS_CELL,
-    L_ALL_VERIFIED,
-    L_BY_SWITCH,
-    L_CALLS,
-    L_CANDIDATES,
-    L_CLASSES,
-    L_ESCAPES,
-    L_PHASES,
+    LEG_PHASE,
+    LEG_ROW,
+    LEG_SOURCE,
+    LEG_TARGET,
     MISSING_CLASS,
     N_BROKEN,
     N_CALLS,
@@ -70,14 +67,33 @@ from routelab.deadlock.kernels.legs import (
     ON_MEMORY,
     ON_QUEUES,
     ON_RANDOM,
+    ON_SOURCE,
     ON_STATE,
-    PENALTY,
+    S_BY_SWITCH,
+    S_CANDIDATES,
+    S_CLASSES,
+    S_ESCAPES_ONLY,
+    S_FULLY_VERIFIED_CALLS,
+    S_MAX_CALLS,
+    S_PHASES,
     WRITES,
     WRITES_ELSEWHERE,
+    WRONG_CHANNEL,
+    WRONG_CLASS,
+    WRONG_COUNT,
+    WRONG_PENALTY,
     LegFindings,
     LegInput,
 )
-from routelab.deadlock.kernels.packet_states import copy_row
+from routelab.deadlock.kernels.packet_states import (
+    FROM_SWITCH,
+    PORT,
+    Q_BIT,
+    Q_CAUSE,
+    Q_ROW,
+    TO_SWITCH,
+    copy_row,
+)
 from routelab.kernels.bits import u
 from routelab.kernels.hops import (
     DESTINATION,
@@ -103,7 +119,7 @@ _VERIFY_MASK = 255
 
 
 class _Scratch(NamedTuple):
-    """Memory of a search; the rows of the first group are those of the states of the leg at hand.
+    """Memory of a search; rows without another index are those of the states of the leg at hand.
 
     Attributes
     ----------
@@ -126,15 +142,18 @@ class _Scratch(NamedTuple):
         Bit n: some walk of n hops leads to the switch.
     candidate_bits : uint64 array, shape (states, words)
         Candidates of the state as bits, like a row of `LegFindings.dependencies`.
-    dead_end_of : int32 array
+    dead_end_leg : int32 array
         By switch: the last leg of which it is a dead end.
-    guards, repeated, further : Guards
-        Memory of the calls of hop, which find there what earlier ones left; and of the calls that
-        verify, with fillings 0 and 1.
+    guards : Guards
+        Memory of the calls of hop, which find there what earlier ones left.
+    repeat_guards, other_guards : Guards
+        Memory of the calls that verify, with filling 0 and with filling 1.
     packets, candidates
         The packet and the answer; parts of `guards`.
-    waypoint, random
-        Further arguments of calls.
+    waypoint : int32 array, shape (1,)
+        Waypoint of the packets of the leg; −1 in phase 0.
+    random : uint64 array, shape (1,)
+        Random word of the last call that verifies.
     """
 
     reached_by: Any
@@ -149,10 +168,10 @@ class _Scratch(NamedTuple):
     depth: Any
     hop_counts: Any
     candidate_bits: Any
-    dead_end_of: Any
+    dead_end_leg: Any
     guards: Any
-    repeated: Any
-    further: Any
+    repeat_guards: Any
+    other_guards: Any
     packets: Any
     candidates: Any
     waypoint: Any
@@ -182,8 +201,12 @@ def _fill_packet(packet, leg, waypoint):
     """Fill the packet's row for a leg."""
     for column in range(PACKET_COLUMNS):
         packet[column] = 0
-    packet[SOURCE], packet[TARGET], packet[DESTINATION] = leg[0], leg[1], leg[1]
-    packet[PHASE], packet[WAYPOINT] = leg[2], waypoint
+    packet[SOURCE], packet[TARGET], packet[DESTINATION] = (
+        leg[LEG_SOURCE],
+        leg[LEG_TARGET],
+        leg[LEG_TARGET],
+    )
+    packet[PHASE], packet[WAYPOINT] = leg[LEG_PHASE], waypoint
 
 
 @inline
@@ -206,47 +229,57 @@ def _equal_answers(candidates, count, repeated, repeated_count):
 
 @helper(_nrt=False)
 def _call_guarded(hop, task, guards, arguments):
-    """Call hop with the memory of guards."""
+    """Call hop with the packet of guards, which also get the answer; return its count."""
     queues, switch, channel, vc, word = arguments
     return hop(task.tables, guards.packets, 0, queues, switch, channel, vc, word, guards.out)
 
 
 @helper(_nrt=False)
-def _check_cells(task, findings, scratch, count, position):
-    """Record cells behind `count` candidates that a call and its repetition must not change."""
-    switch, channel, vc = position
-    packet, most, guards = scratch.packets[0], task.limits[L_CANDIDATES], scratch.repeated
-    cell = changed_cell(guards, most)
+def _record_cell_faults(task, findings, scratch, first_row, state):
+    """Record a cell that a call must not write to, and one that depends on what it held before.
+
+    The calls are those in `repeat_guards` and `other_guards`; `first_row` is the first behind their
+    answer, and `state` is a switch and the channel and class that the packet came over.
+    """
+    switch, channel, vc = state
+    packet, max_candidates, guards = (
+        scratch.packets[0],
+        task.settings[S_CANDIDATES],
+        scratch.repeat_guards,
+    )
+    cell = find_changed_cell(guards, max_candidates)
     if cell >= 0:
         _record_fatal_fault(findings, WRITES_ELSEWHERE, packet, switch, channel, vc, cell)
-    cell = kept_cell(guards, scratch.further, count, most)
+    cell = find_cell_with_memory(guards, scratch.other_guards, first_row, max_candidates)
     if cell >= 0:
-        _record_fatal_fault(findings, KEEPS_CELL, packet, switch, channel, vc, cell)
+        _record_fatal_fault(findings, CELL_WITH_MEMORY, packet, switch, channel, vc, cell)
 
 
 @helper(_nrt=False)
 def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count):
-    """Call hop again with changes that must not matter; record those that do.
+    """Repeat a call of hop with each change that must not matter; record those that do.
 
-    The first two change the memory of the call alone. The last change is another source in phase
-    1. It may matter: then there is one leg for each source.
+    `count` is the number of candidates that the first call has written to `scratch.candidates`. The
+    changes are those of `ON_MEMORY` and so on, one at a time. The last one is another source in
+    phase 1. It may matter: then there is one leg for each source.
     """
-    guards, random, limits = scratch.repeated, scratch.random, task.limits
-    packet, most = guards.rows[1], limits[L_CANDIDATES]
-    pictures, numbers = task.queue_contents, findings.numbers
+    guards, random, settings = scratch.repeat_guards, scratch.random, task.settings
+    packet, max_candidates = guards.rows[1], settings[S_CANDIDATES]
+    contents, numbers = task.queue_contents, findings.numbers
     numbers[N_VERIFIED] += 1
     number = numbers[N_VERIFIED]
     waypoint = scratch.waypoint[0]
-    for change in range(CHANGES + 1):
+    for change in range(ON_SOURCE + 1):
         # 1. The arguments of the first call with one change. What it changes to depends on the
         #    number of the state, so that all values are tried in the course of a search.
         random[0] = word_after(random[0])
-        queues, word, arrival_channel = pictures[0], np.uint64(0), channel
+        queues, word, arrival_channel = contents[0], np.uint64(0), channel
         _fill_packet(packet, leg, waypoint)
         if change in (ON_MEMORY, ON_ANSWER):
+            # other rows and `out` differ, not an argument: see 2
             pass
         elif change == ON_QUEUES:
-            queues = pictures[1 + number % (len(pictures) - 1)]
+            queues = contents[1 + number % (len(contents) - 1)]
         elif change == ON_RANDOM:
             word = random[0]
         elif change == ON_HOPS:
@@ -257,46 +290,51 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
                 packet[STATE + i] = 1 + (number + i) % 3
         elif change == ON_CHANNEL:
             if channel >= 0:
-                arrival_channel = np.int64(task.entries[switch, number % 2])
-        elif limits[L_PHASES] < 2:
+                arrival_channel = np.int64(task.entering_channels[switch, number % 2])
+        elif settings[S_PHASES] < 2:
+            # without waypoints DESTINATION is the leg's target, and every leg has its own source
             break
         elif change == ON_DESTINATION:
             other_end = task.waypoints[number % len(task.waypoints)]
-            if leg[2] == 0:
-                packet[WAYPOINT], packet[DESTINATION] = leg[1], other_end
+            if leg[LEG_PHASE] == 0:
+                packet[WAYPOINT], packet[DESTINATION] = leg[LEG_TARGET], other_end
             else:
                 packet[WAYPOINT] = other_end
-        elif leg[2] == 1:
+        elif leg[LEG_PHASE] == 1:
             packet[SOURCE] = task.waypoints[number % len(task.waypoints)]
         # 2. The call. If it leaves something outside its answer, a third one in other memory shows
-        #    whether that follows from the arguments.
-        copy_row(scratch.further.rows[1], packet)
+        #    whether that follows from the arguments. For `ON_ANSWER`, `out` keeps the answer of the
+        #    call before; so the filling is found only behind the rows of candidates.
+        copy_row(scratch.other_guards.rows[1], packet)
         if change != ON_ANSWER:
-            fill_out(guards, FIRST, most)
+            fill_out(guards, FIRST_ROW, max_candidates)
         arguments = queues, switch, arrival_channel, vc, RandomWord(word, np.uint64(0))
         repeated_count = _call_guarded(hop, task, guards, arguments)
-        first_row = most if change == ON_ANSWER else min(max(repeated_count, 0), most)
-        if changed_cell(guards, first_row) >= 0:
-            fill_out(scratch.further, FIRST, most)
-            _call_guarded(hop, task, scratch.further, arguments)
-            _check_cells(task, findings, scratch, first_row, (switch, channel, vc))
+        first_row = (
+            max_candidates if change == ON_ANSWER else min(max(repeated_count, 0), max_candidates)
+        )
+        if find_changed_cell(guards, first_row) >= 0:
+            fill_out(scratch.other_guards, FIRST_ROW, max_candidates)
+            _call_guarded(hop, task, scratch.other_guards, arguments)
+            _record_cell_faults(task, findings, scratch, first_row, (switch, channel, vc))
         # 3. The answer must be the same.
         if not _equal_answers(scratch.candidates, count, guards.out, repeated_count):
-            if change == CHANGES:
+            if change == ON_SOURCE:
                 numbers[N_READS_SOURCE] = 1
             else:
-                before = scratch.packets[0]
-                _record_fatal_fault(findings, NOT_FIXED, before, switch, channel, vc, change)
+                original = scratch.packets[0]
+                _record_fatal_fault(findings, NOT_FIXED, original, switch, channel, vc, change)
 
 
 @inline
 def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
-    """Compute the candidates in a state; return their number, −1 if one is invalid.
+    """Write the candidates in a state to `scratch.candidates`; return their number.
 
-    A class that is too high is no fault here; see `_expand_state`.
+    −1 if the answer breaks the contract. A class that is too high does not: `_expand_state` records
+    it as missing.
     """
     # 1. The call, with the row of a packet that has just come.
-    packet, candidates, limits = scratch.packets[0], scratch.candidates, task.limits
+    packet, candidates, settings = scratch.packets[0], scratch.candidates, task.settings
     for column in range(STATE, STATE + STATES):
         packet[column] = 0
     count = hop(
@@ -314,36 +352,39 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
     #    verification is many calls.
     calls = findings.numbers[N_CALLS]
     findings.numbers[N_CALLS] += 1
-    if calls < limits[L_ALL_VERIFIED] or calls & _VERIFY_MASK == 0:
+    if calls < settings[S_FULLY_VERIFIED_CALLS] or calls & _VERIFY_MASK == 0:
         for column in range(STATE, STATE + STATES):
             if packet[column] != 0:
                 _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, column)
         if (
-            packet[SOURCE] != leg[0]
-            or packet[TARGET] != leg[1]
+            packet[SOURCE] != leg[LEG_SOURCE]
+            or packet[TARGET] != leg[LEG_TARGET]
             or packet[WAYPOINT] != scratch.waypoint[0]
         ):
             _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, np.int64(WAYPOINT))
-        if 0 <= count <= limits[L_CANDIDATES]:
+        if 0 <= count <= settings[S_CANDIDATES]:
             _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
     # 3. The answer. The search follows it, so a wrong channel ends it.
-    if count < 0 or count > limits[L_CANDIDATES]:
-        _record_fatal_fault(findings, COUNT, packet, switch, channel, vc, count)
+    if count < 0 or count > settings[S_CANDIDATES]:
+        _record_fatal_fault(findings, WRONG_COUNT, packet, switch, channel, vc, count)
         return -1
     for i in range(count):
         next_channel, next_class, penalty = (
-            np.int64(candidates[i, 0]),
-            np.int64(candidates[i, 1]),
-            np.int64(candidates[i, 2]),
+            np.int64(candidates[i, C_CHANNEL]),
+            np.int64(candidates[i, C_CLASS]),
+            np.int64(candidates[i, C_PENALTY]),
         )
-        if not 0 <= next_channel < len(task.channels) or task.channels[next_channel, 0] != switch:
-            _record_fatal_fault(findings, CHANNEL, packet, switch, channel, vc, next_channel)
+        if (
+            not 0 <= next_channel < len(task.channels)
+            or task.channels[next_channel, FROM_SWITCH] != switch
+        ):
+            _record_fatal_fault(findings, WRONG_CHANNEL, packet, switch, channel, vc, next_channel)
             return -1
         if next_class < 0:
-            _record_fatal_fault(findings, CLASS, packet, switch, channel, vc, next_class)
+            _record_fatal_fault(findings, WRONG_CLASS, packet, switch, channel, vc, next_class)
             return -1
         if penalty < 0:
-            _record_fatal_fault(findings, PENALTY, packet, switch, channel, vc, penalty)
+            _record_fatal_fault(findings, WRONG_PENALTY, packet, switch, channel, vc, penalty)
             return -1
     return count
 
@@ -363,38 +404,44 @@ def _add_state(scratch, leg_number, queue_end, state, vc, channel):
 @inline
 def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_end):
     """Find the states that follow a state; return the number of states of the leg."""
-    limits, candidates = task.limits, scratch.candidates
+    settings, candidates = task.settings, scratch.candidates
     faults, numbers = findings.faults, findings.numbers
-    classes = limits[L_CLASSES]
-    total, shift = classes * limits[L_PHASES], classes * leg[2]
+    classes = settings[S_CLASSES]
+    all_classes, first_class = classes * settings[S_PHASES], classes * leg[LEG_PHASE]
     switch = np.int64(state // (classes + 1))
     vc, channel = np.int64(scratch.arrival_class[state]), np.int64(scratch.arrival_channel[state])
     # 1. The candidates, which are resources of the next hop.
     count = _call_hop(hop, task, findings, scratch, leg, switch, channel, vc)
-    if count == 0 and scratch.dead_end_of[switch] != leg_number:
-        scratch.dead_end_of[switch] = leg_number
+    # a switch without candidates for several classes is one dead end
+    if count == 0 and scratch.dead_end_leg[switch] != leg_number:
+        scratch.dead_end_leg[switch] = leg_number
         _record_fault(faults, DEAD_END, scratch.packets[0], switch, channel, vc, np.int64(0))
     out_degree, missing_class, has_escape = 0, np.int64(-1), False
     for i in range(count):
-        next_channel, next_class = np.int64(candidates[i, 0]), np.int64(candidates[i, 1])
+        next_channel, next_class = (
+            np.int64(candidates[i, C_CHANNEL]),
+            np.int64(candidates[i, C_CLASS]),
+        )
         if next_class != vc + 1:
             numbers[N_NOT_ASCENDING] = 1
         if next_class >= classes:
             missing_class = max(missing_class, next_class)
             continue
         # 2. The candidate as a resource that packets in this state wait for.
-        escape = candidates[i, 2] >= ESCAPE
-        has_escape |= escape
-        resource = next_channel * total + shift + next_class
+        is_escape = candidates[i, C_PENALTY] >= ESCAPE
+        has_escape |= is_escape
+        resource = next_channel * all_classes + first_class + next_class
         scratch.successor_resources[state, out_degree] = resource
         findings.used[0, resource] = True
-        findings.used[1, resource] |= escape
-        if escape or limits[L_ESCAPES] == 0:
-            bit = task.channels[next_channel, 2] * total + shift + next_class
+        findings.used[1, resource] |= is_escape
+        if is_escape or settings[S_ESCAPES_ONLY] == 0:
+            bit = task.channels[next_channel, PORT] * all_classes + first_class + next_class
             scratch.candidate_bits[state, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
         # 3. The state of the packet behind that hop; none at the target.
-        next_switch = np.int64(task.channels[next_channel, 1])
-        successor = next_switch * (classes + 1) + next_class + 1 if next_switch != leg[1] else -1
+        next_switch = np.int64(task.channels[next_channel, TO_SWITCH])
+        successor = (
+            next_switch * (classes + 1) + next_class + 1 if next_switch != leg[LEG_TARGET] else -1
+        )
         scratch.successors[state, out_degree] = successor
         out_degree += 1
         if successor >= 0:
@@ -419,7 +466,7 @@ def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_
     `N_NOT_ASCENDING` is set, and the search stops, if some hop does not use the next class. The
     loop has no branches: they would be mispredicted, which takes longer than all else.
     """
-    limits, numbers = task.limits, findings.numbers
+    settings, numbers = task.settings, findings.numbers
     candidates, packet = scratch.candidates, scratch.packets[0]
     vc, channel = np.int64(scratch.arrival_class[switch]), np.int64(scratch.arrival_channel[switch])
     numbers[N_CALLS] += 1
@@ -435,27 +482,29 @@ def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_
         candidates,
     )
     scratch.depth[switch], scratch.out_degree[switch] = 0, 0
-    if count <= 0 or count > limits[L_CANDIDATES]:
+    if count <= 0 or count > settings[S_CANDIDATES]:
         if count != 0:
+            # the search by classes, which follows, reports the wrong count
             numbers[N_NOT_ASCENDING] = 1
         else:
             _record_fault(findings.faults, DEAD_END, packet, switch, channel, vc, np.int64(0))
         return queue_end
     if numbers[N_CALLS] & _VERIFY_MASK == 0:
         _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
-    # routes longer than there are classes are followed, too: candidates do not depend on the class
-    next_class = min(vc + 1, limits[L_CLASSES] - 2)
+    # Routes longer than there are classes are followed, too: candidates do not depend on the class.
+    # Their packets arrive on the last class but one, so that the next class exists.
+    next_class = min(vc + 1, settings[S_CLASSES] - 2)
     is_ascending, end = True, u(queue_end)
     channels, size = task.channels, u(len(task.channels))
     # an already reached switch is written behind the end of the queue, which does not move then
     for k in range(u(count)):
         # a negative number becomes a large one
-        next_channel = u(candidates[k, u(0)])
+        next_channel = u(candidates[k, u(C_CHANNEL)])
         exists = next_channel < size
         next_channel = next_channel if exists else u(0)
-        next_switch = u(channels[next_channel, u(1)])
-        is_ascending &= exists & (channels[next_channel, u(0)] == switch)
-        is_ascending &= (candidates[k, u(1)] == vc + 1) & (candidates[k, u(2)] >= 0)
+        next_switch = u(channels[next_channel, u(TO_SWITCH)])
+        is_ascending &= exists & (channels[next_channel, u(FROM_SWITCH)] == switch)
+        is_ascending &= (candidates[k, u(C_CLASS)] == vc + 1) & (candidates[k, u(C_PENALTY)] >= 0)
         scratch.successors[u(switch), k] = next_switch
         is_new = scratch.reached_by[next_switch] != leg_number
         scratch.reached_by[next_switch] = leg_number
@@ -486,6 +535,8 @@ def _sort_topologically(scratch, queue_end):
     order_end = u(0)
     for k in range(queue_end):
         state = scratch.queue[u(k)]
+        # Without a branch, which would be mispredicted: a state that is not ready is written, too,
+        # but the end stays, and the next state replaces it.
         order[order_end] = state
         order_end += u(in_degree[u(state)] == 0)
     head = u(0)
@@ -499,7 +550,6 @@ def _sort_topologically(scratch, queue_end):
                 successor_index = u(successor)
                 depth[successor_index] = max(depth[successor_index], next_depth)
                 in_degree[successor_index] -= 1
-                # without a branch, which would be mispredicted
                 order[order_end] = successor
                 order_end += u(in_degree[successor_index] == 0)
     return np.int64(order_end)
@@ -507,15 +557,17 @@ def _sort_topologically(scratch, queue_end):
 
 @helper(_nrt=False)
 def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
-    """Compare one state in 16 with the same switch after the longest walk to it.
+    """Call hop with the class of the longest walk to a switch, for one switch in 16.
 
-    A search by switches calls hop with the class of one walk only; the candidates must not depend
-    on the class.
+    A search by switches has called it with the class of one walk only, and the candidates must not
+    depend on the class: else set `N_NOT_ASCENDING`.
     """
-    classes, numbers, candidates = task.limits[L_CLASSES], findings.numbers, scratch.candidates
+    classes, numbers, candidates = task.settings[S_CLASSES], findings.numbers, scratch.candidates
     for k in range(numbers[N_CALLS] % 16, num_sorted, 16):
         switch = np.int64(scratch.topological_order[k])
+        # hop n uses class n − 1; the last class but one as in `_expand_switch`
         vc = np.int64(min(scratch.depth[switch] - 1, classes - 2))
+        # the class of the first call, or a switch without candidates
         if vc <= scratch.arrival_class[switch] or scratch.out_degree[switch] == 0:
             continue
         numbers[N_VERIFIED] += 1
@@ -535,9 +587,9 @@ def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
             numbers[N_NOT_ASCENDING] = 1
             continue
         for i in range(count):
-            exists = 0 <= candidates[i, 0] < len(task.channels)
-            next_switch = task.channels[candidates[i, 0], 1] if exists else -1
-            if next_switch != scratch.successors[switch, i] or candidates[i, 1] != vc + 1:
+            exists = 0 <= candidates[i, C_CHANNEL] < len(task.channels)
+            next_switch = task.channels[candidates[i, C_CHANNEL], TO_SWITCH] if exists else -1
+            if next_switch != scratch.successors[switch, i] or candidates[i, C_CLASS] != vc + 1:
                 numbers[N_NOT_ASCENDING] = 1
 
 
@@ -545,9 +597,9 @@ def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
 def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
     """Compute the longest walks of a leg from the sorted states.
 
-    If states are switches, also count those at which all classes are used up.
+    If states are switches, also record those at which all classes are used up.
     """
-    # 1. The longest walk of the leg.
+    # 1. The longest walk of the leg. A hop to the target counts, which need not be a state.
     depth, longest = scratch.depth, 0
     for k in range(num_sorted):
         state = scratch.topological_order[k]
@@ -557,14 +609,15 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
             longest = max(longest, depth[state])
     findings.longest[leg_number] = longest
     # 2. Switches that packets reach with as many hops as there are classes.
-    if task.limits[L_BY_SWITCH] != 0 and longest > task.limits[L_CLASSES]:
-        classes = task.limits[L_CLASSES]
+    if task.settings[S_BY_SWITCH] != 0 and longest > task.settings[S_CLASSES]:
+        classes = task.settings[S_CLASSES]
         for k in range(num_sorted):
             scratch.hop_counts[scratch.topological_order[k]] = np.uint64(0)
         for k in range(num_sorted):
             state = scratch.topological_order[k]
             if scratch.arrival_channel[state] < 0:
                 scratch.hop_counts[state] |= np.uint64(1)
+            # a packet that has made `classes` hops needs class `classes` next, which is missing
             hop_counts = scratch.hop_counts[state]
             if (hop_counts >> np.uint64(classes)) & np.uint64(1) and scratch.out_degree[state] > 0:
                 packet = scratch.packets[0]
@@ -576,21 +629,22 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
                 successor = scratch.successors[state, i]
                 if successor >= 0:
                     scratch.hop_counts[successor] |= hop_counts << np.uint64(1)
-    if leg[2] == 0:
+    if leg[LEG_PHASE] == 0:
         return
-    # 3. In phase 1: the longest walk from each waypoint, backwards from the target.
+    # 3. In phase 1: the longest walk from each waypoint, backwards from the target. The depth from
+    #    the waypoints is no longer needed, so `depth` holds the hops to the target now.
     for k in range(num_sorted - 1, -1, -1):
         state, remaining = scratch.topological_order[k], 0
         for i in range(scratch.out_degree[state]):
             successor = scratch.successors[state, i]
             remaining = max(remaining, 1 if successor < 0 else depth[successor] + 1)
         depth[state] = remaining
-    width = 1 if task.limits[L_BY_SWITCH] != 0 else task.limits[L_CLASSES] + 1
+    width = 1 if task.settings[S_BY_SWITCH] != 0 else task.settings[S_CLASSES] + 1
     for index in range(len(task.waypoints)):
-        if task.waypoints[index] != leg[1]:
+        if task.waypoints[index] != leg[LEG_TARGET]:
             walk = depth[task.waypoints[index] * width]
-            findings.longest_from_waypoint[leg[3], index] = max(
-                findings.longest_from_waypoint[leg[3], index], walk
+            findings.longest_from_waypoint[leg[LEG_ROW], index] = max(
+                findings.longest_from_waypoint[leg[LEG_ROW], index], walk
             )
 
 
@@ -610,42 +664,49 @@ def _add_dependencies(task, findings, scratch, leg_number, leg, queue_end):
             if successor >= 0:
                 for word in range(words):
                     findings.dependencies[resource, word] |= scratch.candidate_bits[successor, word]
-            elif leg[2] == 0:
+            elif leg[LEG_PHASE] == 0:
                 findings.into_waypoint[resource] = True
-        if leg[2] == 1 and scratch.arrival_channel[state] < 0:
-            switch = state // (task.limits[L_CLASSES] + 1)
+        if leg[LEG_PHASE] == 1 and scratch.arrival_channel[state] < 0:
+            switch = state // (task.settings[S_CLASSES] + 1)
             for word in range(words):
                 findings.from_waypoint[switch, word] |= scratch.candidate_bits[state, word]
     for k in range(len(findings.queries)):
         query = findings.queries[k]
-        if query[2] < 0:
-            bits = findings.dependencies[query[0], query[1] // 64] >> np.uint64(query[1] % 64)
+        if query[Q_CAUSE] < 0:
+            bits = findings.dependencies[query[Q_ROW], query[Q_BIT] // 64] >> np.uint64(
+                query[Q_BIT] % 64
+            )
             if bits & np.uint64(1):
-                query[2] = leg_number
+                query[Q_CAUSE] = leg_number
 
 
 @helper(_nrt=False)
 def _search_leg(hop, task, findings, scratch, leg, leg_number):
-    """Find all states of a leg, its longest walks and its dependencies."""
-    limits, numbers = task.limits, findings.numbers
-    by_switch = limits[L_BY_SWITCH] != 0
-    width = 1 if by_switch else limits[L_CLASSES] + 1
+    """Find all states of a leg, its longest walks and its dependencies.
+
+    `leg` is a row of the legs (`LEG_SOURCE`), `leg_number` its index.
+    """
+    settings, numbers = task.settings, findings.numbers
+    by_switch = settings[S_BY_SWITCH] != 0
+    width = 1 if by_switch else settings[S_CLASSES] + 1
     # 1. The first states: the source, or in phase 1 every waypoint.
-    scratch.waypoint[0] = task.waypoints[0] if leg[2] == 1 else -1
+    scratch.waypoint[0] = task.waypoints[0] if leg[LEG_PHASE] == 1 else -1
     _fill_packet(scratch.packets[0], leg, scratch.waypoint[0])
-    queue_end, nothing = np.int64(0), np.int64(-1)
-    if leg[2] == 0:
-        queue_end = _add_state(scratch, leg_number, queue_end, leg[0] * width, nothing, nothing)
+    queue_end, at_injection = np.int64(0), np.int64(-1)
+    if leg[LEG_PHASE] == 0:
+        queue_end = _add_state(
+            scratch, leg_number, queue_end, leg[LEG_SOURCE] * width, at_injection, at_injection
+        )
     else:
         for waypoint in task.waypoints:
-            if waypoint != leg[1]:
+            if waypoint != leg[LEG_TARGET]:
                 first_state = waypoint * width
                 queue_end = _add_state(
-                    scratch, leg_number, queue_end, first_state, nothing, nothing
+                    scratch, leg_number, queue_end, first_state, at_injection, at_injection
                 )
     if by_switch:
-        # the target, at which nothing is examined
-        target = leg[1]
+        # the target, at which no candidates are computed, but whose predecessors are counted
+        target = leg[LEG_TARGET]
         scratch.reached_by[target] = leg_number
         scratch.in_degree[target], scratch.out_degree[target], scratch.depth[target] = 0, 0, 0
     # 2. Breadth-first search, until a fault or a search by classes is necessary.
@@ -667,7 +728,7 @@ def _search_leg(hop, task, findings, scratch, leg, leg_number):
             )
         queue_head += 1
     # 3. Topological order; the target counts if states are switches.
-    reaches_target = by_switch and scratch.in_degree[leg[1]] > 0
+    reaches_target = by_switch and scratch.in_degree[leg[LEG_TARGET]] > 0
     num_sorted = _sort_topologically(scratch, queue_end)
     if num_sorted < queue_end + np.int64(reaches_target):
         numbers[N_CYCLIC] = 1
@@ -713,26 +774,27 @@ def compile_legs() -> Any:
 def explore_legs(hop, task, legs, findings):
     """Find every state that packets of some legs reach.
 
-    Stops when `limits` are exceeded, or when the states of a search by switches are not those of
-    the program. Also stops at the first fault other than dead ends and missing classes or escapes.
+    Stops when there are more states than `S_MAX_CALLS`, or when the states of a search by switches
+    are not those of the program. Also stops at the first fault other than dead ends and missing
+    classes or escapes.
 
     Parameters
     ----------
     hop : compiled function
     task : LegInput
     legs : int32 array, shape (N, 4)
-        Source, target and phase; in phase 1, the row of `LegFindings.longest_from_waypoint`.
-        Phase 0 begins at the source, phase 1 at every waypoint.
+        Columns: see `LEG_SOURCE`. Phase 0 begins at the source, phase 1 at every waypoint.
     findings : LegFindings
         Updated.
     """
-    limits, numbers = task.limits, findings.numbers
-    by_switch = limits[L_BY_SWITCH] != 0
-    switches = len(task.entries)
-    width = 1 if by_switch else limits[L_CLASSES] + 1
+    settings, numbers = task.settings, findings.numbers
+    by_switch = settings[S_BY_SWITCH] != 0
+    switches = len(task.entering_channels)
+    width = 1 if by_switch else settings[S_CLASSES] + 1
     size = switches * width
-    most, channels = limits[L_CANDIDATES], len(task.channels)
-    guards = allocate_guards(most, channels, np.int64(0))
+    max_candidates, channels = settings[S_CANDIDATES], len(task.channels)
+    guards = allocate_guards(max_candidates, channels, np.int64(0))
+    # The queue and the order have one more entry, because their loops write behind the end.
     scratch = _Scratch(
         reached_by=np.full(size, -1, np.int32),
         queue=np.empty(size + 1, np.int32),
@@ -740,16 +802,16 @@ def explore_legs(hop, task, legs, findings):
         arrival_class=np.empty(size, np.int32),
         arrival_channel=np.empty(size, np.int32),
         out_degree=np.empty(size, np.int32),
-        successors=np.empty((size, limits[L_CANDIDATES]), np.int32),
-        successor_resources=np.empty((size, limits[L_CANDIDATES]), np.int32),
+        successors=np.empty((size, settings[S_CANDIDATES]), np.int32),
+        successor_resources=np.empty((size, settings[S_CANDIDATES]), np.int32),
         in_degree=np.empty(size, np.int32),
         depth=np.empty(size, np.int32),
         hop_counts=np.empty(size, np.uint64),
         candidate_bits=np.zeros((size, findings.dependencies.shape[1]), np.uint64),
-        dead_end_of=np.full(switches, -1, np.int32),
+        dead_end_leg=np.full(switches, -1, np.int32),
         guards=guards,
-        repeated=allocate_guards(most, channels, np.int64(0)),
-        further=allocate_guards(most, channels, np.int64(1)),
+        repeat_guards=allocate_guards(max_candidates, channels, np.int64(0)),
+        other_guards=allocate_guards(max_candidates, channels, np.int64(1)),
         packets=guards.packets,
         candidates=guards.out,
         waypoint=np.zeros(1, np.int32),
@@ -760,5 +822,5 @@ def explore_legs(hop, task, legs, findings):
         _search_leg(hop, task, findings, scratch, leg, leg_number)
         numbers[N_LEGS] += 1
         stop = by_switch and (numbers[N_NOT_ASCENDING] != 0 or numbers[N_CYCLIC] != 0)
-        if stop or numbers[N_BROKEN] != 0 or numbers[N_CALLS] > limits[L_CALLS]:
+        if stop or numbers[N_BROKEN] != 0 or numbers[N_CALLS] > settings[S_MAX_CALLS]:
             return

@@ -9,22 +9,23 @@ import numpy as np
 (
     DEAD_END,
     MISSING_CLASS,
-    CHANNEL,
-    CLASS,
-    COUNT,
-    PENALTY,
+    WRONG_CHANNEL,
+    WRONG_CLASS,
+    WRONG_COUNT,
+    WRONG_PENALTY,
     NO_ESCAPE,
     WRITES,
     NOT_FIXED,
     WRITES_ELSEWHERE,
-    KEEPS_CELL,
+    CELL_WITH_MEMORY,
 ) = map(np.int64, range(11))
-FAULTS = 11
-# Columns: number of states, then an example.
+NUM_FAULTS = 11
+# Columns of `LegFindings.faults`: the number of states with the fault, then the packet and state of
+# the first one, and a value that is wrong there.
 F_COUNT, F_SOURCE, F_TARGET, F_SWITCH, F_CHANNEL, F_CLASS, F_VALUE = range(7)
 FAULT_COLUMNS = 7
 
-# What `NOT_FIXED` candidates depend on.
+# Changes of a call that must not change its candidates; the value of the fault `NOT_FIXED`.
 (
     ON_MEMORY,  # what the other packets' rows and `out` hold
     ON_ANSWER,  # the same, with the answer of the call before in `out`
@@ -35,19 +36,28 @@ FAULT_COLUMNS = 7
     ON_CHANNEL,
     ON_DESTINATION,
 ) = range(8)
-CHANGES = 8
+ON_SOURCE = 8
+"""A last change, to the source in phase 1. It may matter, see `N_READS_SOURCE`."""
 
-# Entries of `LegInput.limits`.
+# Columns of the legs.
 (
-    L_PHASES,
-    L_CLASSES,
-    L_CANDIDATES,
-    L_CALLS,  # largest number of states to examine
-    L_BY_SWITCH,  # 1: states are switches, for programs that use class n for the n-th hop
-    L_ESCAPES,  # 1: dependencies on escape candidates only
-    L_ALL_VERIFIED,  # number of states of which each is verified
+    LEG_SOURCE,  # switch where packets begin; in phase 1 the source that their rows name
+    LEG_TARGET,
+    LEG_PHASE,
+    LEG_ROW,  # in phase 1: row of `LegFindings.longest_from_waypoint`
+) = range(4)
+
+# Entries of `LegInput.settings`.
+(
+    S_PHASES,  # 1, or 2 with waypoints
+    S_CLASSES,  # classes of virtual channels of one phase
+    S_CANDIDATES,  # largest number of candidates of a call
+    S_MAX_CALLS,  # largest number of states to examine
+    S_BY_SWITCH,  # 1: states are switches, for programs that use class n for the n-th hop
+    S_ESCAPES_ONLY,  # 1: dependencies on escape candidates only
+    S_FULLY_VERIFIED_CALLS,  # states of which each is verified; of later ones, a sample
 ) = range(7)
-LIMITS = 7
+NUM_SETTINGS = 7
 
 # Entries of `LegFindings.numbers`.
 (
@@ -69,22 +79,22 @@ class LegInput(NamedTuple):
     ----------
     tables : int32 array
     channels : int32 array, shape (C, 3)
-        Source and target of each channel, and its place among those that leave its source.
-    entries : int32 array, shape (S, 2)
+        See `routelab.deadlock.kernels.packet_states.FROM_SWITCH`.
+    entering_channels : int32 array, shape (S, 2)
         Two channels that enter each switch, which may be the same; −1 for none.
     waypoints : int32 array
         Switches where legs of phase 1 begin.
     queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
         Possible contents of all queues: empty, then any others.
-    limits : int64 array, shape (LIMITS,)
+    settings : int64 array, shape (NUM_SETTINGS,)
     """
 
     tables: Any
     channels: Any
-    entries: Any
+    entering_channels: Any
     waypoints: Any
     queue_contents: Any
-    limits: Any
+    settings: Any
 
 
 class LegFindings(NamedTuple):
@@ -96,19 +106,21 @@ class LegFindings(NamedTuple):
         Bit ``port * classes + class`` of row r: a packet that came over r may wait for that
         resource of the next switch. Without rows, no dependencies are collected.
     used : bool array, shape (2, R)
-        Resources that are candidates, and that are escape candidates.
+        Row 0: resources that are candidates. Row 1: those that are escape candidates. Not set by a
+        search by switches.
     into_waypoint : bool array, shape (R,)
         Resources of phase 0 over which packets reach a target.
     from_waypoint : uint64 array, shape (S, words)
         Candidates of packets that begin phase 1, by switch; bits as in `dependencies`.
-    faults : int64 array, shape (FAULTS, FAULT_COLUMNS)
+    faults : int64 array, shape (NUM_FAULTS, FAULT_COLUMNS)
     longest : int32 array, shape (N,)
         Hops of the longest walk of each leg.
     longest_from_waypoint : int32 array, shape (E, W)
         Hops of the longest walk to each target from each waypoint, in phase 1.
     numbers : int64 array, shape (NUMBERS,)
     queries : int64 array, shape (K, 3)
-        Dependencies: row, bit; then the first leg that causes it, or −1.
+        Dependencies whose cause is sought: `Q_ROW` and `Q_BIT` of `dependencies`, and as `Q_CAUSE`
+        the first leg that causes it, −1 until one is found.
     """
 
     dependencies: Any

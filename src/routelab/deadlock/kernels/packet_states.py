@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from routelab.deadlock.kernels.guards import C_PENALTY
 from routelab.kernels.hops import (
     DESTINATION,
     ESCAPE,
@@ -54,10 +55,10 @@ GUARDED_SHARE = 17
     ON_QUEUES,
     OTHER_DRAWS,
     WRITES_ELSEWHERE,
-    KEEPS_CELL,
+    CELL_WITH_MEMORY,
 ) = range(16)
-PROBLEMS = 16
-# Columns: an example, the number of states, and the last of them.
+NUM_PROBLEMS = 16
+# Columns of `Findings.problems`: the first state with the problem, then how many there are.
 (
     P_SOURCE,
     P_DESTINATION,
@@ -67,28 +68,28 @@ PROBLEMS = 16
     P_SOURCE_TERMINAL,
     P_TARGET_TERMINAL,
     P_COUNT,
-    P_STATE,
+    P_STATE,  # number of the state that was counted last, so that each is counted once
 ) = range(9)
 PROBLEM_COLUMNS = 9
 NO_VALUE = np.int64(-1)
-"""Of a problem without a value."""
+"""In `P_VALUE`, of a problem without a value."""
 
-# Entries of `SearchInput.limits`.
+# Entries of `SearchInput.settings`.
 (
-    PHASES,
-    CLASSES,
-    CANDIDATES,
-    MAX_HOPS,
-    MAX_STATES_OF_PAIR,
-    MAX_STATES_OF_ALL,
-    SWITCHES,
-    CHOICES,
-    KEEPS_STATE,
-    CALLED_AGAIN,
-    ESCAPES_ONLY,
-    QUEUE_CONTENTS,
+    S_PHASES,  # 1, or 2 with waypoints
+    S_CLASSES,  # classes of virtual channels of one phase
+    S_CANDIDATES,  # largest number of candidates of a call
+    S_MAX_HOPS,  # a packet with more hops is a problem, and not followed further
+    S_MAX_STATES_OF_PAIR,
+    S_MAX_STATES,  # states of all pairs at which the search stops
+    S_SWITCHES,  # switches of the network
+    S_INJECT_CHOOSES,  # 1: the program has an inject function, so injections may differ
+    S_KEEPS_STATE,  # 1: STATE survives the waypoint
+    S_CALLED_AGAIN,  # 1: hop is called again while a packet waits
+    S_ESCAPES_ONLY,  # 1: dependencies on escape candidates only
+    S_QUEUE_CONTENTS,  # how many of `SearchInput.queue_contents` to try
 ) = range(12)
-LIMITS = 12
+NUM_SETTINGS = 12
 
 # Entries of `Findings.numbers`.
 (
@@ -100,11 +101,30 @@ LIMITS = 12
 ) = range(5)
 NUMBERS = 5
 
+# Columns of a state: where the packet is, the resource that it came over, and columns of its row.
 AT_SWITCH, AT_CHANNEL, AT_CLASS, AT_TARGET, AT_WAYPOINT, AT_PHASE, AT_HOPS, AT_STATE = range(8)
 STATE_COLUMNS = AT_STATE + STATES
-_MARK = -77
-_PRIME = np.uint64(1099511628211)
-_SEED = np.uint64(1469598103934665603)
+# Entries of a location, the state that problems are recorded for: `AT_SWITCH`, `AT_CHANNEL`,
+# `AT_CLASS`, then the channel of its first candidate (−1 before one is known), and its number over
+# all pairs.
+FIRST_CHANNEL, STATE_NUMBER = 3, 4
+LOCATION_ENTRIES = 5
+
+# Columns of `routelab.deadlock.dependency_graph.channel_ports`.
+FROM_SWITCH, TO_SWITCH, PORT = range(3)
+# Columns of queries.
+Q_ROW, Q_BIT, Q_CAUSE = range(3)
+# Columns of a script (`RandomWord`): row 0 is about the call, row k about its k-th draw.
+NUM_DRAWS, MARK = 0, 1
+NUM_OUTCOMES, OUTCOME = 0, 1
+# Columns of a slot of the hash table of states.
+SLOT_PAIR, SLOT_STATE = 0, 1
+
+_NOT_SET = -77
+"""In columns of a packet that have no meaning."""
+# Hashes are like FNV-1a, but of 32 bits at a time.
+_HASH_PRIME = np.uint64(1099511628211)
+_HASH_START = np.uint64(1469598103934665603)
 
 
 class SearchInput(NamedTuple):
@@ -115,24 +135,21 @@ class SearchInput(NamedTuple):
     tables : int32 array
     reals : float64 array
     channels : int32 array, shape (C, 3)
-        Source and target of each channel, and its place among those that leave its source.
-    escape_of : int32 array, shape (R,)
+        Source and target of each channel, and its port: see `FROM_SWITCH`.
+    escape_row : int32 array, shape (R,)
         Row of each resource in `Findings.extended_dependencies`, −1 for other resources.
     queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
         Possible contents of all queues: empty, full, then any others.
-    limits : int64 array, shape (LIMITS,)
-        Phases, classes of a phase, candidates, most hops, most states of a pair, most states in
-        total, switches; then 1 or 0: whether inject makes choices, whether STATE survives the
-        waypoint, whether hop is called again while a packet waits, and whether only dependencies
-        on escape candidates are collected; then the number of `queue_contents` to try.
+    settings : int64 array, shape (NUM_SETTINGS,)
+        Properties of the program and limits of the search, see `S_PHASES`.
     """
 
     tables: Any
     reals: Any
     channels: Any
-    escape_of: Any
+    escape_row: Any
     queue_contents: Any
-    limits: Any
+    settings: Any
 
 
 class Findings(NamedTuple):
@@ -147,15 +164,16 @@ class Findings(NamedTuple):
         Bit a of row b: a packet that came over escape a may wait for escape b, directly or later,
         but before it takes an escape candidate. Without rows, this is not collected.
     used : bool array, shape (2, R)
-        Resources that are candidates, and that are escape candidates.
-    problems : int64 array, shape (PROBLEMS, PROBLEM_COLUMNS)
+        Row 0: resources that are candidates. Row 1: those that are escape candidates.
+    problems : int64 array, shape (NUM_PROBLEMS, PROBLEM_COLUMNS)
         First example of each (−1: none), and how many states have it.
     longest : int32 array, shape (N,)
         Largest number of hops of a pair's walks; −1 if none ends.
     numbers : int64 array, shape (NUMBERS,)
     queries : int64 array, shape (K, 3)
-        Dependencies whose cause is sought: row and bit of `extended_dependencies`, or of
-        `dependencies`; then the first pair that causes it, or −1.
+        Dependencies whose cause is sought: `Q_ROW` and `Q_BIT` of `extended_dependencies`, or of
+        `dependencies` if that has no rows; and as `Q_CAUSE` the first pair that causes it, −1 until
+        one is found.
     """
 
     dependencies: Any
@@ -176,12 +194,12 @@ def copy_row(target, values):
 
 @helper()
 def fill_packet(packet, ends):
-    """Fill a packet's row before injection; columns that functions must not read get a mark.
+    """Fill a packet's row before injection.
 
     `ends` is a row of the pairs: source, destination, source terminal, target terminal.
     """
     for i in range(PACKET_COLUMNS):
-        packet[i] = _MARK
+        packet[i] = _NOT_SET
     packet[SOURCE], packet[DESTINATION], packet[TARGET] = ends[0], ends[1], ends[1]
     packet[SOURCE_TERMINAL], packet[TARGET_TERMINAL] = ends[2], ends[3]
     packet[WAYPOINT], packet[PHASE], packet[HOPS] = -1, 0, 0
@@ -191,15 +209,19 @@ def fill_packet(packet, ends):
 
 @helper()
 def record_problem(problem, packet, location, value):
-    """Count a problem by states; keep the first example: the packet, its state, and a value."""
-    if problem[P_STATE] < location[4]:
+    """Count a state that has a problem; keep the first as an example.
+
+    `problem` is a row of `Findings.problems`, updated. `location` is that of the state, which may
+    have the problem in several answers and counts once. `value` is what is wrong.
+    """
+    if problem[P_STATE] < location[STATE_NUMBER]:
         problem[P_COUNT] += 1
-        problem[P_STATE] = location[4]
+        problem[P_STATE] = location[STATE_NUMBER]
     if problem[P_SOURCE] < 0:
         problem[P_SOURCE] = packet[SOURCE]
         problem[P_DESTINATION] = packet[DESTINATION]
-        problem[P_SWITCH] = location[0]
-        problem[P_CHANNEL] = location[1]
+        problem[P_SWITCH] = location[AT_SWITCH]
+        problem[P_CHANNEL] = location[AT_CHANNEL]
         problem[P_VALUE] = value
         problem[P_SOURCE_TERMINAL] = packet[SOURCE_TERMINAL]
         problem[P_TARGET_TERMINAL] = packet[TARGET_TERMINAL]
@@ -209,22 +231,23 @@ def record_problem(problem, packet, location, value):
 def reset_draws(script):
     """Set all outcomes of draws to the first one."""
     for i in range(len(script)):
-        script[i, 0], script[i, 1] = 0, 0
+        script[i, NUM_OUTCOMES], script[i, OUTCOME] = 0, 0
 
 
 @helper()
 def next_draws(script):
     """Set the next outcomes of the draws of the last call; return whether there are any.
 
-    The last draw changes first: which draws follow depends on the outcomes before them.
+    The last draw changes first, as which draws follow depends on the outcomes before them. Two
+    draws of 2 outcomes: (0, 0), (0, 1), (1, 0), (1, 1).
     """
-    draw = np.int64(script[0, 0])
-    script[0, 0], script[0, 1] = 0, 0
+    draw = np.int64(script[0, NUM_DRAWS])
+    script[0, NUM_DRAWS], script[0, MARK] = 0, 0
     while draw > 0:
-        script[draw, 1] += 1
-        if script[draw, 1] < script[draw, 0]:
+        script[draw, OUTCOME] += 1
+        if script[draw, OUTCOME] < script[draw, NUM_OUTCOMES]:
             return True
-        script[draw, 1] = 0
+        script[draw, OUTCOME] = 0
         draw -= 1
     return False
 
@@ -241,9 +264,10 @@ def restore_packet(packet, ends, state):
 
 @helper()
 def fill_arrival_state(state, packet, arrival, hops, keeps_state):
-    """Fill the state of a packet that reaches a switch; return whether it leaves there.
+    """Fill `state` for a packet that reaches a switch; return whether that is its destination.
 
-    `arrival`: switch, channel and class of all phases that it came over.
+    `arrival`: the switch, and the channel and class of all phases that it came over; −1 at
+    injection.
     """
     switch, channel, vc = arrival
     state[AT_SWITCH], state[AT_CHANNEL], state[AT_CLASS] = switch, channel, vc
@@ -254,6 +278,7 @@ def fill_arrival_state(state, packet, arrival, hops, keeps_state):
     if switch != packet[TARGET]:
         return False
     if packet[PHASE] == 0 and packet[WAYPOINT] >= 0:
+        # It is at its waypoint, where phase 1 begins. The waypoint may be the destination.
         state[AT_PHASE], state[AT_TARGET] = 1, packet[DESTINATION]
         for i in range(0 if keeps_state else STATES):
             state[AT_STATE + i] = 0
@@ -270,15 +295,28 @@ def fill_waiting_state(state, state_before, packet):
 
 
 @helper()
-def find_or_add_state(state, states, slots, count, stamp):
-    """Return a state's number, `count` if it is new and was added, −1 without room."""
-    key = _SEED
+def find_or_add_state(state, states, slots, count, pair):
+    """Return the number of a state; a new one becomes number `count`. −1: there is no room.
+
+    Parameters
+    ----------
+    state : int32 array, shape (STATE_COLUMNS,)
+    states, slots : arrays
+        States of the pair and their hash table; see `_Scratch` of `state_search`. Updated.
+    count : int
+        Number of states of the pair.
+    pair : int
+        Slots of earlier pairs count as free, so the table is never emptied.
+    """
+    key = _HASH_START
     for i in range(STATE_COLUMNS):
-        key = (key ^ np.uint64(np.uint32(state[i]))) * _PRIME
+        key = (key ^ np.uint64(np.uint32(state[i]))) * _HASH_PRIME
+    # The number of slots is a power of two. The lower bits of a product do not depend on the upper
+    # bits of its factors, so the upper bits are mixed in.
     mask = len(slots) - 1
     slot = np.int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
-    while slots[slot, 0] == stamp:
-        number = slots[slot, 1]
+    while slots[slot, SLOT_PAIR] == pair:
+        number = slots[slot, SLOT_STATE]
         is_equal = True
         for i in range(STATE_COLUMNS):
             is_equal &= states[number, i] == state[i]
@@ -287,7 +325,7 @@ def find_or_add_state(state, states, slots, count, stamp):
         slot = (slot + 1) & mask
     if count == len(states):
         return -1
-    slots[slot, 0], slots[slot, 1] = stamp, count
+    slots[slot, SLOT_PAIR], slots[slot, SLOT_STATE] = pair, count
     for i in range(STATE_COLUMNS):
         states[count, i] = state[i]
     return count
@@ -295,31 +333,36 @@ def find_or_add_state(state, states, slots, count, stamp):
 
 @helper()
 def hash_answer(candidates, count, packet):
-    """Return a hash of a call's answer: candidates without penalties, and the packet's columns."""
-    key = _SEED ^ np.uint64(count)
+    """Return a hash of a call's answer: candidates, and the packet's columns.
+
+    Penalties decide which candidate is taken, and the checker follows all of them. So of a penalty
+    only counts whether it makes an escape.
+    """
+    key = _HASH_START ^ np.uint64(count)
+    # a count that is wrong may exceed the rows
     for i in range(min(count, len(candidates))):
         for j in range(2):
-            key = (key ^ np.uint64(np.uint32(candidates[i, j]))) * _PRIME
-        # penalties decide which candidate is taken, and the checker follows all of them
-        kind = 2 if candidates[i, 2] < 0 else np.int64(candidates[i, 2] >= ESCAPE)
-        key = (key ^ np.uint64(kind)) * _PRIME
+            key = (key ^ np.uint64(np.uint32(candidates[i, j]))) * _HASH_PRIME
+        # a negative penalty is a fault, and must not be hidden by an answer without it
+        kind = 2 if candidates[i, C_PENALTY] < 0 else np.int64(candidates[i, C_PENALTY] >= ESCAPE)
+        key = (key ^ np.uint64(kind)) * _HASH_PRIME
     for j in range(PACKET_COLUMNS):
-        key = (key ^ np.uint64(np.uint32(packet[j]))) * _PRIME
+        key = (key ^ np.uint64(np.uint32(packet[j]))) * _HASH_PRIME
     return key
 
 
 @helper()
 def clear_set(bits):
     """Empty a set."""
-    for w in range(len(bits)):
-        bits[w] = np.uint64(0)
+    for word in range(len(bits)):
+        bits[word] = np.uint64(0)
 
 
 @helper()
 def add_to_set(bits, added_bits):
     """Add a set to another; return whether that makes it larger."""
     grows = False
-    for w in range(len(bits)):
-        grows |= (added_bits[w] & ~bits[w]) != np.uint64(0)
-        bits[w] |= added_bits[w]
+    for word in range(len(bits)):
+        grows |= (added_bits[word] & ~bits[word]) != np.uint64(0)
+        bits[word] |= added_bits[word]
     return grows

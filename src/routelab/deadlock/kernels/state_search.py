@@ -4,7 +4,7 @@ For each pair of switches (or terminals):
 
 1. Call inject for all outcomes of its draws: the first states (`_inject_packets`).
 2. Take the states in the order in which they were found. Call hop for all outcomes of its draws
-   (`_expand_state`), and check each answer (`_is_valid`).
+   (`_expand_state`), and check each answer (`_accept_answer`).
 3. Each candidate of an answer is a dependency of the resource that the packet holds, and leads to a
    state, which may be new (`_add_dependencies`).
 4. For Duato's extended graph (wormhole switching), each state has the escapes that a packet may
@@ -18,11 +18,14 @@ import numpy as np
 from numba import njit, types
 
 from routelab.deadlock.kernels.guards import (
-    FIRST,
+    C_CHANNEL,
+    C_CLASS,
+    C_PENALTY,
+    FIRST_ROW,
     allocate_guards,
-    changed_cell,
     fill_out,
-    kept_cell,
+    find_cell_with_memory,
+    find_changed_cell,
 )
 from routelab.deadlock.kernels.packet_states import (
     ALL_GUARDED,
@@ -31,20 +34,15 @@ from routelab.deadlock.kernels.packet_states import (
     AT_HOPS,
     AT_PHASE,
     AT_SWITCH,
-    CALLED_AGAIN,
-    CANDIDATES,
-    CHOICES,
-    CLASSES,
+    CELL_WITH_MEMORY,
     DEAD_END,
-    ESCAPES_ONLY,
+    FIRST_CHANNEL,
+    FROM_SWITCH,
     GUARDED_SHARE,
-    KEEPS_CELL,
-    KEEPS_STATE,
+    LOCATION_ENTRIES,
+    MARK,
     MAX_ANSWERS,
     MAX_CALLS_PER_STATE,
-    MAX_HOPS,
-    MAX_STATES_OF_ALL,
-    MAX_STATES_OF_PAIR,
     N_CALLS,
     N_PAIRS,
     N_SAMPLED,
@@ -53,14 +51,30 @@ from routelab.deadlock.kernels.packet_states import (
     NO_ESCAPE,
     NO_VALUE,
     NOT_REPEATABLE,
+    NUM_DRAWS,
     ON_QUEUES,
     OTHER_DRAWS,
-    PHASES,
-    QUEUE_CONTENTS,
+    PORT,
+    Q_BIT,
+    Q_CAUSE,
+    Q_ROW,
     RANDOM_WORDS,
+    S_CALLED_AGAIN,
+    S_CANDIDATES,
+    S_CLASSES,
+    S_ESCAPES_ONLY,
+    S_INJECT_CHOOSES,
+    S_KEEPS_STATE,
+    S_MAX_HOPS,
+    S_MAX_STATES,
+    S_MAX_STATES_OF_PAIR,
+    S_PHASES,
+    S_QUEUE_CONTENTS,
+    S_SWITCHES,
     SEVERAL_ROUTES,
     STATE_COLUMNS,
-    SWITCHES,
+    STATE_NUMBER,
+    TO_SWITCH,
     TOO_LONG,
     TOO_MANY_DRAWS,
     WRITES,
@@ -114,25 +128,30 @@ class _Scratch(NamedTuple):
     states : int32 array, shape (states, STATE_COLUMNS)
         States of the pair, in the order in which they were found.
     slots : int64 array, shape (slots, 2)
-        Hash table of the states: pair and state of each slot.
+        Hash table of the states: `SLOT_PAIR` that wrote to the slot last, and its `SLOT_STATE`.
     earlier_escapes : uint64 array, shape (states, words)
         Set of escapes that a packet in the state may still hold: it took no escape since.
-    guards, repeated, leftover : Guards
-        Memory of calls, of their repetition with another filling, and of calls that find what
-        earlier ones left there.
+    guards : Guards
+        Memory of calls, with filling 0.
+    repeat_guards : Guards
+        Memory of their repetition, with filling 1.
+    uncleared_guards : Guards
+        Memory of calls that find what earlier ones left there.
     packets, candidates : int32 arrays
         The packet that functions write to, and the answer of a call: channel, class and penalty.
         Both are parts of `guards`.
     packet_before : int32 array
         The packet's columns before the call.
     state : int32 array, shape (STATE_COLUMNS,)
+        A state to look up or to add.
     answers : uint64 array
         Hashes of the answers in a state.
-    random, script
-        Random word, and outcomes of the draws of a call.
-    location : int64 array, shape (5,)
-        Switch, channel and class of the state at hand; channel of its first candidate; its number
-        over all pairs.
+    random : uint64 array, shape (1,)
+        The last random word.
+    script : int32 array, shape (SCRIPT_ROWS, 2)
+        Outcomes of the draws of a call, see `NUM_DRAWS`. Calls read it by its address.
+    location : int64 array, shape (LOCATION_ENTRIES,)
+        The state whose candidates are computed, see `FIRST_CHANNEL`.
     has_changed : int64 array, shape (1,)
         1 if the earlier escapes of a state that was expanded before have grown.
     is_full : int64 array, shape (1,)
@@ -143,8 +162,8 @@ class _Scratch(NamedTuple):
     slots: Any
     earlier_escapes: Any
     guards: Any
-    repeated: Any
-    leftover: Any
+    repeat_guards: Any
+    uncleared_guards: Any
     packets: Any
     candidates: Any
     packet_before: Any
@@ -158,9 +177,12 @@ class _Scratch(NamedTuple):
 
 
 @helper()
-def _is_valid(task, findings, scratch, count):
-    """Return whether an answer fulfils the contract; record violations."""
-    limits, candidates, packet = task.limits, scratch.candidates, scratch.packets[0]
+def _accept_answer(task, findings, scratch, count):
+    """Return whether an answer fulfils the contract; record violations.
+
+    `count` is the number of its candidates. If it sets a waypoint, TARGET is set to that.
+    """
+    settings, candidates, packet = task.settings, scratch.candidates, scratch.packets[0]
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     is_valid = True
     # 1. The packet's row. A call writes to WAYPOINT and STATE only, and a new waypoint must exist.
@@ -169,30 +191,30 @@ def _is_valid(task, findings, scratch, count):
         if not is_writable and packet[column] != packet_before[column]:
             record_problem(problems[WRITES], packet_before, location, column)
             is_valid = False
-    if packet[WAYPOINT] != packet_before[WAYPOINT] and not _apply_waypoint(task, packet, location):
+    if packet[WAYPOINT] != packet_before[WAYPOINT] and not _aim_at_waypoint(task, packet, location):
         record_problem(
             problems[WRONG_WAYPOINT], packet_before, location, np.int64(packet[WAYPOINT])
         )
         is_valid = False
     # 2. The number of candidates. With another number, the rows of the answer mean nothing.
-    if count < 0 or count > limits[CANDIDATES]:
+    if count < 0 or count > settings[S_CANDIDATES]:
         record_problem(problems[WRONG_COUNT], packet_before, location, count)
         return False
     if count == 0:
-        record_problem(problems[DEAD_END], packet_before, location, location[2])
+        record_problem(problems[DEAD_END], packet_before, location, location[AT_CLASS])
         return False
     # 3. Each candidate.
     for i in range(count):
         channel, vc, penalty = (
-            np.int64(candidates[i, 0]),
-            np.int64(candidates[i, 1]),
-            np.int64(candidates[i, 2]),
+            np.int64(candidates[i, C_CHANNEL]),
+            np.int64(candidates[i, C_CLASS]),
+            np.int64(candidates[i, C_PENALTY]),
         )
         exists = 0 <= channel < len(task.channels)
-        if not exists or task.channels[channel, 0] != location[0]:
+        if not exists or task.channels[channel, FROM_SWITCH] != location[AT_SWITCH]:
             record_problem(problems[WRONG_CHANNEL], packet_before, location, channel)
             is_valid = False
-        if not 0 <= vc < limits[CLASSES]:
+        if not 0 <= vc < settings[S_CLASSES]:
             record_problem(problems[WRONG_CLASS], packet_before, location, vc)
             is_valid = False
         if penalty < 0:
@@ -202,13 +224,17 @@ def _is_valid(task, findings, scratch, count):
 
 
 @helper()
-def _apply_waypoint(task, packet, location):
-    """Apply the waypoint that hop has set or removed; return whether hop may do so."""
+def _aim_at_waypoint(task, packet, location):
+    """Set TARGET to the waypoint that hop has just set, or to the destination if hop removed it.
+
+    Returns False, and sets nothing, if hop must not do so.
+    """
     waypoint = packet[WAYPOINT]
     target = waypoint if waypoint >= 0 else packet[DESTINATION]
-    if task.limits[PHASES] < 2 or packet[PHASE] != 0 or target == location[0]:
+    # waypoints need two phases, are chosen in the first one, and are not where the packet is
+    if task.settings[S_PHASES] < 2 or packet[PHASE] != 0 or target == location[AT_SWITCH]:
         return False
-    if not -1 <= waypoint < task.limits[SWITCHES]:
+    if not -1 <= waypoint < task.settings[S_SWITCHES]:
         return False
     packet[TARGET] = target
     return True
@@ -216,10 +242,14 @@ def _apply_waypoint(task, packet, location):
 
 @helper()
 def _add_injected_state(task, findings, scratch, ends, pair, count):
-    """Add the state in which a packet enters after inject; return the number of states."""
-    packet, limits, problems = scratch.packets[0], task.limits, findings.problems
+    """Add the state in which a packet enters after inject; return the number of states.
+
+    `count` is their number before. A fault of inject is recorded.
+    """
+    packet, settings, problems = scratch.packets[0], task.settings, findings.problems
     packet_before, location = scratch.packet_before, scratch.location
-    if scratch.script[0, 1] == SKIPPED:
+    if scratch.script[0, MARK] == SKIPPED:
+        # an outcome that inject has rejected, to draw once more
         return count
     for column in range(PACKET_COLUMNS):
         is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
@@ -227,7 +257,7 @@ def _add_injected_state(task, findings, scratch, ends, pair, count):
             record_problem(problems[WRITES], packet_before, location, column)
             packet[column] = packet_before[column]
     if packet[WAYPOINT] != -1:
-        if limits[PHASES] < 2 or not 0 <= packet[WAYPOINT] < limits[SWITCHES]:
+        if settings[S_PHASES] < 2 or not 0 <= packet[WAYPOINT] < settings[S_SWITCHES]:
             record_problem(
                 problems[WRONG_WAYPOINT], packet_before, location, np.int64(packet[WAYPOINT])
             )
@@ -235,7 +265,7 @@ def _add_injected_state(task, findings, scratch, ends, pair, count):
         packet[TARGET] = packet[WAYPOINT]
     # integers of NumPy: Numba compiles a function once more for integers of Python
     arrival = np.int64(ends[0]), np.int64(-1), np.int64(-1)
-    keeps_state = limits[KEEPS_STATE] != 0
+    keeps_state = settings[S_KEEPS_STATE] != 0
     fill_arrival_state(scratch.state, packet, arrival, np.int64(0), keeps_state)
     number = find_or_add_state(scratch.state, scratch.states, scratch.slots, count, pair)
     if number < 0:
@@ -247,33 +277,35 @@ def _add_injected_state(task, findings, scratch, ends, pair, count):
 
 
 @helper()
-def _is_guarded(findings):
-    """Count a call, and return whether it is in the sample that is guarded."""
+def _count_call(findings):
+    """Count a call, and return whether it is in the sample whose cells are checked."""
     findings.numbers[N_CALLS] += 1
     number = findings.numbers[N_CALLS]
     return number <= ALL_GUARDED or number % GUARDED_SHARE == 0
 
 
 @helper()
-def _check_cells(task, findings, scratch, count):
-    """Record cells that a call and its repetition must not have changed.
+def _record_cell_faults(task, findings, scratch, first_row):
+    """Record a cell that a call must not write to, and one that depends on what it held before.
 
-    `count` is the number of candidates; a call of inject has none.
+    The calls are those in `guards` and `repeat_guards`; `first_row` is the first behind their
+    answer. A call of inject has no answer.
     """
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
-    guards, most = scratch.guards, task.limits[CANDIDATES]
-    cell = changed_cell(guards, most)
+    guards, max_candidates = scratch.guards, task.settings[S_CANDIDATES]
+    cell = find_changed_cell(guards, max_candidates)
     if cell >= 0:
         record_problem(problems[WRITES_ELSEWHERE], packet_before, location, cell)
-        fill_out(guards, most, len(guards.out))
-    cell = kept_cell(guards, scratch.repeated, count, most)
+        # so that the next calls are not blamed
+        fill_out(guards, max_candidates, len(guards.out))
+    cell = find_cell_with_memory(guards, scratch.repeat_guards, first_row, max_candidates)
     if cell >= 0:
-        record_problem(problems[KEEPS_CELL], packet_before, location, cell)
+        record_problem(problems[CELL_WITH_MEMORY], packet_before, location, cell)
 
 
 @helper()
-def _inject(hop, inject, task, guards, packet_before, queues, word):
-    """Call inject for a packet."""
+def _call_inject(hop, inject, task, guards, packet_before, queues, word):
+    """Call inject for a packet in the memory of guards."""
     copy_row(guards.rows[1], packet_before)
     inject(task.tables, task.reals, guards.packets, 0, queues, hop, word, guards.out)
 
@@ -281,44 +313,47 @@ def _inject(hop, inject, task, guards, packet_before, queues, word):
 @helper()
 def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     """Find all states in which packets of a pair enter; return their number."""
-    source, limits = ends[0], task.limits
-    random, guards, repeated = scratch.random, scratch.guards, scratch.repeated
+    source, settings = ends[0], task.settings
+    random, guards, repeated = scratch.random, scratch.guards, scratch.repeat_guards
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
-    location[0], location[1], location[2] = source, -1, -1
-    location[4] = findings.numbers[N_STATES]
-    count, calls, script, most = np.int64(0), 0, scratch.script, limits[CANDIDATES]
+    location[AT_SWITCH], location[AT_CHANNEL], location[AT_CLASS] = source, -1, -1
+    location[STATE_NUMBER] = findings.numbers[N_STATES]
+    count, calls, script, max_candidates = np.int64(0), 0, scratch.script, settings[S_CANDIDATES]
     reset_draws(script)
     fill_packet(packet_before, ends)
     while True:
         # all outcomes of draws, with each content of the queues in turn
         calls += 1
-        queues = task.queue_contents[calls % limits[QUEUE_CONTENTS]]
+        queues = task.queue_contents[calls % settings[S_QUEUE_CONTENTS]]
         word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
-        is_guarded = _is_guarded(findings)
-        fill_out(guards, FIRST, most)
-        _inject(hop, inject, task, guards, packet_before, queues, word)
-        if is_guarded and changed_cell(guards, FIRST) >= 0:
-            script[0, 0], script[0, 1] = 0, 0
-            fill_out(repeated, FIRST, most)
-            _inject(hop, inject, task, repeated, packet_before, queues, word)
-            _check_cells(task, findings, scratch, FIRST)
+        is_guarded = _count_call(findings)
+        fill_out(guards, FIRST_ROW, max_candidates)
+        _call_inject(hop, inject, task, guards, packet_before, queues, word)
+        if is_guarded and find_changed_cell(guards, FIRST_ROW) >= 0:
+            # the repetition draws the same outcomes
+            script[0, NUM_DRAWS], script[0, MARK] = 0, 0
+            fill_out(repeated, FIRST_ROW, max_candidates)
+            _call_inject(hop, inject, task, repeated, packet_before, queues, word)
+            _record_cell_faults(task, findings, scratch, FIRST_ROW)
         count = _add_injected_state(task, findings, scratch, ends, pair, count)
-        if script[0, 1] == TOO_MANY or calls == MAX_CALLS_PER_STATE:
+        if script[0, MARK] == TOO_MANY or calls == MAX_CALLS_PER_STATE:
             record_problem(problems[TOO_MANY_DRAWS], packet_before, location, NO_VALUE)
             break
         if not next_draws(script):
             break
     num_enumerated = count
-    findings.numbers[N_SAMPLED] += RANDOM_WORDS * limits[QUEUE_CONTENTS] if limits[CHOICES] else 0
+    findings.numbers[N_SAMPLED] += (
+        RANDOM_WORDS * settings[S_QUEUE_CONTENTS] if settings[S_INJECT_CHOOSES] else 0
+    )
     # without choices all injections are equal
-    for k in range(RANDOM_WORDS * limits[QUEUE_CONTENTS] if limits[CHOICES] else 0):
+    for k in range(RANDOM_WORDS * settings[S_QUEUE_CONTENTS] if settings[S_INJECT_CHOOSES] else 0):
         random[0] = word_after(random[0])
-        queues = task.queue_contents[k % limits[QUEUE_CONTENTS]]
+        queues = task.queue_contents[k % settings[S_QUEUE_CONTENTS]]
         word = RandomWord(random[0], np.uint64(0))
-        _inject(hop, inject, task, scratch.leftover, packet_before, queues, word)
-        fill_out(guards, FIRST, most)
-        _inject(hop, inject, task, guards, packet_before, queues, word)
-        if not _equal_packets(scratch):
+        _call_inject(hop, inject, task, scratch.uncleared_guards, packet_before, queues, word)
+        fill_out(guards, FIRST_ROW, max_candidates)
+        _call_inject(hop, inject, task, guards, packet_before, queues, word)
+        if not _left_equal_packets(scratch):
             record_problem(problems[NOT_REPEATABLE], packet_before, location, NO_VALUE)
         count = _add_injected_state(task, findings, scratch, ends, pair, count)
     if count > num_enumerated:
@@ -329,27 +364,31 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
 
 
 @helper()
-def _equal_packets(scratch):
-    """Return whether a call leaves the same packet whatever it found in its memory."""
+def _left_equal_packets(scratch):
+    """Return whether equal calls of inject in cleared and uncleared memory leave equal packets."""
     is_equal = True
     for column in range(PACKET_COLUMNS):
-        is_equal &= scratch.leftover.rows[1, column] == scratch.guards.rows[1, column]
+        is_equal &= scratch.uncleared_guards.rows[1, column] == scratch.guards.rows[1, column]
     return is_equal
 
 
 @helper()
 def _add_earlier_escape(scratch, number, successor, escape):
-    """Add an escape that a packet takes in state `number` to the earlier ones of `successor`."""
+    """Add an escape that a packet takes in state `number` to the earlier ones of `successor`.
+
+    `escape` is its row in `Findings.extended_dependencies`.
+    """
     bit = np.uint64(1) << np.uint64(escape % 64)
     if not scratch.earlier_escapes[successor, escape // 64] & bit:
         scratch.earlier_escapes[successor, escape // 64] |= bit
+        # a successor with a lower number was expanded before, without this escape
         if successor < number:
             scratch.has_changed[0] = 1
 
 
 @helper()
 def _pass_earlier_escapes_on(scratch, number, successor):
-    """Add the earlier escapes of a state to those of a following state."""
+    """Add the earlier escapes of state `number` to those of `successor`; see `has_changed`."""
     earlier_escapes = scratch.earlier_escapes
     if add_to_set(earlier_escapes[successor], earlier_escapes[number]) and successor < number:
         scratch.has_changed[0] = 1
@@ -357,42 +396,45 @@ def _pass_earlier_escapes_on(scratch, number, successor):
 
 @helper()
 def _add_dependencies(task, findings, scratch, pair, number, count, num_candidates):
-    """Add the dependencies of an answer, and the states that it leads to.
+    """Add the dependencies of an answer in state `number`, and the states that it leads to.
 
-    Returns the new number of states of the pair.
+    `count` is the number of states of the pair; returns the new one.
     """
-    packet, candidates, limits = scratch.packets[0], scratch.candidates, task.limits
+    packet, candidates, settings = scratch.packets[0], scratch.candidates, task.settings
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
-    state, classes = scratch.states[number], limits[PHASES] * limits[CLASSES]
-    held = state[AT_CHANNEL] * classes + state[AT_CLASS] if state[AT_CHANNEL] >= 0 else -1
-    indirect = scratch.earlier_escapes.shape[1] > 0
+    state, classes = scratch.states[number], settings[S_PHASES] * settings[S_CLASSES]
+    held_resource = state[AT_CHANNEL] * classes + state[AT_CLASS] if state[AT_CHANNEL] >= 0 else -1
+    is_extended = scratch.earlier_escapes.shape[1] > 0
     has_escape = False
     for i in range(num_candidates):
-        channel, vc = candidates[i, 0], candidates[i, 1] + state[AT_PHASE] * limits[CLASSES]
+        channel, vc = (
+            candidates[i, C_CHANNEL],
+            candidates[i, C_CLASS] + state[AT_PHASE] * settings[S_CLASSES],
+        )
         # 1. The candidate, a resource that the packet may wait for.
-        escape = candidates[i, 2] >= ESCAPE
-        has_escape |= escape
+        is_escape = candidates[i, C_PENALTY] >= ESCAPE
+        has_escape |= is_escape
         resource = channel * classes + vc
         findings.used[0, resource] = True
-        if channel != candidates[0, 0]:
+        if channel != candidates[0, C_CHANNEL]:
             record_problem(problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE)
-        findings.used[1, resource] |= escape
+        findings.used[1, resource] |= is_escape
         # 2. Dependencies on it: of the held resource, and in the extended graph of earlier escapes.
-        if held >= 0 and (escape or limits[ESCAPES_ONLY] == 0):
-            bit = task.channels[channel, 2] * classes + vc
-            findings.dependencies[held, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
-        if escape and indirect and task.escape_of[resource] >= 0:
+        if held_resource >= 0 and (is_escape or settings[S_ESCAPES_ONLY] == 0):
+            bit = task.channels[channel, PORT] * classes + vc
+            findings.dependencies[held_resource, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
+        if is_escape and is_extended and task.escape_row[resource] >= 0:
             add_to_set(
-                findings.extended_dependencies[task.escape_of[resource]],
+                findings.extended_dependencies[task.escape_row[resource]],
                 scratch.earlier_escapes[number],
             )
         # 3. The state that the packet reaches over it.
         hops = state[AT_HOPS] + 1
-        if hops > limits[MAX_HOPS]:
+        if hops > settings[S_MAX_HOPS]:
             record_problem(problems[TOO_LONG], packet_before, location, hops)
             continue
-        arrival = (np.int64(task.channels[channel, 1]), np.int64(channel), np.int64(vc))
-        if fill_arrival_state(scratch.state, packet, arrival, hops, limits[KEEPS_STATE] != 0):
+        arrival = (np.int64(task.channels[channel, TO_SWITCH]), np.int64(channel), np.int64(vc))
+        if fill_arrival_state(scratch.state, packet, arrival, hops, settings[S_KEEPS_STATE] != 0):
             findings.longest[pair] = max(findings.longest[pair], hops)
             continue
         successor = find_or_add_state(scratch.state, scratch.states, scratch.slots, count, pair)
@@ -403,12 +445,12 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
             count += 1
             clear_set(scratch.earlier_escapes[successor])
         # 4. The escapes that the packet may still hold there.
-        if indirect:
-            if task.escape_of[resource] >= 0:
-                _add_earlier_escape(scratch, number, successor, np.int64(task.escape_of[resource]))
-            if not escape:
+        if is_extended:
+            if task.escape_row[resource] >= 0:
+                _add_earlier_escape(scratch, number, successor, np.int64(task.escape_row[resource]))
+            if not is_escape:
                 _pass_earlier_escapes_on(scratch, number, successor)
-    if limits[CALLED_AGAIN]:
+    if settings[S_CALLED_AGAIN]:
         # 5. Hop may be called again before the packet moves.
         fill_waiting_state(scratch.state, state, packet)
         successor = find_or_add_state(scratch.state, scratch.states, scratch.slots, count, pair)
@@ -425,8 +467,11 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
 
 
 @helper(forceinline=True)
-def _call(hop, task, guards, packet_before, queues, position, word):
-    """Call hop for a packet at a position: switch, channel and class."""
+def _call_hop(hop, task, guards, packet_before, queues, position, word):
+    """Call hop for a packet in the memory of guards; return the number of candidates.
+
+    `position`: the packet's switch, and the channel and class that it came over, −1 at injection.
+    """
     switch, channel, vc = position
     copy_row(guards.rows[1], packet_before)
     packets, out = guards.packets, guards.out
@@ -435,29 +480,34 @@ def _call(hop, task, guards, packet_before, queues, position, word):
 
 @helper()
 def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
-    """Compute the candidates in a state for all outcomes of draws; follow each distinct answer.
+    """Compute the candidates in state `number` for all outcomes of draws; follow each new answer.
 
-    Returns the new number of states of the pair.
+    `count` is the number of states of the pair; returns the new one.
     """
     state, packet = scratch.states[number], scratch.packets[0]
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     answers, candidates = scratch.answers, scratch.candidates
-    leftover, repeated = scratch.leftover, scratch.repeated
+    uncleared, repeated = scratch.uncleared_guards, scratch.repeat_guards
     random, script, guards = scratch.random, scratch.script, scratch.guards
-    queue_contents, limits, most = task.queue_contents, task.limits, task.limits[CANDIDATES]
+    queue_contents, settings, max_candidates = (
+        task.queue_contents,
+        task.settings,
+        task.settings[S_CANDIDATES],
+    )
     # 1. The packet as it stands at the front of its buffer.
     restore_packet(packet_before, ends, state)
-    location[0], location[1] = state[AT_SWITCH], state[AT_CHANNEL]
-    location[2], location[3] = state[AT_CLASS], -1
-    location[4] = findings.numbers[N_STATES] + number
+    location[AT_SWITCH], location[AT_CHANNEL] = state[AT_SWITCH], state[AT_CHANNEL]
+    location[AT_CLASS], location[FIRST_CHANNEL] = state[AT_CLASS], -1
+    location[STATE_NUMBER] = findings.numbers[N_STATES] + number
     switch, channel = np.int64(state[AT_SWITCH]), np.int64(state[AT_CHANNEL])
-    vc = np.int64(state[AT_CLASS] - state[AT_PHASE] * task.limits[CLASSES])
+    vc = np.int64(state[AT_CLASS] - state[AT_PHASE] * task.settings[S_CLASSES])
     if vc < 0:
-        # a new phase begins as an injection
+        # At injection; or at the waypoint, which the packet reached on a class of phase 0: phase 1
+        # begins as an injection.
         channel, vc = -1, -1
     position = switch, channel, vc
     num_answers = np.int64(0)
-    for content in range(limits[QUEUE_CONTENTS]):
+    for content in range(settings[S_QUEUE_CONTENTS]):
         # 2. All outcomes of draws: each new answer adds dependencies and states.
         queues = queue_contents[content]
         reset_draws(script)
@@ -465,38 +515,42 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
         while True:
             calls += 1
             word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
-            is_guarded = _is_guarded(findings)
+            is_guarded = _count_call(findings)
             if is_guarded:
-                fill_out(guards, FIRST, most)
-            num_candidates = _call(hop, task, guards, packet_before, queues, position, word)
-            first_row = min(max(num_candidates, 0), most)
-            if is_guarded and changed_cell(guards, first_row) >= 0:
-                script[0, 0], script[0, 1] = 0, 0
-                fill_out(repeated, FIRST, most)
-                count_again = _call(hop, task, repeated, packet_before, queues, position, word)
-                _check_cells(task, findings, scratch, first_row)
+                fill_out(guards, FIRST_ROW, max_candidates)
+            num_candidates = _call_hop(hop, task, guards, packet_before, queues, position, word)
+            first_row = min(max(num_candidates, 0), max_candidates)
+            if is_guarded and find_changed_cell(guards, first_row) >= 0:
+                # the repetition draws the same outcomes
+                script[0, NUM_DRAWS], script[0, MARK] = 0, 0
+                fill_out(repeated, FIRST_ROW, max_candidates)
+                count_again = _call_hop(hop, task, repeated, packet_before, queues, position, word)
+                _record_cell_faults(task, findings, scratch, first_row)
                 if hash_answer(repeated.out, count_again, repeated.rows[1]) != hash_answer(
                     candidates, num_candidates, packet
                 ):
                     record_problem(problems[NOT_REPEATABLE], packet_before, location, vc)
             if (
-                script[0, 1] == TOO_MANY
+                script[0, MARK] == TOO_MANY
                 or calls == MAX_CALLS_PER_STATE
                 or num_answers == MAX_ANSWERS
             ):
                 record_problem(problems[TOO_MANY_DRAWS], packet_before, location, vc)
                 break
-            if script[0, 1] != SKIPPED:
+            if script[0, MARK] != SKIPPED:
                 answer = hash_answer(candidates, num_candidates, packet)
                 if not _is_known(answers, num_answers, answer):
                     answers[num_answers] = answer
                     num_answers += 1
-                    if _is_valid(task, findings, scratch, num_candidates):
-                        if location[3] >= 0 and location[3] != candidates[0, 0]:
+                    if _accept_answer(task, findings, scratch, num_candidates):
+                        if (
+                            location[FIRST_CHANNEL] >= 0
+                            and location[FIRST_CHANNEL] != candidates[0, C_CHANNEL]
+                        ):
                             record_problem(
                                 problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE
                             )
-                        location[3] = candidates[0, 0]
+                        location[FIRST_CHANNEL] = candidates[0, C_CHANNEL]
                         count = _add_dependencies(
                             task, findings, scratch, pair, number, count, num_candidates
                         )
@@ -510,12 +564,12 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
         for _ in range(RANDOM_WORDS):
             random[0] = word_after(random[0])
             word = RandomWord(random[0], np.uint64(0))
-            num_candidates = _call(hop, task, leftover, packet_before, queues, position, word)
-            answer = hash_answer(leftover.out, num_candidates, leftover.rows[1])
+            num_candidates = _call_hop(hop, task, uncleared, packet_before, queues, position, word)
+            answer = hash_answer(uncleared.out, num_candidates, uncleared.rows[1])
             if not _is_known(answers, num_answers, answer):
                 record_problem(problems[OTHER_DRAWS], packet_before, location, vc)
-            fill_out(guards, FIRST, most)
-            repeated_count = _call(hop, task, guards, packet_before, queues, position, word)
+            fill_out(guards, FIRST_ROW, max_candidates)
+            repeated_count = _call_hop(hop, task, guards, packet_before, queues, position, word)
             if (
                 repeated_count != num_candidates
                 or hash_answer(candidates, repeated_count, packet) != answer
@@ -526,7 +580,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
 
 @helper()
 def _is_known(answers, num_answers, answer):
-    """Return whether an answer is among the first ones."""
+    """Return whether the hash of an answer is among the first `num_answers`."""
     is_known = False
     for i in range(num_answers):
         is_known |= answers[i] == answer
@@ -540,9 +594,9 @@ def _answer_queries(findings, pair):
     bits = findings.extended_dependencies if is_extended else findings.dependencies
     for k in range(len(findings.queries)):
         query = findings.queries[k]
-        word = bits[query[0], query[1] // 64] >> np.uint64(query[1] % 64)
-        if query[2] < 0 and word & np.uint64(1):
-            query[2] = pair
+        word = bits[query[Q_ROW], query[Q_BIT] // 64] >> np.uint64(query[Q_BIT] % 64)
+        if query[Q_CAUSE] < 0 and word & np.uint64(1):
+            query[Q_CAUSE] = pair
 
 
 _INT32 = types.Array(types.int32, 1, "C")
@@ -590,6 +644,7 @@ def compile_search() -> tuple[Any, Any]:
 
 
 def _choose_nothing(tables, reals, packets, packet, queues, hop, random, out):
+    """Leave the packet as it is: the inject function of programs that have none."""
     return 0
 
 
@@ -609,20 +664,21 @@ def explore(hop, inject, task, pairs, findings):
     findings : Findings
         Updated.
     """
-    limits, numbers = task.limits, findings.numbers
+    settings, numbers = task.settings, findings.numbers
+    # At least twice as many slots as states, so that a search for a slot ends, and soon.
     size = 2
-    while size < 2 * limits[MAX_STATES_OF_PAIR]:
+    while size < 2 * settings[S_MAX_STATES_OF_PAIR]:
         size *= 2
-    guards = allocate_guards(limits[CANDIDATES], len(task.channels), np.int64(0))
+    guards = allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(0))
     scratch = _Scratch(
-        states=np.empty((limits[MAX_STATES_OF_PAIR], STATE_COLUMNS), np.int32),
+        states=np.empty((settings[S_MAX_STATES_OF_PAIR], STATE_COLUMNS), np.int32),
         slots=np.full((size, 2), -1, np.int64),
         earlier_escapes=np.empty(
-            (limits[MAX_STATES_OF_PAIR], findings.extended_dependencies.shape[1]), np.uint64
+            (settings[S_MAX_STATES_OF_PAIR], findings.extended_dependencies.shape[1]), np.uint64
         ),
         guards=guards,
-        repeated=allocate_guards(limits[CANDIDATES], len(task.channels), np.int64(1)),
-        leftover=allocate_guards(limits[CANDIDATES], len(task.channels), np.int64(0)),
+        repeat_guards=allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(1)),
+        uncleared_guards=allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(0)),
         packets=guards.packets,
         candidates=guards.out,
         packet_before=np.empty(PACKET_COLUMNS, np.int32),
@@ -630,12 +686,12 @@ def explore(hop, inject, task, pairs, findings):
         answers=np.empty(MAX_ANSWERS, np.uint64),
         random=np.empty(1, np.uint64),
         script=np.zeros((SCRIPT_ROWS, 2), np.int32),
-        location=np.zeros(5, np.int64),
+        location=np.zeros(LOCATION_ENTRIES, np.int64),
         has_changed=np.ones(1, np.int64),
         is_full=np.zeros(1, np.int64),
     )
     for pair in range(len(pairs)):
-        if numbers[N_STATES] > limits[MAX_STATES_OF_ALL]:
+        if numbers[N_STATES] > settings[S_MAX_STATES]:
             return
         # 1. The states of packets at injection. Words begin anew for each pair, so that they do not
         #    depend on how many the pairs before have used.

@@ -7,11 +7,11 @@ import numpy as np
 from numba import njit, types
 
 from routelab.deadlock.kernels.guards import (
-    FIRST,
+    FIRST_ROW,
     allocate_guards,
-    changed_cell,
     fill_out,
-    kept_cell,
+    find_cell_with_memory,
+    find_changed_cell,
 )
 from routelab.deadlock.kernels.packet_states import copy_row, fill_packet
 from routelab.kernels.hops import (
@@ -27,12 +27,16 @@ from routelab.kernels.hops import (
 from routelab.kernels.jit import helper
 
 WRONG_WRITE, WRONG_CELL, NOT_REPEATABLE = range(3)
-"""Faults of inject."""
+"""Rules that inject may break: which columns, waypoints and cells it writes, and that equal calls
+have equal results."""
 
 
 @helper()
 def spaced_word(k, count, low):
-    """Return the k-th of `count` evenly spaced words, with the lower bits of another."""
+    """Return a word whose `pick` among `count` outcomes is k, with the lower half of word `low`.
+
+    Its upper half is k / count of 2^32, rounded up: else `pick`, which rounds down, gives k − 1.
+    """
     upper = (np.uint64(k) << np.uint64(32)) // np.uint64(count)
     if upper * np.uint64(count) < np.uint64(k) << np.uint64(32):
         upper += np.uint64(1)
@@ -58,9 +62,9 @@ def compile_samples() -> Any:
 
 
 def sample_waypoints(
-    hop, inject, tables, reals, queue_contents, pairs, words, candidates, is_waypoint
+    hop, inject, tables, reals, queue_contents, pairs, words_per_pair, max_candidates, is_waypoint
 ):
-    """Call inject for some pairs with evenly spaced random words.
+    """Call inject for some pairs with evenly spaced random words; mark the waypoints that it sets.
 
     Parameters
     ----------
@@ -71,9 +75,9 @@ def sample_waypoints(
         Possible contents of all queues.
     pairs : int32 array, shape (N, 4)
         Source and target switch, and a terminal at each.
-    words : int
-        Number of words for each pair.
-    candidates : int
+    words_per_pair : int
+        Random words for each pair.
+    max_candidates : int
         Largest number of candidates that `hop` writes.
     is_waypoint : bool array, shape (S,)
         Updated: switches that were set as waypoints.
@@ -81,27 +85,28 @@ def sample_waypoints(
     Returns
     -------
     pair : int
-        Pair for which inject breaks a rule; −1 if there is none.
+        Index of a pair for which inject breaks a rule; −1 if there is none.
     fault : int
-        The rule: `WRONG_WRITE`, a column that is not its own or a waypoint that does not exist;
-        `WRONG_CELL`; or `NOT_REPEATABLE`.
+        The rule. `WRONG_WRITE`: a column that it must not write to, or a waypoint that does not
+        exist; also if no pair breaks a rule, for programs of one phase, which must not set any.
+        `WRONG_CELL`: see `cell`. `NOT_REPEATABLE`: two equal calls differ.
     cell : int
         The cell that inject must not change; −1 for other faults.
     """
-    guards = allocate_guards(candidates, len(is_waypoint), np.int64(0))
-    repeated = allocate_guards(candidates, len(is_waypoint), np.int64(1))
+    guards = allocate_guards(max_candidates, len(is_waypoint), np.int64(0))
+    repeat_guards = allocate_guards(max_candidates, len(is_waypoint), np.int64(1))
     packet_before = np.empty(PACKET_COLUMNS, np.int32)
     packet, random = guards.rows[1], np.uint64(2026)
     for pair in range(len(pairs)):
-        for k in range(words):
+        for k in range(words_per_pair):
             random = word_after(random)
             fill_packet(packet_before, pairs[pair])
             queues = queue_contents[(pair + k) % len(queue_contents)]
-            word = RandomWord(spaced_word(k, words, random), np.uint64(0))
+            word = RandomWord(spaced_word(k, words_per_pair, random), np.uint64(0))
             # 1. The same call twice, in memory with different fillings.
-            for memory in (guards, repeated):
+            for memory in (guards, repeat_guards):
                 copy_row(memory.rows[1], packet_before)
-                fill_out(memory, FIRST, candidates)
+                fill_out(memory, FIRST_ROW, max_candidates)
                 inject(tables, reals, memory.packets, 0, queues, hop, word, memory.out)
             # 2. Only WAYPOINT and STATE may have changed, and in both calls alike.
             waypoint = packet[WAYPOINT]
@@ -109,12 +114,12 @@ def sample_waypoints(
                 is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
                 if not is_writable and packet[column] != packet_before[column]:
                     return pair, WRONG_WRITE, -1
-                if packet[column] != repeated.rows[1, column]:
+                if packet[column] != repeat_guards.rows[1, column]:
                     return pair, NOT_REPEATABLE, -1
             # 3. No cell outside the answer may have changed, or keep what an earlier call left.
-            cell = changed_cell(guards, candidates)
+            cell = find_changed_cell(guards, max_candidates)
             if cell < 0:
-                cell = kept_cell(guards, repeated, FIRST, candidates)
+                cell = find_cell_with_memory(guards, repeat_guards, FIRST_ROW, max_candidates)
             if cell >= 0:
                 return pair, WRONG_CELL, cell
             if not -1 <= waypoint < len(is_waypoint):
