@@ -526,7 +526,7 @@ def _verdict_without_cycle(
 ) -> HopVerdict:
     """Return the verdict if there is no cycle: proven, proven if declared, or unproven.
 
-    It is proven outright if nothing was assumed that calls only sample.
+    ``proven if declared`` names the assumptions, which only samples of calls support.
     """
     assumptions = []
     if isinstance(exploration, FixedStates):

@@ -157,7 +157,7 @@ def check_next_hops(
             return verdict(status, obstacle)
     # 3. Remove buffers. Under wormhole switching only ``one`` has a criterion.
     criterion: Waits = "one" if switching == "wormhole" and table.has_choice else waits
-    rank, remains = _remove_buffers(table, states, criterion)
+    rank, remains = _removal_order(table, states, criterion)
     if remains.any() and criterion != waits:
         return verdict(
             "not enough input",
@@ -206,8 +206,8 @@ class States(NamedTuple):
     is_first: BoolArray
 
 
-def _remove_buffers(table: NextHops, states: States, waits: Waits) -> tuple[Int32Array, BoolArray]:
-    """Remove buffers one after the other, as far as packets that wait for `waits` allow.
+def _removal_order(table: NextHops, states: States, waits: Waits) -> tuple[Int32Array, BoolArray]:
+    """Find an order in which buffers can be removed, by what packets wait for.
 
     Returns
     -------
@@ -223,11 +223,11 @@ def _remove_buffers(table: NextHops, states: States, waits: Waits) -> tuple[Int3
     # How many candidates of an entry must be removed before packets that wait there no longer block
     # their buffer; under ``escape`` only the first candidate counts.
     needed = np.diff(table.entry_start) if waits == "one" else np.ones(num_entries, np.int64)
-    counts = is_first if waits == "escape" else np.ones(len(buffer), np.bool_)
+    is_counted = is_first if waits == "escape" else np.ones(len(buffer), np.bool_)
     states_of_buffer = group_by(buffer, num_buffers)
     states_by_next_entry = group_by(next_entry, num_entries)
     rank = remove_buffers(
-        buffer, entry, next_entry, counts, needed, *states_of_buffer, *states_by_next_entry
+        buffer, entry, next_entry, is_counted, needed, *states_of_buffer, *states_by_next_entry
     )
     has_packets = np.diff(states_of_buffer[0]) > 0
     return rank, has_packets & (rank < 0)

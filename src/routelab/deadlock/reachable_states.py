@@ -30,6 +30,8 @@ from routelab.deadlock.dependency_graph import (
 from routelab.deadlock.kernels import packet_states as kernel
 from routelab.deadlock.kernels.guards import cell_name
 from routelab.deadlock.kernels.packet_states import (
+    AS_CANDIDATE,
+    AS_ESCAPE,
     Q_BIT,
     Q_CAUSE,
     Q_ROW,
@@ -230,7 +232,7 @@ class ReachableStates:
 
     def criterion_resources(self, proof: str) -> BoolArray:
         """Return which resources the criterion of a proof concerns; shape (R,)."""
-        used: BoolArray = self.findings.used[1 if proof == "duato" else 0]
+        used: BoolArray = self.findings.used[AS_ESCAPE if proof == "duato" else AS_CANDIDATE]
         return used
 
     @property
@@ -361,8 +363,10 @@ def explore_states(
     search(findings)
     # Duato's extended graph needs a row for each escape, and a search shows which resources are
     # escapes: search again until every escape that was found has a row.
-    while indirect and (escape_resources is None or findings.used[1, task.escape_row < 0].any()):
-        escape_resources = np.flatnonzero(findings.used[1] | (task.escape_row >= 0))
+    while indirect and (
+        escape_resources is None or findings.used[AS_ESCAPE, task.escape_row < 0].any()
+    ):
+        escape_resources = np.flatnonzero(findings.used[AS_ESCAPE] | (task.escape_row >= 0))
         task.escape_row[escape_resources] = np.arange(len(escape_resources))
         findings = initial_findings(topology, classes, len(pairs), escape_resources)
         search(findings)

@@ -12,6 +12,8 @@ For each leg (source, target, phase):
 4. Add the leg's part of the channel dependency graph: a packet that holds the resource which leads
    to a state may wait for the candidates of that state (`_add_dependencies`).
 
+A class is called `vc`, as in hop: no function knows virtual channels by number.
+
 If every hop uses the class after that of the hop before, a state is a switch alone, with the number
 of the switch (`_expand_switch`), and step 4 is not needed: the class is the rank.
 
@@ -86,6 +88,8 @@ from routelab.deadlock.kernels.legs import (
     LegInput,
 )
 from routelab.deadlock.kernels.packet_states import (
+    AS_CANDIDATE,
+    AS_ESCAPE,
     FROM_SWITCH,
     PORT,
     Q_BIT,
@@ -198,14 +202,14 @@ def _record_fatal_fault(findings, fault_kind, packet, switch, channel, vc, value
 
 @helper(_nrt=False)
 def _fill_packet(packet, leg, waypoint):
-    """Fill the packet's row for a leg."""
+    """Fill the packet's row for a leg.
+
+    DESTINATION is the leg's target in both phases, as fixed candidates do not depend on it.
+    """
     for column in range(PACKET_COLUMNS):
         packet[column] = 0
-    packet[SOURCE], packet[TARGET], packet[DESTINATION] = (
-        leg[LEG_SOURCE],
-        leg[LEG_TARGET],
-        leg[LEG_TARGET],
-    )
+    packet[SOURCE], packet[TARGET] = leg[LEG_SOURCE], leg[LEG_TARGET]
+    packet[DESTINATION] = leg[LEG_TARGET]
     packet[PHASE], packet[WAYPOINT] = leg[LEG_PHASE], waypoint
 
 
@@ -242,11 +246,8 @@ def _record_cell_faults(task, findings, scratch, first_row, state):
     answer, and `state` is a switch and the channel and class that the packet came over.
     """
     switch, channel, vc = state
-    packet, max_candidates, guards = (
-        scratch.packets[0],
-        task.settings[S_CANDIDATES],
-        scratch.repeat_guards,
-    )
+    packet, guards = scratch.packets[0], scratch.repeat_guards
+    max_candidates = task.settings[S_CANDIDATES]
     cell = find_changed_cell(guards, max_candidates)
     if cell >= 0:
         _record_fatal_fault(findings, WRITES_ELSEWHERE, packet, switch, channel, vc, cell)
@@ -267,11 +268,11 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
     packet, max_candidates = guards.rows[1], settings[S_CANDIDATES]
     contents, numbers = task.queue_contents, findings.numbers
     numbers[N_VERIFIED] += 1
-    number = numbers[N_VERIFIED]
+    num_verified = numbers[N_VERIFIED]
     waypoint = scratch.waypoint[0]
     for change in range(ON_SOURCE + 1):
         # 1. The arguments of the first call with one change. What it changes to depends on the
-        #    number of the state, so that all values are tried in the course of a search.
+        #    number of verified states, so that all values are tried in the course of a search.
         random[0] = word_after(random[0])
         queues, word, arrival_channel = contents[0], np.uint64(0), channel
         _fill_packet(packet, leg, waypoint)
@@ -279,29 +280,31 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
             # other rows and `out` differ, not an argument: see 2
             pass
         elif change == ON_QUEUES:
-            queues = contents[1 + number % (len(contents) - 1)]
+            # the first call had content 0
+            queues = contents[1 + num_verified % (len(contents) - 1)]
         elif change == ON_RANDOM:
             word = random[0]
         elif change == ON_HOPS:
-            packet[HOPS] = 1 + number % 7
+            packet[HOPS] = 1 + num_verified % 7
             packet[SOURCE_TERMINAL], packet[TARGET_TERMINAL] = 1, 1
         elif change == ON_STATE:
             for i in range(STATES):
-                packet[STATE + i] = 1 + (number + i) % 3
+                packet[STATE + i] = 1 + (num_verified + i) % 3
         elif change == ON_CHANNEL:
             if channel >= 0:
-                arrival_channel = np.int64(task.entering_channels[switch, number % 2])
+                arrival_channel = np.int64(task.entering_channels[switch, num_verified % 2])
         elif settings[S_PHASES] < 2:
             # without waypoints DESTINATION is the leg's target, and every leg has its own source
             break
         elif change == ON_DESTINATION:
-            other_end = task.waypoints[number % len(task.waypoints)]
+            # in phase 0 a packet to a waypoint, not to its destination; in phase 1 another waypoint
+            other_end = task.waypoints[num_verified % len(task.waypoints)]
             if leg[LEG_PHASE] == 0:
                 packet[WAYPOINT], packet[DESTINATION] = leg[LEG_TARGET], other_end
             else:
                 packet[WAYPOINT] = other_end
         elif leg[LEG_PHASE] == 1:
-            packet[SOURCE] = task.waypoints[number % len(task.waypoints)]
+            packet[SOURCE] = task.waypoints[num_verified % len(task.waypoints)]
         # 2. The call. If it leaves something outside its answer, a third one in other memory shows
         #    whether that follows from the arguments. For `ON_ANSWER`, `out` keeps the answer of the
         #    call before; so the filling is found only behind the rows of candidates.
@@ -310,6 +313,7 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
             fill_out(guards, FIRST_ROW, max_candidates)
         arguments = queues, switch, arrival_channel, vc, RandomWord(word, np.uint64(0))
         repeated_count = _call_guarded(hop, task, guards, arguments)
+        # the first row behind the answer, whose count may be wrong
         first_row = (
             max_candidates if change == ON_ANSWER else min(max(repeated_count, 0), max_candidates)
         )
@@ -361,6 +365,7 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
             or packet[TARGET] != leg[LEG_TARGET]
             or packet[WAYPOINT] != scratch.waypoint[0]
         ):
+            # whichever of the three has changed
             _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, np.int64(WAYPOINT))
         if 0 <= count <= settings[S_CANDIDATES]:
             _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
@@ -391,7 +396,7 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
 
 @inline
 def _add_state(scratch, leg_number, queue_end, state, vc, channel):
-    """Add a state that a leg has not reached before; return the number of states."""
+    """Add a state that a leg has not reached before; return the new end of the queue."""
     scratch.reached_by[state] = leg_number
     scratch.queue[queue_end] = state
     scratch.arrival_class[state], scratch.arrival_channel[state] = vc, channel
@@ -403,7 +408,7 @@ def _add_state(scratch, leg_number, queue_end, state, vc, channel):
 
 @inline
 def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_end):
-    """Find the states that follow a state; return the number of states of the leg."""
+    """Find the states that follow a state, and add new ones to the queue; return its new end."""
     settings, candidates = task.settings, scratch.candidates
     faults, numbers = findings.faults, findings.numbers
     classes = settings[S_CLASSES]
@@ -432,8 +437,8 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
         has_escape |= is_escape
         resource = next_channel * all_classes + first_class + next_class
         scratch.successor_resources[state, out_degree] = resource
-        findings.used[0, resource] = True
-        findings.used[1, resource] |= is_escape
+        findings.used[AS_CANDIDATE, resource] = True
+        findings.used[AS_ESCAPE, resource] |= is_escape
         if is_escape or settings[S_ESCAPES_ONLY] == 0:
             bit = task.channels[next_channel, PORT] * all_classes + first_class + next_class
             scratch.candidate_bits[state, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
@@ -461,7 +466,7 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
 
 @inline
 def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_end):
-    """Find the switches that follow a switch; return the number of switches of the leg.
+    """Find the switches that follow a switch, and add new ones to the queue; return its new end.
 
     `N_NOT_ASCENDING` is set, and the search stops, if some hop does not use the next class. The
     loop has no branches: they would be mispredicted, which takes longer than all else.

@@ -106,8 +106,8 @@ class LegFindings(NamedTuple):
         Bit ``port * classes + class`` of row r: a packet that came over r may wait for that
         resource of the next switch. Without rows, no dependencies are collected.
     used : bool array, shape (2, R)
-        Row 0: resources that are candidates. Row 1: those that are escape candidates. Not set by a
-        search by switches.
+        Row `AS_CANDIDATE`: resources that are candidates. `AS_ESCAPE`: escape candidates. A search
+        by switches does not set them.
     into_waypoint : bool array, shape (R,)
         Resources of phase 0 over which packets reach a target.
     from_waypoint : uint64 array, shape (S, words)

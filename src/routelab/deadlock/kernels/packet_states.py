@@ -112,13 +112,16 @@ LOCATION_ENTRIES = 5
 
 # Columns of `routelab.deadlock.dependency_graph.channel_ports`.
 FROM_SWITCH, TO_SWITCH, PORT = range(3)
-# Columns of queries.
+# Columns of `Findings.queries`.
 Q_ROW, Q_BIT, Q_CAUSE = range(3)
 # Columns of a script (`RandomWord`): row 0 is about the call, row k about its k-th draw.
 NUM_DRAWS, MARK = 0, 1
 NUM_OUTCOMES, OUTCOME = 0, 1
 # Columns of a slot of the hash table of states.
 SLOT_PAIR, SLOT_STATE = 0, 1
+
+# Rows of `Findings.used`.
+AS_CANDIDATE, AS_ESCAPE = 0, 1
 
 _NOT_SET = -77
 """In columns of a packet that have no meaning."""
@@ -164,7 +167,7 @@ class Findings(NamedTuple):
         Bit a of row b: a packet that came over escape a may wait for escape b, directly or later,
         but before it takes an escape candidate. Without rows, this is not collected.
     used : bool array, shape (2, R)
-        Row 0: resources that are candidates. Row 1: those that are escape candidates.
+        Row `AS_CANDIDATE`: resources that are candidates. `AS_ESCAPE`: escape candidates.
     problems : int64 array, shape (NUM_PROBLEMS, PROBLEM_COLUMNS)
         First example of each (−1: none), and how many states have it.
     longest : int32 array, shape (N,)
@@ -295,15 +298,15 @@ def fill_waiting_state(state, state_before, packet):
 
 
 @helper()
-def find_or_add_state(state, states, slots, count, pair):
-    """Return the number of a state; a new one becomes number `count`. −1: there is no room.
+def find_or_add_state(state, states, slots, num_states, pair):
+    """Return the index of a state; a new one gets index `num_states`. −1: there is no room.
 
     Parameters
     ----------
     state : int32 array, shape (STATE_COLUMNS,)
     states, slots : arrays
         States of the pair and their hash table; see `_Scratch` of `state_search`. Updated.
-    count : int
+    num_states : int
         Number of states of the pair.
     pair : int
         Slots of earlier pairs count as free, so the table is never emptied.
@@ -316,31 +319,31 @@ def find_or_add_state(state, states, slots, count, pair):
     mask = len(slots) - 1
     slot = np.int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
     while slots[slot, SLOT_PAIR] == pair:
-        number = slots[slot, SLOT_STATE]
+        state_index = slots[slot, SLOT_STATE]
         is_equal = True
         for i in range(STATE_COLUMNS):
-            is_equal &= states[number, i] == state[i]
+            is_equal &= states[state_index, i] == state[i]
         if is_equal:
-            return number
+            return state_index
         slot = (slot + 1) & mask
-    if count == len(states):
+    if num_states == len(states):
         return -1
-    slots[slot, SLOT_PAIR], slots[slot, SLOT_STATE] = pair, count
+    slots[slot, SLOT_PAIR], slots[slot, SLOT_STATE] = pair, num_states
     for i in range(STATE_COLUMNS):
-        states[count, i] = state[i]
-    return count
+        states[num_states, i] = state[i]
+    return num_states
 
 
 @helper()
-def hash_answer(candidates, count, packet):
+def hash_answer(candidates, num_candidates, packet):
     """Return a hash of a call's answer: candidates, and the packet's columns.
 
     Penalties decide which candidate is taken, and the checker follows all of them. So of a penalty
     only counts whether it makes an escape.
     """
-    key = _HASH_START ^ np.uint64(count)
-    # a count that is wrong may exceed the rows
-    for i in range(min(count, len(candidates))):
+    key = _HASH_START ^ np.uint64(num_candidates)
+    # a num_candidates that is wrong may exceed the rows
+    for i in range(min(num_candidates, len(candidates))):
         for j in range(2):
             key = (key ^ np.uint64(np.uint32(candidates[i, j]))) * _HASH_PRIME
         # a negative penalty is a fault, and must not be hidden by an answer without it

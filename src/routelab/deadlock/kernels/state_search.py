@@ -29,6 +29,8 @@ from routelab.deadlock.kernels.guards import (
 )
 from routelab.deadlock.kernels.packet_states import (
     ALL_GUARDED,
+    AS_CANDIDATE,
+    AS_ESCAPE,
     AT_CHANNEL,
     AT_CLASS,
     AT_HOPS,
@@ -177,10 +179,10 @@ class _Scratch(NamedTuple):
 
 
 @helper()
-def _accept_answer(task, findings, scratch, count):
+def _accept_answer(task, findings, scratch, num_candidates):
     """Return whether an answer fulfils the contract; record violations.
 
-    `count` is the number of its candidates. If it sets a waypoint, TARGET is set to that.
+    If it sets a waypoint, TARGET is set to that.
     """
     settings, candidates, packet = task.settings, scratch.candidates, scratch.packets[0]
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
@@ -197,14 +199,14 @@ def _accept_answer(task, findings, scratch, count):
         )
         is_valid = False
     # 2. The number of candidates. With another number, the rows of the answer mean nothing.
-    if count < 0 or count > settings[S_CANDIDATES]:
-        record_problem(problems[WRONG_COUNT], packet_before, location, count)
+    if num_candidates < 0 or num_candidates > settings[S_CANDIDATES]:
+        record_problem(problems[WRONG_COUNT], packet_before, location, num_candidates)
         return False
-    if count == 0:
+    if num_candidates == 0:
         record_problem(problems[DEAD_END], packet_before, location, location[AT_CLASS])
         return False
     # 3. Each candidate.
-    for i in range(count):
+    for i in range(num_candidates):
         channel, vc, penalty = (
             np.int64(candidates[i, C_CHANNEL]),
             np.int64(candidates[i, C_CLASS]),
@@ -241,16 +243,16 @@ def _aim_at_waypoint(task, packet, location):
 
 
 @helper()
-def _add_injected_state(task, findings, scratch, ends, pair, count):
+def _add_injected_state(task, findings, scratch, ends, pair, num_states):
     """Add the state in which a packet enters after inject; return the number of states.
 
-    `count` is their number before. A fault of inject is recorded.
+    `num_states` is their number before. A fault of inject is recorded.
     """
     packet, settings, problems = scratch.packets[0], task.settings, findings.problems
     packet_before, location = scratch.packet_before, scratch.location
     if scratch.script[0, MARK] == SKIPPED:
         # an outcome that inject has rejected, to draw once more
-        return count
+        return num_states
     for column in range(PACKET_COLUMNS):
         is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
         if not is_writable and packet[column] != packet_before[column]:
@@ -261,19 +263,19 @@ def _add_injected_state(task, findings, scratch, ends, pair, count):
             record_problem(
                 problems[WRONG_WAYPOINT], packet_before, location, np.int64(packet[WAYPOINT])
             )
-            return count
+            return num_states
         packet[TARGET] = packet[WAYPOINT]
     # integers of NumPy: Numba compiles a function once more for integers of Python
     arrival = np.int64(ends[0]), np.int64(-1), np.int64(-1)
     keeps_state = settings[S_KEEPS_STATE] != 0
     fill_arrival_state(scratch.state, packet, arrival, np.int64(0), keeps_state)
-    number = find_or_add_state(scratch.state, scratch.states, scratch.slots, count, pair)
-    if number < 0:
+    state_index = find_or_add_state(scratch.state, scratch.states, scratch.slots, num_states, pair)
+    if state_index < 0:
         scratch.is_full[0] = 1
-    elif number == count:
-        count += 1
-        clear_set(scratch.earlier_escapes[number])
-    return count
+    elif state_index == num_states:
+        num_states += 1
+        clear_set(scratch.earlier_escapes[state_index])
+    return num_states
 
 
 @helper()
@@ -318,7 +320,8 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     location[AT_SWITCH], location[AT_CHANNEL], location[AT_CLASS] = source, -1, -1
     location[STATE_NUMBER] = findings.numbers[N_STATES]
-    count, calls, script, max_candidates = np.int64(0), 0, scratch.script, settings[S_CANDIDATES]
+    num_states, calls = np.int64(0), 0
+    script, max_candidates = scratch.script, settings[S_CANDIDATES]
     reset_draws(script)
     fill_packet(packet_before, ends)
     while True:
@@ -335,13 +338,13 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
             fill_out(repeated, FIRST_ROW, max_candidates)
             _call_inject(hop, inject, task, repeated, packet_before, queues, word)
             _record_cell_faults(task, findings, scratch, FIRST_ROW)
-        count = _add_injected_state(task, findings, scratch, ends, pair, count)
+        num_states = _add_injected_state(task, findings, scratch, ends, pair, num_states)
         if script[0, MARK] == TOO_MANY or calls == MAX_CALLS_PER_STATE:
             record_problem(problems[TOO_MANY_DRAWS], packet_before, location, NO_VALUE)
             break
         if not next_draws(script):
             break
-    num_enumerated = count
+    num_enumerated = num_states
     findings.numbers[N_SAMPLED] += (
         RANDOM_WORDS * settings[S_QUEUE_CONTENTS] if settings[S_INJECT_CHOOSES] else 0
     )
@@ -355,12 +358,12 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
         _call_inject(hop, inject, task, guards, packet_before, queues, word)
         if not _left_equal_packets(scratch):
             record_problem(problems[NOT_REPEATABLE], packet_before, location, NO_VALUE)
-        count = _add_injected_state(task, findings, scratch, ends, pair, count)
-    if count > num_enumerated:
+        num_states = _add_injected_state(task, findings, scratch, ends, pair, num_states)
+    if num_states > num_enumerated:
         record_problem(problems[OTHER_DRAWS], packet_before, location, NO_VALUE)
-    if count > 1:
+    if num_states > 1:
         record_problem(problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE)
-    return count
+    return num_states
 
 
 @helper()
@@ -373,52 +376,54 @@ def _left_equal_packets(scratch):
 
 
 @helper()
-def _add_earlier_escape(scratch, number, successor, escape):
-    """Add an escape that a packet takes in state `number` to the earlier ones of `successor`.
+def _add_earlier_escape(scratch, state_index, successor, escape):
+    """Add an escape that a packet takes in a state to the earlier escapes of its `successor`.
 
     `escape` is its row in `Findings.extended_dependencies`.
     """
     bit = np.uint64(1) << np.uint64(escape % 64)
     if not scratch.earlier_escapes[successor, escape // 64] & bit:
         scratch.earlier_escapes[successor, escape // 64] |= bit
-        # a successor with a lower number was expanded before, without this escape
-        if successor < number:
+        # a successor with a lower index was expanded before, without this escape
+        if successor < state_index:
             scratch.has_changed[0] = 1
 
 
 @helper()
-def _pass_earlier_escapes_on(scratch, number, successor):
-    """Add the earlier escapes of state `number` to those of `successor`; see `has_changed`."""
+def _pass_earlier_escapes_on(scratch, state_index, successor):
+    """Add the earlier escapes of a state to those of its `successor`."""
     earlier_escapes = scratch.earlier_escapes
-    if add_to_set(earlier_escapes[successor], earlier_escapes[number]) and successor < number:
+    if (
+        add_to_set(earlier_escapes[successor], earlier_escapes[state_index])
+        and successor < state_index
+    ):
         scratch.has_changed[0] = 1
 
 
 @helper()
-def _add_dependencies(task, findings, scratch, pair, number, count, num_candidates):
-    """Add the dependencies of an answer in state `number`, and the states that it leads to.
+def _add_dependencies(task, findings, scratch, pair, state_index, num_states, num_candidates):
+    """Add the dependencies of an answer in a state, and the states that it leads to.
 
-    `count` is the number of states of the pair; returns the new one.
+    `state_index` is that of the state, `num_states` the number of states of the pair. Returns the
+    new number.
     """
     packet, candidates, settings = scratch.packets[0], scratch.candidates, task.settings
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
-    state, classes = scratch.states[number], settings[S_PHASES] * settings[S_CLASSES]
+    state, classes = scratch.states[state_index], settings[S_PHASES] * settings[S_CLASSES]
     held_resource = state[AT_CHANNEL] * classes + state[AT_CLASS] if state[AT_CHANNEL] >= 0 else -1
     is_extended = scratch.earlier_escapes.shape[1] > 0
     has_escape = False
     for i in range(num_candidates):
-        channel, vc = (
-            candidates[i, C_CHANNEL],
-            candidates[i, C_CLASS] + state[AT_PHASE] * settings[S_CLASSES],
-        )
+        channel = candidates[i, C_CHANNEL]
+        vc = candidates[i, C_CLASS] + state[AT_PHASE] * settings[S_CLASSES]
         # 1. The candidate, a resource that the packet may wait for.
         is_escape = candidates[i, C_PENALTY] >= ESCAPE
         has_escape |= is_escape
         resource = channel * classes + vc
-        findings.used[0, resource] = True
+        findings.used[AS_CANDIDATE, resource] = True
         if channel != candidates[0, C_CHANNEL]:
             record_problem(problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE)
-        findings.used[1, resource] |= is_escape
+        findings.used[AS_ESCAPE, resource] |= is_escape
         # 2. Dependencies on it: of the held resource, and in the extended graph of earlier escapes.
         if held_resource >= 0 and (is_escape or settings[S_ESCAPES_ONLY] == 0):
             bit = task.channels[channel, PORT] * classes + vc
@@ -426,7 +431,7 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
         if is_escape and is_extended and task.escape_row[resource] >= 0:
             add_to_set(
                 findings.extended_dependencies[task.escape_row[resource]],
-                scratch.earlier_escapes[number],
+                scratch.earlier_escapes[state_index],
             )
         # 3. The state that the packet reaches over it.
         hops = state[AT_HOPS] + 1
@@ -437,33 +442,40 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
         if fill_arrival_state(scratch.state, packet, arrival, hops, settings[S_KEEPS_STATE] != 0):
             findings.longest[pair] = max(findings.longest[pair], hops)
             continue
-        successor = find_or_add_state(scratch.state, scratch.states, scratch.slots, count, pair)
+        successor = find_or_add_state(
+            scratch.state, scratch.states, scratch.slots, num_states, pair
+        )
         if successor < 0:
             scratch.is_full[0] = 1
             continue
-        if successor == count:
-            count += 1
+        if successor == num_states:
+            num_states += 1
             clear_set(scratch.earlier_escapes[successor])
-        # 4. The escapes that the packet may still hold there.
+        # 4. The escapes that the packet may still hold there: this resource, if it is an escape of
+        #    any packet, and earlier ones unless this packet takes it as an escape.
         if is_extended:
             if task.escape_row[resource] >= 0:
-                _add_earlier_escape(scratch, number, successor, np.int64(task.escape_row[resource]))
+                _add_earlier_escape(
+                    scratch, state_index, successor, np.int64(task.escape_row[resource])
+                )
             if not is_escape:
-                _pass_earlier_escapes_on(scratch, number, successor)
+                _pass_earlier_escapes_on(scratch, state_index, successor)
     if settings[S_CALLED_AGAIN]:
         # 5. Hop may be called again before the packet moves.
         fill_waiting_state(scratch.state, state, packet)
-        successor = find_or_add_state(scratch.state, scratch.states, scratch.slots, count, pair)
+        successor = find_or_add_state(
+            scratch.state, scratch.states, scratch.slots, num_states, pair
+        )
         if successor < 0:
             scratch.is_full[0] = 1
         else:
-            if successor == count:
-                count += 1
+            if successor == num_states:
+                num_states += 1
                 clear_set(scratch.earlier_escapes[successor])
-            _pass_earlier_escapes_on(scratch, number, successor)
+            _pass_earlier_escapes_on(scratch, state_index, successor)
     if not has_escape:
         record_problem(problems[NO_ESCAPE], packet_before, location, NO_VALUE)
-    return count
+    return num_states
 
 
 @helper(forceinline=True)
@@ -479,26 +491,24 @@ def _call_hop(hop, task, guards, packet_before, queues, position, word):
 
 
 @helper()
-def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
-    """Compute the candidates in state `number` for all outcomes of draws; follow each new answer.
+def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_states):
+    """Compute the candidates in a state for all outcomes of draws; follow each new answer.
 
-    `count` is the number of states of the pair; returns the new one.
+    `state_index` is that of the state, `num_states` the number of states of the pair. Returns the
+    new number.
     """
-    state, packet = scratch.states[number], scratch.packets[0]
+    state, packet = scratch.states[state_index], scratch.packets[0]
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     answers, candidates = scratch.answers, scratch.candidates
     uncleared, repeated = scratch.uncleared_guards, scratch.repeat_guards
     random, script, guards = scratch.random, scratch.script, scratch.guards
-    queue_contents, settings, max_candidates = (
-        task.queue_contents,
-        task.settings,
-        task.settings[S_CANDIDATES],
-    )
+    queue_contents, settings = task.queue_contents, task.settings
+    max_candidates = settings[S_CANDIDATES]
     # 1. The packet as it stands at the front of its buffer.
     restore_packet(packet_before, ends, state)
     location[AT_SWITCH], location[AT_CHANNEL] = state[AT_SWITCH], state[AT_CHANNEL]
     location[AT_CLASS], location[FIRST_CHANNEL] = state[AT_CLASS], -1
-    location[STATE_NUMBER] = findings.numbers[N_STATES] + number
+    location[STATE_NUMBER] = findings.numbers[N_STATES] + state_index
     switch, channel = np.int64(state[AT_SWITCH]), np.int64(state[AT_CHANNEL])
     vc = np.int64(state[AT_CLASS] - state[AT_PHASE] * task.settings[S_CLASSES])
     if vc < 0:
@@ -551,8 +561,8 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
                                 problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE
                             )
                         location[FIRST_CHANNEL] = candidates[0, C_CHANNEL]
-                        count = _add_dependencies(
-                            task, findings, scratch, pair, number, count, num_candidates
+                        num_states = _add_dependencies(
+                            task, findings, scratch, pair, state_index, num_states, num_candidates
                         )
             if not next_draws(script):
                 break
@@ -575,7 +585,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
                 or hash_answer(candidates, repeated_count, packet) != answer
             ):
                 record_problem(problems[NOT_REPEATABLE], packet_before, location, vc)
-    return count
+    return num_states
 
 
 @helper()
@@ -698,17 +708,19 @@ def explore(hop, inject, task, pairs, findings):
         ends = pairs[pair]
         scratch.random[0] = np.uint64(2026 + numbers[N_PAIRS])
         scratch.is_full[0] = 0
-        count = _inject_packets(hop, inject, task, findings, scratch, ends, pair)
+        num_states = _inject_packets(hop, inject, task, findings, scratch, ends, pair)
         # 2. Expand states; new ones are put behind. Escapes on the way to a state may become more
         #    after it was expanded: then all of them are expanded again, until nothing changes.
         scratch.has_changed[0] = 1
         while scratch.has_changed[0]:
             scratch.has_changed[0] = 0
-            number = np.int64(0)
-            while number < count:
-                count = _expand_state(hop, task, findings, scratch, ends, pair, number, count)
-                number += 1
-        numbers[N_STATES] += count
+            state_index = np.int64(0)
+            while state_index < num_states:
+                num_states = _expand_state(
+                    hop, task, findings, scratch, ends, pair, state_index, num_states
+                )
+                state_index += 1
+        numbers[N_STATES] += num_states
         numbers[N_PAIRS] += 1
         numbers[N_UNFINISHED] += scratch.is_full[0]
         _answer_queries(findings, pair)
