@@ -136,6 +136,7 @@ def explain_cycle(topology: Topology, channels: Int64Array) -> tuple[Status, str
     bubble, name = topology.channel_bubble, topology.link_name
     ring_of = {channel: ring for ring in complete_rings(topology) for channel in ring}
     with_bubble = channels[bubble[channels] == 1].tolist()
+    # The first channel whose ring does not meet condition 4 explains why the bubble does not help.
     for channel in with_bubble:
         if topology.channel_ring[channel] < 0:
             why = f"; {name(channel)} keeps a bubble, and no whole ring that has it is declared"

@@ -491,9 +491,9 @@ def _verdict_from_dependencies(
     next_in_ring = ring_successors(topology, rings, classes)
     along_ring = keeps_bubble[held] & (next_in_ring[held] == awaited)
     facts["dependencies"] = frozen_array(np.column_stack((held, awaited)), np.int32)
-    offending = inside & ~along_ring
-    if offending.any():
-        cycle = short_cycle(first_edge, awaited, component, offending, CYCLE_BUDGET)
+    is_harmful = inside & ~along_ring
+    if is_harmful.any():
+        cycle = short_cycle(first_edge, awaited, component, is_harmful, CYCLE_BUDGET)
         return _cycle_verdict(exploration, cycle, facts)
     if not exploration.complete:
         reason = (

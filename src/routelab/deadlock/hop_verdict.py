@@ -90,10 +90,10 @@ class HopVerdict:
         names = self.topology.switch_names
         next_in_cycle = (*self.cycle[1:], *self.cycle[:1])
         return [
-            f"{self.topology.channel_name(a)} class {i} waits for "
-            f"{self.topology.channel_name(b)} class {j} "
+            f"{self.topology.channel_name(held)} class {held_class} waits for "
+            f"{self.topology.channel_name(awaited)} class {awaited_class} "
             f"(packets {names[source]} to {names[target]})"
-            for (a, i), (b, j), (source, target) in zip(
+            for (held, held_class), (awaited, awaited_class), (source, target) in zip(
                 self.cycle, next_in_cycle, self.cycle_routes, strict=True
             )
         ]

@@ -411,10 +411,8 @@ def _search_settings(program: HopProgram, topology: Topology, max_states: int) -
     settings[kernel.S_MAX_STATES] = max_states
     settings[kernel.S_SWITCHES] = topology.num_switches
     settings[kernel.S_INJECT_CHOOSES] = program.inject is not None
-    settings[kernel.S_KEEPS_STATE], settings[kernel.S_CALLED_AGAIN] = (
-        program.keeps_state,
-        program.again,
-    )
+    settings[kernel.S_KEEPS_STATE] = program.keeps_state
+    settings[kernel.S_CALLED_AGAIN] = program.again
     # contents that no function reads cannot change its answers
     settings[kernel.S_QUEUE_CONTENTS] = _QUEUE_CONTENTS if reads_queues(program) else 1
     return settings
@@ -443,13 +441,13 @@ def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Arr
     row = np.full(topology.num_switches, -1)
     row[sources] = np.arange(len(sources))
     senders = np.flatnonzero(row[switch] >= 0)
-    sender, target = np.nonzero(is_connected[row[switch[senders]]][:, switch])
+    distance_row = row[switch[senders]]
+    sender, target = np.nonzero(is_connected[distance_row][:, switch])
     source = senders[sender]
     # 3. In drawn order, so that a search that stops early has seen pairs from everywhere.
     order = np.random.default_rng(SEED).permutation(len(source))
-    pairs = np.column_stack((switch[source], switch[target], terminals[source], terminals[target]))[
-        order
-    ]
+    source, target = source[order], target[order]
+    pairs = np.column_stack((switch[source], switch[target], terminals[source], terminals[target]))
     num_pairs = len(pairs)
     if len(sources) < len(ends):
         # all pairs of terminals without those at the same switch
@@ -474,6 +472,7 @@ def sample_queue_contents(
     contents = np.repeat(arguments.queues[np.newaxis], count, axis=0)
     buffers, channels = contents[:, : arguments.buffers], arguments.buffers // virtual_channels
     inside = contents[:, arguments.buffers : arguments.buffers + channels + 1]
+    # what is filled alike: all buffers of a channel, those of a virtual channel, single ones
     shapes = ((channels, 1), (1, virtual_channels), (channels, virtual_channels))
     for number, buffer_rows in enumerate(buffers):
         free = random.integers(UNITS + 1, size=shapes[number % len(shapes)])

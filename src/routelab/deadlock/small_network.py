@@ -27,9 +27,9 @@ def small_network(topology: Topology, max_switches: int) -> Topology | None:
     grid = full_grid(topology)
     if grid is None:
         return None
-    # Rings or lines, not both; with 2 switches they are the same.
-    closed = {wrap for size, wrap in zip(grid.dims, grid.wrap, strict=True) if size > 2}
-    if len(closed) > 1:
+    # All dimensions are rings, or all are lines; with 2 switches they are the same.
+    wraps = {wrap for size, wrap in zip(grid.dims, grid.wrap, strict=True) if size > 2}
+    if len(wraps) > 1:
         return None
     dims = [min(size, 4 if size % 2 == 0 else 5) for size in grid.dims]
     while prod(dims) > max_switches and 5 in dims:
@@ -37,4 +37,4 @@ def small_network(topology: Topology, max_switches: int) -> Topology | None:
     while prod(dims) > max_switches and len(dims) > 1:
         dims.pop()
     terminals = min(2, int(np.bincount(topology.terminal_switch, minlength=1).max()))
-    return build_grid(topology.family, dims, wrap=True in closed, terminals=max(terminals, 1))
+    return build_grid(topology.family, dims, wrap=True in wraps, terminals=max(terminals, 1))

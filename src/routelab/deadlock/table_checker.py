@@ -148,8 +148,8 @@ def check_table(
     flow, rings, obstacle, obstacle_status = _flow_rules(
         table, option, packets_per_buffer, switching
     )
-    # Virtual channels are renumbered without gaps, because all arrays below have a place for each:
-    # a table that uses number 32767 alone gets one place per channel, not 32,768.
+    # Virtual channels are renumbered without gaps, because all arrays below have an entry for each:
+    # a table that uses number 32767 alone gets one entry per channel, not 32,768.
     vc_numbers = used_numbers(table.hop_vc)
     vcs = len(vc_numbers)
     if vcs < table.virtual_channels:
@@ -164,19 +164,19 @@ def check_table(
             vc_numbers=vc_numbers,
         )
     # 1. The dependency graph, in CSR form: packets in resource r may wait for each resource of
-    #    wanted[first_edge[r]:first_edge[r + 1]].
-    first_edge, wanted = dependency_graph(
+    #    awaited[first_edge[r]:first_edge[r + 1]].
+    first_edge, awaited = dependency_graph(
         table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
     )
-    # 2. Edges inside a strongly connected component, except along a complete ring.
-    component = strong_components(first_edge, wanted)
+    # 2. Edges inside a strongly connected component are harmful, except along a complete ring.
+    component = strong_components(first_edge, awaited)
     held = np.repeat(np.arange(len(first_edge) - 1, dtype=np.int32), np.diff(first_edge))
-    inside = component[held] == component[wanted]
-    offending = inside & (ring_successors(table.topology, rings, vcs)[held] != wanted)
-    dependencies = frozen_array(np.column_stack((held, wanted)), np.int32)
+    inside = component[held] == component[awaited]
+    is_harmful = inside & (ring_successors(table.topology, rings, vcs)[held] != awaited)
+    dependencies = frozen_array(np.column_stack((held, awaited)), np.int32)
     # 3. A short cycle, and for each of its edges a pair of switches with a path that has it.
-    if offending.any():
-        cycle = short_cycle(first_edge, wanted, component, offending, CYCLE_BUDGET)
+    if is_harmful.any():
+        cycle = short_cycle(first_edge, awaited, component, is_harmful, CYCLE_BUDGET)
         successor = np.full(len(component), -1, dtype=np.int32)
         successor[cycle] = np.roll(cycle, -1)
         examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, successor, vcs)
@@ -198,15 +198,15 @@ def check_table(
         )
     # 4. A proof: a rank that grows along every edge between components.
     used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
-    rank = np.where(used, component_ranks(first_edge, wanted, component), -1)
+    rank = np.where(used, component_ranks(first_edge, awaited, component), -1)
     # A ring has a cycle on a virtual channel only if all of it is one: its first channel tells.
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[held[inside]] = True
     cyclic_rings = tuple(
         Ring(vc, tuple(ring))
         for ring in rings
-        for v, vc in enumerate(vc_numbers)
-        if cyclic[ring[0] * vcs + v]
+        for position, vc in enumerate(vc_numbers)
+        if cyclic[ring[0] * vcs + position]
     )
     return Verdict(
         status="proven",

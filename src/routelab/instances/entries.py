@@ -81,7 +81,7 @@ def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
     ----------
     instance : Instance
     routing : str
-        Instance name of a routing.
+        Name of a routing with its parameters, such as ``nue~vls=2``.
     date : str
         In ISO 8601 (default: today).
 
@@ -100,8 +100,8 @@ def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
     # 2. The checker reads that text, as it does for entries of other programs.
     report_phase(algorithm.name, "check")
     try:
-        limits = instance.rules, instance.capacity, instance.demand
-        routes = checker.read_routes(content, *limits)
+        routes = checker.read_routes(content, instance.rules, instance.capacity, instance.demand)
+        # refuses routes whose dependencies have a cycle
         checker.order_dependencies(routes)
     except checker.RefusedError as error:
         text, code = error.args

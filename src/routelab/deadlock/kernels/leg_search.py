@@ -12,14 +12,13 @@ For each leg (source, target, phase):
 4. Add the leg's part of the channel dependency graph: a packet that holds the resource which leads
    to a state may wait for the candidates of that state (`_add_dependencies`).
 
-A class is called `vc`, as in hop: no function knows virtual channels by number.
-
 If every hop uses the class after that of the hop before, a state is a switch alone, with the number
 of the switch (`_expand_switch`), and step 4 is not needed: the class is the rank.
 
 The declaration is verified by calls with other queues, random words, hops and so on
 (`_verify_fixed`). Legs use the same scratch one after the other, so memory grows with the resources
-and not with the states.
+and not with the states. A class is called `vc`, as in hop: nothing here is about single virtual
+channels.
 """
 
 from functools import cache
