@@ -10,23 +10,23 @@ from routelab.simulation.packet.kernels.arrays import engine_at
 
 
 @njit
-def count_units(places, now, delay):
+def count_units(addresses, now, delay):
     """Return credits, buffered units, units in transit, credits in transit per queue; (Q, 4).
 
     Parameters
     ----------
-    places : int64 array
-        Those of the engine's arrays (`places_of`).
+    addresses : int64 array
+        Those of the engine's arrays (`array_addresses`).
     delay : int
         Router delay: time of a unit in its buffer before it may leave.
     """
-    engine = engine_at(places)
+    engine = engine_at(addresses)
     queues, slots, capacity = engine.queues, engine.slots, engine.setting[at.S_CAPACITY]
-    has_fifos = engine.setting[at.S_FIFO] != 0
+    has_fifos = engine.setting[at.S_FIFO_UNITS] != 0
     counts = np.zeros((len(queues), 4), np.int64)
     for queue in range(len(queues)):
         counts[queue, 0] = engine.room[queue].credits
-        if has_fifos and engine.inputs[queues[queue].port].from_ >= 0:
+        if has_fifos and engine.inputs[queues[queue].port].upstream_switch >= 0:
             counts[queue, 0] = engine.fifos[queue].credits
         for k in range(queues[queue].count):
             slot = (queues[queue].front + k) % capacity
@@ -46,7 +46,7 @@ def audit(simulation):
     free but not yet known upstream. The four add up to the buffer's capacity.
     """
     router = simulation.router
-    counts = count_units(simulation._places, simulation.now, router.router_delay)
+    counts = count_units(simulation._addresses, simulation.now, router.router_delay)
     return counts.reshape(-1, router.vcs, 4)[simulation._ports.of_channel]
 
 
@@ -62,7 +62,7 @@ def audit_fifos(simulation):
     if simulation.router.fifo_units:
         counts[:, 0] = engine.space["credits"][queues]
         counts[:, 1] = engine.fifos["count"][queues]
-        counts[:, 2] = np.isin(queues, engine.links["sending"])
+        counts[:, 2] = np.isin(queues, engine.links["sending_queue"])
     return counts.reshape(-1, vcs, 3)
 
 

@@ -41,8 +41,8 @@ def numbers_of_ways(*case):
     for follows, far in ((0, 0), (1, 0), (1, 1)):
         simulation = running(*case)
         setting = simulation._engine.setting
-        assert setting[at.S_FOLLOWS] == 1
-        setting[at.S_FOLLOWS], setting[at.S_FAR] = follows, far
+        assert setting[at.S_TABLE_ROUTED] == 1
+        setting[at.S_TABLE_ROUTED], setting[at.S_PREFETCH] = follows, far
         simulation.run(300)
         yield simulation.examined, numbers(simulation.counts())
 
@@ -119,7 +119,7 @@ def test_no_hop_of_a_table_is_a_call(follows):
     simulation = running(
         table.topology, table_program(table), Router(), reachable_demand(table), 0.5
     )
-    simulation._engine.setting[at.S_FOLLOWS] = follows
+    simulation._engine.setting[at.S_TABLE_ROUTED] = follows
     simulation._hop = refuse
     simulation.run(300)
     assert (simulation.blocked() is None) == follows

@@ -9,7 +9,7 @@ import numpy as np
 
 from routelab.api import Topology
 from routelab.api.topology import BoolArray
-from routelab.kernels import hops as of
+from routelab.kernels import hops
 from routelab.simulation.packet.kernels import layout as at
 
 
@@ -35,40 +35,44 @@ class Blockage:
 
 
 def blockage_of_packet(
-    engine: Any, topology: Topology, lost_packet: int, max_hops: int | None, now: int
+    engine: Any, topology: Topology, failed_packet: int, max_hops: int | None, now: int
 ) -> Blockage:
-    """Say why a packet was given up.
+    """Return why the engine gave up a packet: no valid candidate, or too many hops.
 
     Parameters
     ----------
     engine : object
         Arrays of the engine, as `layout.build_arrays` makes them.
     topology : Topology
-    lost_packet : int
-        Number of the packet from 1; negative if its routing gives no valid candidate.
+    failed_packet : int
+        1 + the row of the packet if it took too many hops; −1 − the row if its routing gives no
+        valid candidate.
     max_hops : int or None
         Hops after which a packet is given up.
     now : int
         Cycle.
     """
-    row = engine.states[abs(lost_packet) - 1]
+    row = engine.states[abs(failed_packet) - 1]
     names = topology.switch_names
-    way = f"from {names[row[of.SOURCE]]} to {names[row[of.DESTINATION]]}"
-    if lost_packet < 0:
+    ends = f"from {names[row[hops.SOURCE]]} to {names[row[hops.DESTINATION]]}"
+    if failed_packet < 0:
         text = (
-            f"the routing gives no valid candidate for a packet {way}: none at all, a channel "
+            f"the routing gives no valid candidate for a packet {ends}: none at all, a channel "
             "that does not leave its switch, a class of virtual channels that its program does "
             "not have, or a waypoint that is no switch"
         )
         return Blockage("no-route", (), text, now)
-    text = f"a packet {way} took more than {max_hops} hops"
+    text = f"a packet {ends} took more than {max_hops} hops"
     return Blockage("livelock", (), text, now)
 
 
 def blockage_of_queues(
     engine: Any, topology: Topology, stuck: BoolArray, vcs: int, candidates: int, now: int
 ) -> Blockage:
-    """Follow queues that can never move again until they form a cycle.
+    """Return a deadlock among stuck queues: a cycle of queues that wait for each other.
+
+    Every stuck queue waits for another one. So the chain from any of them returns to one of its
+    members, from which on it is a cycle.
 
     Parameters
     ----------
@@ -106,14 +110,17 @@ def blockage_of_queues(
 def _awaited_queue(engine: Any, queue: int, stuck: BoolArray, candidates: int) -> int:
     """Return a stuck queue that the front of a queue waits for."""
     row = engine.queues[queue]
-    count, begin = int(row["choices"]), queue * candidates
+    count, begin = int(row["num_candidates"]), queue * candidates
+    # a single candidate is in the row of the queue
     rows = engine.candidates[begin : begin + count] if count > 1 else [row]
     for candidate in rows:
-        first_queue, kind = int(candidate["first"]), int(candidate["kind"])
-        for place in range(first_queue, first_queue + (kind >> at.NUM_VCS)):
-            if stuck[place]:
-                return place
-            holder = int(engine.more["holder"][place]) - 1
+        first_queue = int(candidate["first_queue"])
+        num_vcs = int(candidate["vc_request"]) >> at.VCS_SHIFT
+        for next_queue in range(first_queue, first_queue + num_vcs):
+            if stuck[next_queue]:
+                return next_queue
+            # wormhole: the packet that holds the virtual channel is in another queue
+            holder = int(engine.queue_extra["holder"][next_queue]) - 1
             if holder >= 0 and stuck[holder]:
                 return holder
     raise AssertionError("a queue that is stuck waits for another that is")

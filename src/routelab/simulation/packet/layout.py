@@ -5,6 +5,9 @@ port      a channel, or a terminal's injection, at the switch that it enters; po
 queue     a virtual channel of a port, with a buffer: port * V + virtual channel
 output    the same channel at its sender, with the number of the port; ejections follow
 class     consecutive virtual channels of a channel, which a candidate names: any may be taken
+unit      what moves as a whole: a packet under virtual cut-through, a flit under wormhole switching
+wheel     rows of bits by cycle: row ``cycle mod rows`` has the queues, ports or terminals that are
+          to be examined in a cycle
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from routelab.api import (
     run_tables,
 )
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.kernels import hops as of
+from routelab.kernels import hops
 from routelab.kernels.table_hops import follow
 from routelab.routing.table_program import require_network
 from routelab.simulation.packet.counts import BINS
@@ -45,6 +48,9 @@ SPARE = 64
 _NEAR_QUEUES = 4096
 """Number of queues up to which the caches near a processor hold most data of cycles."""
 
+_ROUTER_STREAM, _SOURCE_STREAM, _TIE_STREAM = range(3)
+"""Random streams of a seed: of routers and routing, of terminals, of ties (`tie_word`)."""
+
 SOURCE_WHEEL = 1024
 """Cycles that terminals are scheduled ahead; later ones are examined in between."""
 
@@ -61,11 +67,12 @@ class Ports:
 
     def __init__(self, topology: Topology) -> None:
         switch = np.concatenate((topology.channel_target, topology.terminal_switch))
+        # A stable sort by switch: at each switch the channels come first, as in `switch`.
         order = np.argsort(switch, kind="stable")
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        self.of_channel: Int64Array = place[: topology.num_channels]
-        self.of_terminal: Int64Array = place[topology.num_channels :]
+        port = np.empty(len(order), dtype=np.int64)
+        port[order] = np.arange(len(order))
+        self.of_channel: Int64Array = port[: topology.num_channels]
+        self.of_terminal: Int64Array = port[topology.num_channels :]
         self.start: Int64Array = np.concatenate(
             ([0], np.cumsum(np.bincount(switch, minlength=topology.num_switches)))
         ).astype(np.int64)
@@ -77,11 +84,12 @@ class Ports:
 
 
 def class_rows(program: HopProgram, vcs: int) -> NDArray[np.int32]:
-    """Return the first virtual channel of each class, how many it has, and whether under bubble.
+    """Return the virtual channels of each class of all phases, in routers with `vcs` of them.
 
     Returns
     -------
     int32 array, shape (classes, 3)
+        First virtual channel, number of virtual channels, and 1 if under bubble flow control.
     """
     bubble = np.isin(np.arange(needed_classes(program)), program.bubble)
     return np.column_stack((class_lanes(program, vcs), bubble)).astype(np.int32)
@@ -119,30 +127,30 @@ def build_arrays(
     traffic: OfferedTraffic,
     seed: int,
 ) -> tuple[Engine, Ports]:
-    """Build the arrays of cycle 0, with empty schedules.
+    """Build the arrays of cycle 0, with empty wheels.
 
     Raises
     ------
     InputError
         If the program or the buffers are too large.
     """
-    # 1. Ports, and the wheels of events, which are longer than every delay: an event must not come
-    #    a turn too soon.
+    # 1. Ports, and the length of the wheels.
     ports = Ports(topology)
     queues = ports.count * router.vcs
-    _refuse_large(topology, program, router, queues)
+    _require_addressable(topology, program, router, queues)
     inputs, outputs = _port_rows(topology, router, ports)
-    wheel = _wheel_rows(inputs, outputs, router)
+    wheel_rows = _count_wheel_rows(inputs, outputs, router)
     words = (queues + 63) // 64
-    # 2. Queues. Routing functions see the room in them: the array of `run_tables` in another type.
+    # 2. Queues. Virtual channels that no class has are in class −1. Routing functions see the room
+    #    in queues: `room` is the array of `run_tables` in another type.
     vc_classes = class_rows(program, router.vcs)
-    num_used = vc_classes[:, 1].sum()
+    num_used = vc_classes[:, at.VC_COUNT].sum()
     class_of = np.full(router.vcs, -1, np.int32)
-    class_of[:num_used] = np.repeat(np.arange(len(vc_classes)), vc_classes[:, 1])
+    class_of[:num_used] = np.repeat(np.arange(len(vc_classes)), vc_classes[:, at.VC_COUNT])
     queue_rows = _rows(queues, at.QUEUE)
     queue_rows["port"] = np.repeat(np.arange(ports.count), router.vcs)
-    more = np.zeros(queues, at.QUEUE_MORE)
-    more["wait_next"] = -1
+    queue_extra = np.zeros(queues, at.QUEUE_EXTRA)
+    queue_extra["next_waiter"] = -1
     run_arrays = run_tables(
         program,
         topology,
@@ -152,61 +160,61 @@ def build_arrays(
         packet_flits=router.packet_flits,
         first_row=ports.of_channel * router.vcs,
         buffers=queues,
-        unit_cycles=outputs["busy"][ports.of_channel],
+        unit_cycles=outputs["unit_cycles"][ports.of_channel],
     )
-    # as the kernels are compiled for it
+    # the kernels are compiled for a read-only array
     run_arrays.tables.setflags(write=False)
     room = run_arrays.queues.view(at.ROOM).reshape(-1)
-    fifos = _fifo_arrays(router, ports, room, wheel)
-    # 3. Packets: as many as there are places for units, and one on its way into each terminal's
-    #    queue. Each may be of another message.
+    fifos = _fifo_arrays(router, ports, room, wheel_rows)
+    # 3. Packets: as many as buffers and FIFOs hold units, and one that each terminal is injecting.
+    #    Each may be of another message; messages of one packet need no rows.
     terminals = topology.num_terminals
-    most_packets = queues * (router.capacity + router.fifo_units) + terminals
-    most_messages = most_packets if traffic.message_packets > 1 else 1
-    packets = _rows(most_packets, at.PACKET)
+    max_packets = queues * (router.capacity + router.fifo_units) + terminals
+    max_messages = max_packets if traffic.message_packets > 1 else 1
+    packets = _rows(max_packets, at.PACKET)
     # 4. Arrays that these settings do not need have one row: kernels get all of them.
     i32, i64, u64 = np.int32, np.int64, np.uint64
     max_candidates = program.candidates
     engine = Engine(
-        setting=_settings(program, router, traffic, wheel, ports, seed),
+        setting=_settings(program, router, traffic, wheel_rows, ports, seed),
         classes=vc_classes,
         tables=run_arrays.tables,
         reals=np.array(program.reals),
         queues=queue_rows,
         senders=_sender_rows(topology, router, ports),
         room=room,
-        public=run_arrays.queues,
-        more=more,
+        visible_queues=run_arrays.queues,
+        queue_extra=queue_extra,
         inputs=inputs,
         outputs=outputs,
         slots=_rows(queues * router.capacity, at.SLOT),
-        crossed=np.zeros(queues, i32),
-        decided=np.zeros(queues if program.waiting else 1, i32),
-        tried=np.zeros(queues if program.again else 1, i32),
+        units_received=np.zeros(queues, i32),
+        awaited_channel=np.zeros(queues if program.waiting else 1, i32),
+        first_tried=np.zeros(queues if program.again else 1, i32),
         class_of=class_of,
         candidates=np.zeros(queues * max_candidates if max_candidates > 1 else 1, at.CANDIDATE),
         packets=packets,
-        states=packets.view(i32).reshape(-1, of.PACKET_COLUMNS),
-        free_packets=np.zeros(most_packets, i32),
+        states=packets.view(i32).reshape(-1, hops.PACKET_COLUMNS),
+        free_packets=np.zeros(max_packets, i32),
         terminals=_terminal_rows(topology, ports, traffic),
-        messages=np.zeros(most_messages, at.MESSAGE),
-        free_messages=np.zeros(most_messages, i32),
-        arrived=np.zeros((most_messages, (traffic.message_packets + 63) // 64), u64),
+        messages=np.zeros(max_messages, at.MESSAGE),
+        free_messages=np.zeros(max_messages, i32),
+        arrived=np.zeros((max_messages, (traffic.message_packets + 63) // 64), u64),
         switch_ports=ports.start.astype(i32),
         port_of_channel=ports.of_channel.astype(i32),
-        scheduled=np.zeros((wheel, words), u64),
-        credits=np.zeros((wheel, words), u64),
+        scheduled=np.zeros((wheel_rows, words), u64),
+        credits=np.zeros((wheel_rows, words), u64),
         sources=np.zeros((SOURCE_WHEEL, (terminals + 63) // 64), u64),
         stalled=np.zeros(words, u64),
         num_stalled=np.zeros(topology.num_switches, i32),
-        watched=np.zeros(topology.num_switches, np.uint64),
-        active=_rows(queues + 1, at.WORK),
+        watched_bits=np.zeros(topology.num_switches, np.uint64),
+        active=_rows(queues + 1, at.ACTIVE_QUEUE),
         proposals=_rows(ports.count, at.PROPOSAL),
-        out=np.zeros((max_candidates + SPARE, 3), i32),
-        random=_streams(seed, 1, 0)[:, :1].copy(),
-        source_random=_streams(seed, terminals, 1),
-        known=np.zeros((terminals, 2), i32),
-        left_at=np.zeros((terminals, max(router.injection_queue, 1)), i32),
+        hop_out=np.zeros((max_candidates + SPARE, 3), i32),
+        random=_streams(seed, 1, _ROUTER_STREAM)[:, :1].copy(),
+        source_random=_streams(seed, terminals, _SOURCE_STREAM),
+        counted=np.zeros((terminals, 2), i32),
+        entry_cycles=np.zeros((terminals, max(router.injection_queue, 1)), i32),
         by_terminal=np.zeros((terminals, 8), i64),
         totals=np.zeros(at.TOTALS, i64),
         histograms=np.zeros((4, BINS), i64),
@@ -215,21 +223,23 @@ def build_arrays(
         **fifos,
         **_sources(traffic, router),
     )
-    engine.by_terminal[:, at.FINISHED] = -1
+    engine.by_terminal[:, at.LAST_ARRIVAL] = -1
     return engine, ports
 
 
-def _refuse_large(topology: Topology, program: HopProgram, router: Router, queues: int) -> None:
-    """Refuse what does not fit into the integers of the engine, and tables of other networks."""
-    if program.candidates > at.MOST_CHOICES:
+def _require_addressable(
+    topology: Topology, program: HopProgram, router: Router, queues: int
+) -> None:
+    """Check that rows and units fit into the integers of the engine, and a table to the network."""
+    if program.candidates > at.MAX_CANDIDATES:
         raise InputError(
             f"the routing gives up to {program.candidates} candidates, the engine's limit is "
-            f"{at.MOST_CHOICES}"
+            f"{at.MAX_CANDIDATES}"
         )
     if program.hop is follow:
         require_network(program, topology)
     units = max(router.capacity, router.fifo_units)
-    # the place of a unit in all buffers, or in all FIFOs, has 32 bits
+    # the index of a unit among all slots of buffers, or of FIFOs, has 32 bits
     if queues * units >= 2**31:
         name = "buffer_flits" if router.capacity >= router.fifo_units else "output_buffer_flits"
         raise InputError(
@@ -237,8 +247,12 @@ def _refuse_large(topology: Topology, program: HopProgram, router: Router, queue
         )
 
 
-def _fifo_arrays(router: Router, ports: Ports, room: Array, wheel: int) -> dict[str, Array]:
-    """Return the arrays of output FIFOs, and count their room in that behind each output."""
+def _fifo_arrays(router: Router, ports: Ports, room: Array, wheel_rows: int) -> dict[str, Array]:
+    """Return the arrays of output FIFOs. Updates `room`: adds their room to that of the buffers.
+
+    Injections have no FIFO. Without FIFOs at all, `space` is `room`: a unit that crosses the switch
+    goes to the buffer.
+    """
     size, count = router.fifo_units, ports.count * router.vcs
     channels = ports.of_channel[:, None] * router.vcs + np.arange(router.vcs)
     space = room[:count]
@@ -250,27 +264,31 @@ def _fifo_arrays(router: Router, ports: Ports, room: Array, wheel: int) -> dict[
     fifos = _rows(count if size else 1, at.FIFO)
     fifos["credits"] = router.capacity
     links = np.zeros(ports.count if size else 1, at.LINK)
-    links["sending"] = -1
+    links["sending_queue"] = -1
     words = (ports.count + 63) // 64
     return {
         "space": space,
         "fifos": fifos,
         "fifo_slots": np.zeros(max(count * size, 1), np.int32),
         "links": links,
-        "departures": np.zeros((wheel, words) if size else (1, 1), np.uint64),
+        "departures": np.zeros((wheel_rows, words) if size else (1, 1), np.uint64),
     }
 
 
 def _rows(count: int, kind: np.dtype[Any]) -> Array:
     """Return rows of zeros, the first at the beginning of a cache line."""
-    line = 64
-    memory = np.zeros(count * kind.itemsize + line, np.uint8)
-    offset = -memory.ctypes.data % line
+    line_bytes = 64
+    memory = np.zeros(count * kind.itemsize + line_bytes, np.uint8)
+    offset = -memory.ctypes.data % line_bytes
     return memory[offset : offset + count * kind.itemsize].view(kind)
 
 
 def _streams(seed: int, count: int, kind: int) -> Array:
-    """Return starting points of random streams, equal in both columns; uint64 (count, 2)."""
+    """Return the states of random streams; uint64 (count, 2).
+
+    Both columns are equal: a terminal has two streams with the same words, one to inject and one to
+    count ahead (`kernels.injection`).
+    """
     sequence = np.random.SeedSequence([seed, kind])
     states = sequence.generate_state(max(count, 1), np.uint64)[:count]
     return np.repeat(states[:, None], 2, axis=1)
@@ -294,32 +312,36 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
     flits, terminals = router.unit_flits, topology.num_terminals
     outputs = _rows(ports.count + terminals, at.OUTPUT)
     slow = _slowness(topology)
-    # a channel is free for every unit that its FIFOs have room for. The only queue of a way out
-    # is counted in time: a unit needs room for all its flits, including that of the leaving flit
-    room = max(router.output_buffer_flits - flits + 1, 0) if router.output_buffer_flits else 0
+    # 1. Outputs to channels. With FIFOs, units cross the switch while the FIFOs have room, whether
+    #    the channel is busy or not.
     delay = _link_delays(topology, router)
-    across = outputs[ports.of_channel]
-    # a slower channel delays the head, so that the next switch never sends missing flits
-    across["delay"] = delay + router.router_delay + np.ceil((flits - 1) * (slow - 1) - 1e-9)
-    across["busy"] = np.ceil(flits * slow - 1e-9)
-    across["slack"] = at.ALWAYS if router.output_buffer_flits else 0
-    across["hold"] = _hold(router, slow)
-    outputs[ports.of_channel] = across
+    channel_rows = outputs[ports.of_channel]
+    # A slower channel delays the head, so that the next switch never sends flits that have yet to
+    # come. Quotients of capacities are rounded, so 1e-9 keeps whole numbers of cycles.
+    channel_rows["delay"] = delay + router.router_delay + np.ceil((flits - 1) * (slow - 1) - 1e-9)
+    channel_rows["unit_cycles"] = np.ceil(flits * slow - 1e-9)
+    channel_rows["slack"] = at.UNLIMITED_SLACK if router.output_buffer_flits else 0
+    channel_rows["crossing_cycles"] = _crossing_cycles(router, slow)
+    outputs[ports.of_channel] = channel_rows
+    # 2. Injections, then ejections. The output queue of an ejection has no FIFO: it is counted in
+    #    cycles of work, one per flit. A unit needs room for all its flits, and the flit that leaves
+    #    in this cycle makes room: with a queue of 8 flits and units of 4, the slack is 5 cycles.
+    slack = max(router.output_buffer_flits - flits + 1, 0) if router.output_buffer_flits else 0
     outputs["delay"][ports.of_terminal] = router.injection_delay + router.router_delay
-    outputs["busy"][ports.of_terminal] = flits
-    outputs["busy"][ports.count :] = flits
-    outputs["slack"][ports.count :] = room
-    outputs["hold"][ports.count :] = _hold(router, np.ones(terminals))
-
+    outputs["unit_cycles"][ports.of_terminal] = flits
+    outputs["unit_cycles"][ports.count :] = flits
+    outputs["slack"][ports.count :] = slack
+    outputs["crossing_cycles"][ports.count :] = _crossing_cycles(router, np.ones(terminals))
+    # 3. Inputs.
     inputs = _rows(ports.count, at.INPUT)
-    inputs["queue"] = np.arange(ports.count) * router.vcs
+    inputs["first_queue"] = np.arange(ports.count) * router.vcs
     inputs["switch"][ports.of_channel] = topology.channel_target
     inputs["switch"][ports.of_terminal] = topology.terminal_switch
     inputs["channel"][ports.of_channel] = np.arange(topology.num_channels)
     inputs["channel"][ports.of_terminal] = -1 - np.arange(terminals)
-    inputs["from_"][ports.of_channel] = topology.channel_source
-    inputs["from_"][ports.of_terminal] = -1
-    # both directions are equally long
+    inputs["upstream_switch"][ports.of_channel] = topology.channel_source
+    inputs["upstream_switch"][ports.of_terminal] = -1
+    # A credit returns over a channel of the same length as the one that the unit came over.
     inputs["credit_delay"] = router.credit_delay
     inputs["credit_delay"][ports.of_channel] += np.maximum(delay - router.link_delay, 0)
     inputs["ring_next"] = -1
@@ -329,7 +351,11 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
 
 
 def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
-    """Return the cycles that a flit takes over each channel."""
+    """Return the cycles that a flit takes over each channel; int32, shape (C,).
+
+    They are the channel's latency, at least 1, if it has one and `cycle_seconds` is set; otherwise
+    `link_delay`.
+    """
     delay = np.full(topology.num_channels, router.link_delay, np.int32)
     if router.cycle_seconds > 0:
         cycles = np.ceil(topology.channel_latency / router.cycle_seconds - 1e-9)
@@ -343,40 +369,57 @@ def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
     return delay
 
 
-def _hold(router: Router, slow: Float64Array) -> Int64Array:
-    """Return the cycles that a unit occupies its input port."""
+def _crossing_cycles(router: Router, slow: Float64Array) -> Int64Array:
+    """Return the cycles that a unit occupies its input port, by output channel.
+
+    `slow` are the cycles that a flit takes on each channel.
+    """
     flits = router.unit_flits
     if router.output_buffer_flits == 0:
-        hold = np.ceil((flits - 1) * slow - 1e-9) + 1
+        # at the speed of the channel, until its last flit has left the port
+        crossing = np.ceil((flits - 1) * slow - 1e-9) + 1
     elif flits < router.speedup:
-        hold = np.zeros(len(slow))
+        # less than a cycle: further units may cross in the same one
+        crossing = np.zeros(len(slow))
     else:
-        hold = np.full(len(slow), -(-flits // router.speedup))
-    cycles: Int64Array = hold.astype(np.int64)
+        crossing = np.full(len(slow), -(-flits // router.speedup))  # rounded up
+    cycles: Int64Array = crossing.astype(np.int64)
     return cycles
 
 
-def _wheel_rows(inputs: Array, outputs: Array, router: Router) -> int:
-    """Return the cycles of a turn of the wheels: a power of two above every delay."""
-    longest = {name: int(outputs[name].max(initial=1)) for name in ("delay", "busy", "hold")}
+def _count_wheel_rows(inputs: Array, outputs: Array, router: Router) -> int:
+    """Return the number of rows of the wheels: a power of two above every delay of an event.
+
+    With fewer rows than cycles until an event, it would come a turn of the wheel too soon. A power
+    of two, so that ``cycle & (rows - 1)`` is the row.
+    """
+    longest = {
+        name: int(outputs[name].max(initial=1))
+        for name in ("delay", "unit_cycles", "crossing_cycles")
+    }
     slack = outputs["slack"]
-    longest["slack"] = int(slack[slack < at.ALWAYS].max(initial=1))
-    credit = longest["hold"] + int(inputs["credit_delay"].max(initial=1))
-    needed = max(sum(longest.values()), credit) + 8 + 2 * router.speedup
+    longest["slack"] = int(slack[slack < at.UNLIMITED_SLACK].max(initial=1))
+    longest_credit = longest["crossing_cycles"] + int(inputs["credit_delay"].max(initial=1))
+    needed = max(sum(longest.values()), longest_credit) + 8 + 2 * router.speedup
     return 1 << max(needed - 1, 1).bit_length()
 
 
 def _sender_rows(topology: Topology, router: Router, ports: Ports) -> Array:
+    """Return who sends to each queue: the switch upstream, or −1 − terminal."""
     switch = np.empty(ports.count, np.int32)
     switch[ports.of_channel] = topology.channel_source
     switch[ports.of_terminal] = -1 - np.arange(topology.num_terminals)
     rows = _rows(ports.count * router.vcs, at.SENDER)
     rows["switch"] = np.repeat(switch, router.vcs)
-    rows["wait_first"] = -1
+    rows["first_waiter"] = -1
     return rows
 
 
 def _terminal_rows(topology: Topology, ports: Ports, traffic: OfferedTraffic) -> Array:
+    """Return the terminals. Their first messages are due in cycle 0 in a closed loop.
+
+    In open loop `first_messages` draws when they are due.
+    """
     rows = _rows(topology.num_terminals, at.TERMINAL)
     rows["due"] = -1
     rows["port"] = ports.of_terminal
@@ -390,88 +433,102 @@ def _settings(
     program: HopProgram,
     router: Router,
     traffic: OfferedTraffic,
-    wheel: int,
+    wheel_rows: int,
     ports: Ports,
     seed: int,
 ) -> Array:
-    """Return the numbers of a run that kernels read, at the places ``at.S_...``."""
+    """Return the numbers of a run that kernels read, at the indices ``at.S_...``."""
     setting = np.zeros(at.SETTINGS, np.int64)
-    setting[at.S_WHEEL_MASK] = wheel - 1
+    setting[at.S_WHEEL_MASK] = wheel_rows - 1
     setting[at.S_SOURCE_MASK] = SOURCE_WHEEL - 1
-    setting[at.S_EJECTIONS] = ports.count
-    setting[at.S_FAR] = ports.count * router.vcs > _NEAR_QUEUES
-    setting[at.S_TIES] = _streams(seed, 1, 2)[0, 0].view(np.int64)
+    setting[at.S_FIRST_EJECTION] = ports.count
+    setting[at.S_PREFETCH] = ports.count * router.vcs > _NEAR_QUEUES
+    setting[at.S_TIE_SEED] = _streams(seed, 1, _TIE_STREAM)[0, 0].view(np.int64)
 
     setting[at.S_VCS] = router.vcs
     setting[at.S_CAPACITY] = router.capacity
-    setting[at.S_FIFO] = router.fifo_units
-    setting[at.S_UNITS] = router.units_per_packet
+    setting[at.S_FIFO_UNITS] = router.fifo_units
+    setting[at.S_UNITS_PER_PACKET] = router.units_per_packet
     setting[at.S_UNIT_FLITS] = router.unit_flits
     setting[at.S_SPEEDUP] = router.speedup
     setting[at.S_PRIORITY] = ("round-robin", "random", "age").index(router.priority)
+    # until the arrival of the last flit, one per cycle
     setting[at.S_EJECT_DELAY] = router.ejection_delay + router.unit_flits - 1
     setting[at.S_QUEUE_LIMIT] = router.injection_queue
 
     setting[at.S_MESSAGE_PACKETS] = traffic.message_packets
     setting[at.S_IN_ORDER] = traffic.in_order
-    setting[at.S_CLOSED] = isinstance(traffic, ClosedLoop)
-    # a closed loop lists its targets, so nothing is drawn again
+    setting[at.S_CLOSED_LOOP] = isinstance(traffic, ClosedLoop)
+    # a closed loop lists its targets, so a terminal that is its own target is not drawn again
     setting[at.S_TO_SELF] = isinstance(traffic, ClosedLoop) or traffic.demand.to_self
 
-    setting[at.S_CLASSES] = program.vc_classes
+    setting[at.S_PHASE_CLASSES] = program.vc_classes
     setting[at.S_PHASES] = program.phases
-    setting[at.S_ONE_VC] = class_rows(program, router.vcs)[:, 1].max() == 1
+    setting[at.S_ONE_VC_CLASSES] = class_rows(program, router.vcs)[:, at.VC_COUNT].max() == 1
     setting[at.S_MAX_CANDIDATES] = program.candidates
+    # 2**30 hops: no limit
     setting[at.S_MAX_HOPS] = 2**30 if program.max_hops is None else program.max_hops
-    setting[at.S_OCCUPANCY] = program.by_occupancy
+    setting[at.S_BY_OCCUPANCY] = program.by_occupancy
     setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
-    setting[at.S_FIXED] = program.fixed
-    setting[at.S_AGAIN] = _repetition(program, router)
+    setting[at.S_FIXED_CANDIDATES] = program.fixed
+    setting[at.S_REPEAT] = _repeat_mode(program, router)
     setting[at.S_KEEPS_STATE] = program.keeps_state
-    # in cycles: a packet takes that many to cross a channel
+    # in cycles: the fastest channels take a cycle per flit
     setting[at.S_ESCAPE_WAIT] = min(program.escape_wait * router.packet_flits, at.MOST_ESCAPE_WAIT)
-    setting[at.S_WAITING] = ports.count * router.vcs if program.waiting else -1
-    # `RouteTable` has checked its paths
-    setting[at.S_FOLLOWS] = program.hop is follow
-    setting[at.S_CHECKS] = program.hop is not follow or program.inject is not None
+    setting[at.S_WAITING_ROW] = ports.count * router.vcs if program.waiting else -1
+    # `RouteTable` has checked its paths, and only inject could still set a waypoint
+    setting[at.S_TABLE_ROUTED] = program.hop is follow
+    setting[at.S_CHECK_CANDIDATES] = program.hop is not follow or program.inject is not None
     return setting
 
 
-def _repetition(program: HopProgram, router: Router) -> int:
-    """Return what the engine repeats while a packet waits."""
+def _repeat_mode(program: HopProgram, router: Router) -> int:
+    """Return what the engine repeats while a packet waits: ``at.ROUTE_ONCE`` …, see there."""
+    # 1. Nothing, if the program asks for nothing. Nor if another call of hop gave the same
+    #    candidates, and switch allocation chooses among those with room in any case.
     if not program.again or (program.fixed and program.ranking == "room"):
-        return at.ONCE
+        return at.ROUTE_ONCE
+    # 2. The call of hop, if its candidates may differ, or may become more with time: escapes join
+    #    after a wait.
     if not program.fixed or program.ranking != "best":
-        return at.CALL_AGAIN
-    # elsewhere the queue of a candidate without room may grow, so that another one becomes the best
-    steady = router.units_per_packet == 1 and not program.bubble
-    # waiting flits follow from decisions in every cycle
-    return at.RANK_ON_CHANGE if steady and not program.waiting else at.RANK_AGAIN
+        return at.ROUTE_EACH_CYCLE
+    # 3. The choice of the best. To examine a packet only on changes, the queue of a candidate
+    #    without room must not grow: another candidate would become the best unnoticed. It grows
+    #    under wormhole switching (by body flits of the packet that holds it) and under bubble flow
+    #    control (by packets along the ring, which need less room).
+    full_queues_stay = router.units_per_packet == 1 and not program.bubble
+    # Waiting flits are counted by decisions of every cycle.
+    if full_queues_stay and not program.waiting:
+        return at.RANK_ON_CHANGE
+    return at.RANK_EACH_CYCLE
 
 
 def _sources(traffic: OfferedTraffic, router: Router) -> dict[str, Array]:
-    """Return the arrays for the traffic of terminals."""
+    """Return the arrays from which terminals draw their messages, or in which they list them."""
     if isinstance(traffic, ClosedLoop):
         messages = traffic.messages
         return {
-            "gap": np.zeros(traffic.terminals),
+            "gap_scale": np.zeros(traffic.terminals),
             "part_start": np.array(messages.start),
-            "part_upto": np.zeros(1),
+            "part_cumulative": np.zeros(1),
             "part_set": np.zeros(1, np.int32),
             "set_start": np.zeros(1, np.int64),
             "members": np.array(messages.target) if len(messages.target) else np.zeros(1, np.int32),
         }
     demand = traffic.demand
+    # 1. Probability of a message in a cycle, and the scale of the gaps between two (`next_gap`). A
+    #    scale of 0 is a message in every cycle; terminals without messages never use theirs.
     chance = traffic.load * demand.rate / (router.packet_flits * traffic.message_packets)
     with np.errstate(divide="ignore"):
-        gap = np.where(chance < 1, 1 / np.log1p(-np.minimum(chance, 1)), 0.0)
-    upto = np.cumsum(demand.part_share)
-    source = np.repeat(np.arange(len(demand.rate)), np.diff(demand.part_start))
-    before = np.concatenate(([0.0], upto))[demand.part_start[source]]
+        gap_scale = np.where(chance < 1, 1 / np.log1p(-np.minimum(chance, 1)), 0.0)
+    # 2. Cumulative shares of all parts, less those of the terminals before.
+    cumulative = np.cumsum(demand.part_share)
+    terminal = np.repeat(np.arange(len(demand.rate)), np.diff(demand.part_start))
+    before = np.concatenate(([0.0], cumulative))[demand.part_start[terminal]]
     return {
-        "gap": np.where(chance > 0, gap, 0.0),
+        "gap_scale": np.where(chance > 0, gap_scale, 0.0),
         "part_start": np.array(demand.part_start),
-        "part_upto": upto - before,
+        "part_cumulative": cumulative - before,
         "part_set": np.array(demand.part_set),
         "set_start": np.array(demand.set_start),
         "members": np.array(demand.members),

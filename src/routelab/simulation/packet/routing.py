@@ -7,6 +7,7 @@ from typing import Any
 from routelab.api import EngineCase, HopProgram, RouteTable, needed_classes
 from routelab.registry.requirements import require_support
 from routelab.routing.table_program import table_program
+from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.layout import class_rows, unsupported_reason
 from routelab.simulation.packet.router import Router
 
@@ -14,7 +15,9 @@ from routelab.simulation.packet.router import Router
 def make_packet_program(
     case: EngineCase, router: Router, proof_states: int = 0
 ) -> tuple[HopProgram, RouteTable | None, dict[str, Any]]:
-    """Make the program of a routing and check it under the flow control of the routers.
+    """Return the program of a routing, and the verdict of the deadlock checker on these routers.
+
+    A routing of whole paths becomes a program that follows its table.
 
     Parameters
     ----------
@@ -52,34 +55,38 @@ def make_packet_program(
     verdict = case.check_deadlock(
         router.vcs,
         switching=router.switching,
+        # a buffer under wormhole switching may be shorter than a packet
         packets_per_buffer=max(router.buffer_flits // router.packet_flits, 1),
         max_states=proof_states or None,
     )
-    return program, table, {**verdict, **_channels(program, router)}
+    return program, table, {**verdict, **_virtual_channel_facts(program, router)}
 
 
 def penalty_warning(program: HopProgram, router: Router) -> str:
     """Return a warning if a penalty exceeds what a queue can hold; empty if none does.
 
-    A packet that waits for its best candidate compares penalties with queues: it never takes a
-    penalty that exceeds the longest queue.
+    A packet that waits for its best candidate takes a hop with a penalty only if the queues of the
+    hops without penalty are longer than that. So it never takes a penalty above the longest queue.
     """
     if program.ranking == "room" or not program.by_occupancy:
         return ""
-    most_vcs = int(class_rows(program, router.vcs)[:, 1].max())
-    unit, held = router.unit_flits, most_vcs * (router.capacity + router.fifo_units)
-    # as routing functions round
-    if (program.detour_penalty + unit // 2) // unit <= held:
+    max_vcs = int(class_rows(program, router.vcs)[:, at.VC_COUNT].max())
+    unit_flits = router.unit_flits
+    longest_queue = max_vcs * (router.capacity + router.fifo_units)
+    # in units, rounded to the nearest as routing functions do
+    penalty_units = (program.detour_penalty + unit_flits // 2) // unit_flits
+    if penalty_units <= longest_queue:
         return ""
     return (
         f"the penalty of {program.detour_penalty} flits is larger than the longest queue, "
-        f"{held * unit} flits: packets never choose hops with it instead of hops without penalty. "
-        "Increase buffer_flits or output_buffer_flits, or lower the penalty"
+        f"{longest_queue * unit_flits} flits: packets never choose hops with it instead of hops "
+        "without penalty. Increase buffer_flits or output_buffer_flits, or lower the penalty"
     )
 
 
-def _channels(program: HopProgram, router: Router) -> dict[str, Any]:
-    used = int(class_rows(program, router.vcs)[:, 1].sum())
+def _virtual_channel_facts(program: HopProgram, router: Router) -> dict[str, Any]:
+    """Return the flow control, and how many virtual channels the program needs, uses and leaves."""
+    used = int(class_rows(program, router.vcs)[:, at.VC_COUNT].sum())
     return {
         "flow_control": "bubble" if program.bubble else "plain",
         "virtual_channels": needed_classes(program),

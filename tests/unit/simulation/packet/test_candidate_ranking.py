@@ -32,13 +32,13 @@ QUEUE = 5
 
 
 @njit
-def rank(places, now):
-    rank_candidates(engine_at(places), 0, QUEUE, now)
+def rank(addresses, now):
+    rank_candidates(engine_at(addresses), 0, QUEUE, now)
 
 
 @njit
-def change(places, now):
-    return next_change(engine_at(places), 0, QUEUE, now)
+def change(addresses, now):
+    return next_change(engine_at(addresses), 0, QUEUE, now)
 
 
 def ranked(count, lanes, seed):
@@ -49,12 +49,12 @@ def ranked(count, lanes, seed):
     traffic = OpenLoop(Demand.uniform(TORUS, ""), 0.5)
     simulation = Simulation(TORUS, PROGRAM, router, traffic, seed=seed)
     engine, random = simulation._engine, np.random.default_rng(seed)
-    engine.queues["choices"][QUEUE] = count
+    engine.queues["num_candidates"][QUEUE] = count
     rows = engine.candidates[QUEUE * 200 : QUEUE * 200 + count]
     classes = len(engine.queues) // lanes
-    rows["first"] = lanes * random.integers(0, classes, count)
-    rows["out"] = rows["first"] // router.vcs
-    rows["kind"] = lanes << at.NUM_VCS | 1
+    rows["first_queue"] = lanes * random.integers(0, classes, count)
+    rows["out_port"] = rows["first_queue"] // router.vcs
+    rows["vc_request"] = lanes << at.VCS_SHIFT | 1
     rows["penalty"] = random.integers(0, 3, count)
     queues = len(engine.queues)
     engine.room["credits"][:queues] = engine.room["capacity"][:queues]
@@ -64,7 +64,7 @@ def ranked(count, lanes, seed):
 
 
 def cost_of(engine, row, lanes):
-    room = engine.room[row["first"] : row["first"] + lanes]
+    room = engine.room[row["first_queue"] : row["first_queue"] + lanes]
     return int(row["penalty"] + (room["capacity"] - room["credits"]).sum())
 
 
@@ -76,24 +76,28 @@ def test_rankings_are_those_of_a_naive_twin(count, lanes, seed, now):
     costs = [cost_of(engine, row, lanes) for row in rows]
     chosen = rows[0]
     for ties, k in enumerate(np.flatnonzero(np.array(costs) == min(costs))):
-        place = (now * len(engine.queues) + QUEUE) * at.MOST_CHOICES + ties
+        place = (now * len(engine.queues) + QUEUE) * at.MAX_CANDIDATES + ties
         with np.errstate(over="ignore"):
-            word = word_after(np.uint64((int(engine.setting[at.S_TIES]) + int(place)) % 2**64))
+            word = word_after(np.uint64((int(engine.setting[at.S_TIE_SEED]) + int(place)) % 2**64))
         if ties == 0 or pick_word(word, np.uint64(ties + 1)) == 0:
             chosen = rows[k]
-    rank(simulation._places, now)
-    assert engine.queues[QUEUE][["out", "first"]].tolist() == chosen[["out", "first"]].tolist()
+    rank(simulation._addresses, now)
+    assert (
+        engine.queues[QUEUE][["out_port", "first_queue"]].tolist()
+        == chosen[["out_port", "first_queue"]].tolist()
+    )
 
     # some queues become longer before the packet stalls
-    longer = rows["first"][random.random(count) < random.choice([0, 0.3, 1])]
+    longer = rows["first_queue"][random.random(count) < random.choice([0, 0.3, 1])]
     engine.room["credits"][np.unique(longer)] -= 1
     costs = [cost_of(engine, row, lanes) for row in rows]
+    idle_at = engine.outputs["free_at"] - engine.outputs["slack"]
     times = [
-        max(now + 1, engine.outputs["free_at"][row["out"]] - engine.outputs["slack"][row["out"]])
+        max(now + 1, idle_at[row["out_port"]])
         for row, cost in zip(rows, costs, strict=True)
         if cost == min(costs)
-        and (engine.space["credits"][row["first"] : row["first"] + lanes] > 0).any()
+        and (engine.space["credits"][row["first_queue"] : row["first_queue"] + lanes] > 0).any()
     ]
-    engine.watches["lowest"][QUEUE] = rows["penalty"].min()
-    assert change(simulation._places, now) == min(times, default=-1)
-    assert engine.watches["most"][QUEUE] == min(costs) - rows["penalty"].min()
+    engine.watches["least_penalty"][QUEUE] = rows["penalty"].min()
+    assert change(simulation._addresses, now) == min(times, default=-1)
+    assert engine.watches["max_units"][QUEUE] == min(costs) - rows["penalty"].min()

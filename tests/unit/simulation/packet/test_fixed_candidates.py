@@ -58,10 +58,10 @@ def test_results_are_those_of_ranking_in_every_cycle(case, priority):
     topology, program, router, load, seed = case
     router = router.model_copy(update={"priority": priority})
     results = []
-    for again in (at.RANK_ON_CHANGE, at.RANK_AGAIN):
+    for again in (at.RANK_ON_CHANGE, at.RANK_EACH_CYCLE):
         simulation = running(topology, program, router, load, seed)
-        assert simulation._engine.setting[at.S_AGAIN] == at.RANK_ON_CHANGE
-        simulation._engine.setting[at.S_AGAIN] = again
+        assert simulation._engine.setting[at.S_REPEAT] == at.RANK_ON_CHANGE
+        simulation._engine.setting[at.S_REPEAT] = again
         simulation.run(400)
         results.append(numbers(simulation.counts()))
     assert results[0] == results[1]
@@ -74,9 +74,9 @@ def test_a_switch_watches_what_its_stalled_queues_watch(case):
     engine = simulation._engine
     for _ in range(40):
         simulation.run(5)
-        for queue in np.flatnonzero(engine.queues["waiting"] == 2):
+        for queue in np.flatnonzero(engine.queues["wait_state"] == at.STALLED):
             watch, port = engine.watches[queue], engine.queues["port"][queue]
-            assert (watch["near"] | watch["far"]) & ~engine.watched[
+            assert (watch["low_penalty_bits"] | watch["high_penalty_bits"]) & ~engine.watched_bits[
                 engine.inputs["switch"][port]
             ] == 0
 

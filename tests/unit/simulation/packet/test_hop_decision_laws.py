@@ -76,7 +76,7 @@ def test_a_run_of_restless_packets_ends_empty(case, seed, data):
     room = audit(simulation)
     assert np.all(room[:, :, 0] == router.capacity)
     channels = topology.num_channels
-    waiting = simulation._engine.public[-channels - 1 : -1]
+    waiting = simulation._engine.visible_queues[-channels - 1 : -1]
     assert not waiting[:, 0].any()
     assert simulation.counts().latency.total == sum(map(len, lists))
 

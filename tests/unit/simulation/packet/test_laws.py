@@ -78,7 +78,7 @@ def test_zero_load_latency_to_the_cycle(hops, router, delays):
 
 def queued_units(simulation):
     """The queue of every virtual channel of every output, as routing functions read it."""
-    rows, vcs = simulation._engine.public, simulation.router.vcs
+    rows, vcs = simulation._engine.visible_queues, simulation.router.vcs
     ports = simulation._ports.of_channel
     queues = (ports[:, None] * vcs + np.arange(vcs)).reshape(-1)
     queued = rows[queues, CAPACITY] - rows[queues, CREDITS]
@@ -126,7 +126,7 @@ def test_credits_go_to_the_sender_of_their_queue(table, data):
     # the sender follows from the queue's port, whose rows no credit touches
     engine = simulation._engine
     ports = engine.inputs[engine.queues["port"]]
-    sender = np.where(ports["from_"] >= 0, ports["from_"], ports["channel"])
+    sender = np.where(ports["upstream_switch"] >= 0, ports["upstream_switch"], ports["channel"])
     np.testing.assert_array_equal(engine.senders["switch"], sender)
     simulation.run(50)
     np.testing.assert_array_equal(engine.senders["switch"], sender)

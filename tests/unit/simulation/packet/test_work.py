@@ -63,8 +63,8 @@ def test_a_unit_alone_in_an_output_fifo_needs_no_slot():
 
 
 @njit
-def collect_scheduled(places, now):
-    return cycle._collect_scheduled(engine_at(places), now)
+def collect_scheduled(addresses, now):
+    return cycle._collect_scheduled(engine_at(addresses), now)
 
 
 @cache
@@ -87,6 +87,6 @@ def test_exactly_the_queues_of_a_cycle_are_collected_in_order(queues):
     assert len(engine.queues) == QUEUES
     for queue in queues:
         engine.scheduled[5, queue // 64] |= np.uint64(1) << np.uint64(queue % 64)
-    count = collect_scheduled(simulation._places, 5)
+    count = collect_scheduled(simulation._addresses, 5)
     assert engine.active["queue"][:count].tolist() == sorted(queues)
     assert not engine.scheduled.any()

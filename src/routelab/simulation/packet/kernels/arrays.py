@@ -28,7 +28,7 @@ class Engine(NamedTuple):
     setting: Any
     """int64 (SETTINGS,)"""
     classes: Any
-    """int32 (classes of all phases, 3): first virtual channel, number, whether under bubble"""
+    """int32 (classes of all phases, 3): columns FIRST_VC, VC_COUNT, UNDER_BUBBLE"""
     tables: Any
     """int32, of the algorithm, read-only"""
     reals: Any
@@ -45,47 +45,47 @@ class Engine(NamedTuple):
     fifos: Any
     """FIFO (Q,), if outputs have FIFOs"""
     fifo_slots: Any
-    """int32 (Q * S_FIFO,): packets of the units in the FIFOs behind the front ones"""
+    """int32 (Q * S_FIFO_UNITS,): packets of the units in the FIFOs behind the front ones"""
     watches: Any
     """WATCH (Q,)"""
     links: Any
     """LINK (N,), if outputs have FIFOs"""
     departures: Any
     """uint64 (W, words of N bits): channels that may take a unit from a FIFO, by cycle"""
-    public: Any
-    """int32 (…, 2): `room` for routing functions"""
-    more: Any
-    """QUEUE_MORE (Q,)"""
+    visible_queues: Any
+    """int32 (…, 2): the memory of `room` as routing functions see it"""
+    queue_extra: Any
+    """QUEUE_EXTRA (Q,)"""
     inputs: Any
     """INPUT (N,)"""
     outputs: Any
     """OUTPUT (N + T,): channels and injections by their input port, then ejections"""
     slots: Any
     """SLOT (Q * K,)"""
-    crossed: Any
+    units_received: Any
     """int32 (Q,): units that came in since the last reset"""
-    decided: Any
+    awaited_channel: Any
     """int32 (Q,) if waiting flits are counted: 1 + the channel that the front unit waits for"""
-    tried: Any
+    first_tried: Any
     """int32 (Q,) if candidates change: 1 + the cycle in which the front was first examined"""
     class_of: Any
     """int32 (V,): class of each virtual channel"""
     candidates: Any
-    """CANDIDATE (Q * most,)"""
+    """CANDIDATE (Q * S_MAX_CANDIDATES,)"""
     packets: Any
-    """PACKET (most packets,)"""
+    """PACKET (max packets,)"""
     states: Any
-    """int32 (most packets, 16): `packets` for routing functions"""
+    """int32 (max packets, 16): the memory of `packets` as routing functions see it"""
     free_packets: Any
-    """int32, stack"""
+    """int32, stack of rows of `packets` whose packets have arrived"""
     terminals: Any
     """TERMINAL (T,)"""
     messages: Any
-    """MESSAGE (most messages,)"""
+    """MESSAGE (max messages,)"""
     free_messages: Any
-    """int32, stack"""
+    """int32, stack of rows of `messages` that have arrived"""
     arrived: Any
-    """uint64 (most messages, words): bits of the arrived packets, for in-order delivery"""
+    """uint64 (max messages, words): bits of the arrived packets, for in-order delivery"""
     switch_ports: Any
     """int32 (S + 1,): ports of each switch"""
     port_of_channel: Any
@@ -100,34 +100,35 @@ class Engine(NamedTuple):
     """uint64 (words of Q bits,): queues that wait for one of several virtual channels"""
     num_stalled: Any
     """int32 (S,): number of stalled queues"""
-    watched: Any
+    watched_bits: Any
     """uint64 (S,): bits that stalled queues watch, and perhaps more"""
     active: Any
-    """WORK (Q + 1,): scratch: queues at work, and a row that may be overwritten"""
+    """ACTIVE_QUEUE (Q + 1,): scratch: queues examined in this cycle, and a row to overwrite"""
     proposals: Any
     """PROPOSAL (N,): scratch"""
-    out: Any
-    """int32 (most candidates, 3): scratch of hop"""
+    hop_out: Any
+    """int32 (max candidates, 3): candidates that hop writes, columns HOP_CHANNEL …"""
     random: Any
     """uint64 (1, 1)"""
     source_random: Any
     """uint64 (T, 2): streams of the generation, at the last use and at the last count"""
-    gap: Any
+    gap_scale: Any
     """float64 (T,): 1 / log(1 - probability of a message in a cycle)"""
-    known: Any
-    """int32 (T, 2): cycle of the next message to count (−1: never), number of those before"""
-    left_at: Any
-    """int32 (T, injection queue): cycles in which the last packets entered"""
+    counted: Any
+    """int32 (T, 2): generation of the next message to count (cycle; −1: never), number of those
+    before; columns NEXT_GENERATION, NUM_GENERATED"""
+    entry_cycles: Any
+    """int32 (T, injection queue): cycles of the last injections, packet k in column k mod length"""
     part_start: Any
-    """int64 (T + 1,)"""
-    part_upto: Any
-    """float64: cumulative shares"""
+    """int64 (T + 1,): first part of each terminal's demand; closed loops: its first message"""
+    part_cumulative: Any
+    """float64 (parts,): cumulative shares of a terminal's parts"""
     part_set: Any
-    """int32"""
+    """int32 (parts,): set of terminals, one of which is drawn"""
     set_start: Any
-    """int64"""
+    """int64 (sets + 1,): first member of each set"""
     members: Any
-    """int32"""
+    """int32: members of all sets; closed loops: targets of all messages"""
     by_terminal: Any
     """int64 (T, 8)"""
     totals: Any
@@ -139,13 +140,13 @@ class Engine(NamedTuple):
 
 
 def _example() -> Engine:
-    """Return an example with all types."""
+    """Return an engine of small arrays, whose types are those of every engine."""
     i32, i64 = np.int32, np.int64
     rows = np.zeros((1, 16), i32)
     line, long = np.zeros(1, i32), np.zeros(1, i64)
     bits, words = np.zeros((1, 1), np.uint64), np.zeros(1, np.uint64)
     reals = np.zeros(1)
-    # as hop functions get them: helpers that both call are compiled once
+    # read-only, as hop functions get them: helpers that both call are compiled once
     tables = np.zeros(1, i32)
     tables.setflags(write=False)
     return Engine(
@@ -162,14 +163,14 @@ def _example() -> Engine:
         watches=np.zeros(1, at.WATCH),
         links=np.zeros(1, at.LINK),
         departures=bits,
-        public=rows,
-        more=np.zeros(1, at.QUEUE_MORE),
+        visible_queues=rows,
+        queue_extra=np.zeros(1, at.QUEUE_EXTRA),
         inputs=np.zeros(1, at.INPUT),
         outputs=np.zeros(1, at.OUTPUT),
         slots=np.zeros(1, at.SLOT),
-        crossed=line,
-        decided=line,
-        tried=line,
+        units_received=line,
+        awaited_channel=line,
+        first_tried=line,
         class_of=line,
         candidates=np.zeros(1, at.CANDIDATE),
         packets=np.zeros(1, at.PACKET),
@@ -186,17 +187,17 @@ def _example() -> Engine:
         sources=bits,
         stalled=words,
         num_stalled=line,
-        watched=words,
-        active=np.zeros(1, at.WORK),
+        watched_bits=words,
+        active=np.zeros(1, at.ACTIVE_QUEUE),
         proposals=np.zeros(1, at.PROPOSAL),
-        out=rows,
+        hop_out=rows,
         random=bits,
         source_random=bits,
-        gap=reals,
-        known=rows,
-        left_at=rows,
+        gap_scale=reals,
+        counted=rows,
+        entry_cycles=rows,
         part_start=long,
-        part_upto=reals,
+        part_cumulative=reals,
         part_set=line,
         set_start=long,
         members=line,
@@ -220,7 +221,7 @@ class EngineType(types.Type):
 
 
 ENGINE = EngineType()
-PLACES = types.Array(types.int64, 2, "C")
+ADDRESSES = types.Array(types.int64, 2, "C")
 HOP_POINTER = types.FunctionType(HOP)
 INJECT_POINTER = types.FunctionType(INJECT)
 
@@ -241,49 +242,55 @@ class _EngineFields(AttributeTemplate):
 
 @lower_getattr_generic(EngineType)
 def _array_of(context: Any, builder: Any, kind: EngineType, table: Any, name: str) -> Any:
-    """Emit an array of an engine; its address and lengths never change."""
-    never = builder.module.add_metadata([])
+    """Emit an array of an engine, for `engine.name` in compiled code.
 
-    def number(column: int) -> Any:
-        place = ir.Constant(ir.IntType(32), _COLUMNS * list(_TYPES).index(name) + column)
-        value = builder.load(builder.gep(table, [place]))
-        value.set_metadata("invariant.load", never)
+    `table` points to the addresses and lengths of all arrays (`array_addresses`). They never change
+    while compiled code runs, so LLVM may load each of them once.
+    """
+    no_operands = builder.module.add_metadata([])
+
+    def load_number(column: int) -> Any:
+        """Load a column of the array's row of the table: address, first or second length."""
+        index = ir.Constant(ir.IntType(32), _COLUMNS * list(_TYPES).index(name) + column)
+        value = builder.load(builder.gep(table, [index]))
+        value.set_metadata("invariant.load", no_operands)
         return value
 
     array = _TYPES[name]
     view = make_array(array)(context, builder)
-    size = context.get_abi_sizeof(context.get_data_type(array.dtype))
-    lengths = [number(1 + k) for k in range(array.ndim)]
-    steps = [ir.Constant(ir.IntType(64), size)]
+    item_bytes = context.get_abi_sizeof(context.get_data_type(array.dtype))
+    lengths = [load_number(1 + k) for k in range(array.ndim)]
+    strides = [ir.Constant(ir.IntType(64), item_bytes)]
     if array.ndim == 2:
-        steps.insert(0, builder.mul(lengths[1], steps[0]))
+        strides.insert(0, builder.mul(lengths[1], strides[0]))
     populate_array(
         view,
-        data=builder.inttoptr(number(0), view.data.type),
+        data=builder.inttoptr(load_number(0), view.data.type),
         shape=cgutils.pack_array(builder, lengths),
-        strides=cgutils.pack_array(builder, steps),
-        itemsize=ir.Constant(ir.IntType(64), size),
+        strides=cgutils.pack_array(builder, strides),
+        itemsize=ir.Constant(ir.IntType(64), item_bytes),
         meminfo=None,
     )
     return view._getvalue()
 
 
 @intrinsic
-def engine_at(context, places):
-    """Return the engine whose arrays are at places (`places_of`); they must exist."""
+def engine_at(context, addresses):
+    """Return the engine whose arrays are at `addresses` (`array_addresses`); they must exist."""
 
     def emit(code, builder, signature, values):
         view = make_array(signature.args[0])(code, builder, values[0])
         return view.data
 
-    return ENGINE(places), emit
+    return ENGINE(addresses), emit
 
 
 @intrinsic
-def row_of(context, rows, place):
+def row_of(context, rows, index):
     """Return a row of a two-dimensional array, as an array of one row.
 
-    It must exist: a slice would find out, which takes longer than many a routing function.
+    The row must exist. Unlike a slice, this does not check the bounds: the check takes longer than
+    many a routing function.
     """
 
     def emit(code, builder, signature, values):
@@ -303,14 +310,15 @@ def row_of(context, rows, place):
     return rows(rows, types.intp), emit
 
 
-def places_of(engine: Engine) -> NDArray[np.int64]:
+def array_addresses(engine: Engine) -> NDArray[np.int64]:
     """Return address and lengths of every array; shape (arrays, 3).
 
-    The arrays must exist as long as compiled functions use the places.
+    The arrays must exist as long as compiled functions use the addresses. An array of another type
+    than compiled functions expect is a TypeError: they would read it wrongly.
     """
-    places = np.zeros((len(engine), _COLUMNS), np.int64)
-    for row, (name, array) in zip(places, engine._asdict().items(), strict=True):
+    addresses = np.zeros((len(engine), _COLUMNS), np.int64)
+    for row, (name, array) in zip(addresses, engine._asdict().items(), strict=True):
         if typeof(array) != _TYPES[name]:
             raise TypeError(f"{name} is {typeof(array)}, expected {_TYPES[name]}")
         row[0], row[1 : 1 + array.ndim] = array.ctypes.data, array.shape
-    return places
+    return addresses

@@ -1,4 +1,8 @@
-"""Buffers of the packet engine: first in, first out; the queue's row holds the head."""
+"""Buffers of the packet engine: first in, first out.
+
+The row of a queue holds the unit at the front. Those behind it are in a ring of S_CAPACITY `slots`
+of the queue, from index `front` on; the slot of the front unit itself is not used.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +23,16 @@ def push_unit(engine, queue, packet, ready):
         mark(engine.scheduled, ready & engine.setting[at.S_WHEEL_MASK], queue)
         return
     capacity = engine.setting[at.S_CAPACITY]
-    place = queues[u(queue)].front + count
-    if place >= capacity:
-        place -= capacity
-    slots[u(queue * capacity + place)].packet = packet
-    slots[u(queue * capacity + place)].ready = ready
+    slot = queues[u(queue)].front + count
+    if slot >= capacity:
+        slot -= capacity
+    slots[u(queue * capacity + slot)].packet = packet
+    slots[u(queue * capacity + slot)].ready = ready
 
 
 @inline
 def pop_unit(engine, queue, soonest):
-    """Remove the head of a buffer; the next unit is examined from `soonest` on."""
+    """Remove the front unit of a buffer, and schedule the next one, from cycle `soonest` on."""
     queues, slots = engine.queues, engine.slots
     count = queues[u(queue)].count - 1
     queues[u(queue)].count = count

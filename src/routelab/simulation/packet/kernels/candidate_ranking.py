@@ -1,49 +1,61 @@
-"""The best of a packet's candidates, and what routing functions see of packets that wait."""
+"""The best of a packet's candidates, and what routing functions see of packets that wait.
+
+Routing functions of programs with `waiting` read two numbers of each channel, FRONT_FLITS and
+BUSY_UNTIL of routelab.kernels.hops. The `publish_…` functions keep them in `visible_queues`, from
+row S_WAITING_ROW on:
+
+    FRONT_FLITS     + a packet at the front of a queue chooses the channel     publish_decision
+                    − a unit of it crosses the switch …                        publish_traversal
+                    + … into an output FIFO                                    publish_traversal
+                    − the unit leaves the FIFO                                 publish_departure
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from routelab.kernels import hops as of
+from routelab.kernels import hops
 from routelab.kernels.bits import draw, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 
 
 @inline
-def keep_best(engine, count, shift):
-    """Move the candidate of least cost to the front of `out`; return the number of candidates.
+def keep_best(engine, count, first_class):
+    """Move the candidate of least cost to the front of `hop_out`; return how many remain.
 
-    These are one, or one and the escapes.
+    Of the ranking ``best`` only this one remains, of ``best-or-escape`` also the escapes.
+    `first_class` is the class that hop calls 0 in this phase.
     """
-    out = engine.out
-    chosen, least, ties = 0, np.int64(0), np.uint64(0)
+    hop_out = engine.hop_out
+    best, least_cost, ties = 0, np.int64(0), np.uint64(0)
     for k in range(count):
-        cost = np.int64(out[k, 2])
-        if engine.setting[at.S_OCCUPANCY] != 0:
-            port = np.int64(engine.port_of_channel[out[k, 0]])
-            cost += class_units(engine, port, np.int64(out[k, 1] + shift))
-        if k > 0 and cost == least:
-            # each of equal candidates is equally likely
+        cost = np.int64(hop_out[k, at.HOP_PENALTY])
+        if engine.setting[at.S_BY_OCCUPANCY] != 0:
+            port = np.int64(engine.port_of_channel[hop_out[k, at.HOP_CHANNEL]])
+            cost += class_units(engine, port, np.int64(hop_out[k, at.HOP_CLASS] + first_class))
+        if k > 0 and cost == least_cost:
+            # The n-th of equal candidates replaces those before it with probability 1/n, so each is
+            # equally likely.
             ties += np.uint64(1)
-            if of.pick_word(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
+            if hops.pick_word(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
                 continue
-        elif k > 0 and cost > least:
+        elif k > 0 and cost > least_cost:
             continue
         else:
             ties = np.uint64(0)
-        chosen, least = k, cost
+        best, least_cost = k, cost
     for column in range(3):
-        swapped = out[0, column]
-        out[0, column] = out[chosen, column]
-        out[chosen, column] = swapped
+        swapped = hop_out[0, column]
+        hop_out[0, column] = hop_out[best, column]
+        hop_out[best, column] = swapped
     if engine.setting[at.S_RANKING] == at.BEST:
         return 1
     num_kept = 1
     for k in range(1, count):
-        if out[k, 2] >= of.ESCAPE:
+        if hop_out[k, at.HOP_PENALTY] >= hops.ESCAPE:
             for column in range(3):
-                out[num_kept, column] = out[k, column]
+                hop_out[num_kept, column] = hop_out[k, column]
             num_kept += 1
     return num_kept
 
@@ -51,57 +63,62 @@ def keep_best(engine, count, shift):
 @inline
 def class_units(engine, port, vc_class):
     """Return the units that a class of a channel holds, in FIFOs, on the way and in buffers."""
-    first_queue = port * engine.setting[at.S_VCS] + engine.classes[vc_class, 0]
+    first_queue = port * engine.setting[at.S_VCS] + engine.classes[vc_class, at.FIRST_VC]
     units = np.int64(0)
-    for queue in range(first_queue, first_queue + engine.classes[vc_class, 1]):
+    for queue in range(first_queue, first_queue + engine.classes[vc_class, at.VC_COUNT]):
         units += engine.room[u(queue)].capacity - engine.room[u(queue)].credits
     return units
 
 
 @inline
 def publish_cycle(engine, now):
-    """Show routing functions the cycle."""
-    row = engine.setting[at.S_WAITING] + len(engine.port_of_channel)
-    engine.public[row, of.NOW] = now
+    """Show the current cycle to routing functions."""
+    row = engine.setting[at.S_WAITING_ROW] + len(engine.port_of_channel)
+    engine.visible_queues[row, hops.NOW] = now
 
 
 @inline
 def publish_decision(engine, queue, channel):
-    """Show the packet at the front of a queue as waiting for a channel; −1: for none."""
-    row, setting = engine.setting[at.S_WAITING], engine.setting
-    flits = setting[at.S_UNITS] * setting[at.S_UNIT_FLITS]
-    before = engine.decided[u(queue)]
+    """Show that the packet at the front of a queue waits for a channel; −1: for none.
+
+    Its flits move from the channel that it has waited for until now, if any, to this one.
+    """
+    row, setting = engine.setting[at.S_WAITING_ROW], engine.setting
+    flits = setting[at.S_UNITS_PER_PACKET] * setting[at.S_UNIT_FLITS]
+    before = engine.awaited_channel[u(queue)]  # 1 + channel; 0: none
     if before > 0:
-        engine.public[row + before - 1, of.FRONT_FLITS] -= flits
+        engine.visible_queues[row + before - 1, hops.FRONT_FLITS] -= flits
     if channel >= 0:
-        engine.public[row + channel, of.FRONT_FLITS] += flits
-    engine.decided[u(queue)] = channel + 1
+        engine.visible_queues[row + channel, hops.FRONT_FLITS] += flits
+    engine.awaited_channel[u(queue)] = channel + 1
 
 
 @inline
-def publish_traversal(engine, queue, out, place, head, tail):
-    """Show a unit that moved from the front of a queue to an output."""
-    row, flits = engine.setting[at.S_WAITING], engine.setting[at.S_UNIT_FLITS]
-    channel = np.int64(-1) if place == at.LEAVES else np.int64(engine.inputs[u(out)].channel)
-    if head:
-        # it may have taken another channel than the one that it waited for
+def publish_traversal(engine, queue, out_port, next_queue, is_head, is_tail):
+    """Show that a unit moved from the front of a queue to an output."""
+    row, flits = engine.setting[at.S_WAITING_ROW], engine.setting[at.S_UNIT_FLITS]
+    is_ejected = next_queue == at.EJECTION
+    channel = np.int64(-1) if is_ejected else np.int64(engine.inputs[u(out_port)].channel)
+    # A head may take another channel than the one that the packet was waiting for. Then all its
+    # flits move to this channel; a packet of one unit has no flits left in the queue.
+    if is_head:
         publish_decision(engine, queue, np.int64(-1))
-        if channel >= 0 and not tail:
+        if channel >= 0 and not is_tail:
             publish_decision(engine, queue, channel)
     if channel < 0:
         return
-    engine.public[row + channel, of.BUSY_UNTIL] = engine.outputs[u(out)].free_at
-    if not (head and tail):
-        engine.public[row + channel, of.FRONT_FLITS] -= flits
-    if engine.setting[at.S_FIFO] != 0:
-        engine.public[row + channel, of.FRONT_FLITS] += flits
-    if tail:
-        engine.decided[u(queue)] = 0
+    engine.visible_queues[row + channel, hops.BUSY_UNTIL] = engine.outputs[u(out_port)].free_at
+    if not (is_head and is_tail):
+        engine.visible_queues[row + channel, hops.FRONT_FLITS] -= flits
+    if engine.setting[at.S_FIFO_UNITS] != 0:
+        engine.visible_queues[row + channel, hops.FRONT_FLITS] += flits
+    if is_tail:
+        engine.awaited_channel[u(queue)] = 0
 
 
 @inline
-def publish_departure(engine, out):
-    """Show a unit that a channel has taken from a FIFO."""
-    row = engine.setting[at.S_WAITING] + engine.inputs[u(out)].channel
-    engine.public[row, of.FRONT_FLITS] -= engine.setting[at.S_UNIT_FLITS]
-    engine.public[row, of.BUSY_UNTIL] = engine.outputs[u(out)].free_at
+def publish_departure(engine, out_port):
+    """Show that a channel has taken a unit from a FIFO."""
+    row = engine.setting[at.S_WAITING_ROW] + engine.inputs[u(out_port)].channel
+    engine.visible_queues[row, hops.FRONT_FLITS] -= engine.setting[at.S_UNIT_FLITS]
+    engine.visible_queues[row, hops.BUSY_UNTIL] = engine.outputs[u(out_port)].free_at

@@ -17,15 +17,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from routelab.kernels import hops as of
+from routelab.kernels import hops
 from routelab.kernels.bits import lowest, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.kernels.table_hops import prefetch_hop
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import (
+    ADDRESSES,
     HOP_POINTER,
     INJECT_POINTER,
-    PLACES,
     engine_at,
 )
 from routelab.simulation.packet.kernels.candidate_ranking import publish_cycle
@@ -44,7 +44,7 @@ _BLOCK = 64
 """Number of queues in a block: few enough for the cache, enough to overlap memory waits."""
 
 
-@of.inject_kernel
+@hops.inject_kernel
 def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
     """Make no choices at injection."""
     return 0
@@ -52,11 +52,11 @@ def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
 
 @inline
 def _receive_credits(engine, now):
-    """Take arriving credits, and wake the queues that wait for them."""
+    """Take the credits that arrive in this cycle, and wake who waits for them."""
     senders, returned, room = engine.senders, engine.credits, engine.room
     sources, terminals = engine.sources, engine.terminals
-    has_fifos = engine.setting[at.S_FIFO] != 0
-    ranks = engine.setting[at.S_AGAIN] == at.RANK_ON_CHANGE
+    has_fifos = engine.setting[at.S_FIFO_UNITS] != 0
+    ranks_on_change = engine.setting[at.S_REPEAT] == at.RANK_ON_CHANGE
     row = now & engine.setting[at.S_WHEEL_MASK]
     for word in range(returned.shape[1]):
         bits = returned[row, word]
@@ -68,17 +68,18 @@ def _receive_credits(engine, now):
             bits &= bits - np.uint64(1)
             room[u(queue)].credits += 1
             switch = senders[u(queue)].switch
-            # who may wait for the room: a terminal; with FIFOs, the queue's own FIFO, which does
-            # not free room for others before a unit has left it; otherwise, queues of the switch
-            if switch < 0:
+            # Who may wait for the credit: the terminal of an injection; with output FIFOs, the FIFO
+            # of this queue, which does not free room for others before a unit has left it;
+            # otherwise, queues of the switch upstream.
+            if switch < 0:  # an injection: −1 − terminal
                 terminal = -1 - switch
-                if terminals[u(terminal)].waits != 0:
-                    terminals[u(terminal)].waits = 0
+                if terminals[u(terminal)].waits_for_credit != 0:
+                    terminals[u(terminal)].waits_for_credit = 0
                     mark(sources, now & engine.setting[at.S_SOURCE_MASK], terminal)
             elif has_fifos:
                 take_fifo_credit(engine, queue, now)
-                # the candidate is shorter now, and may be the best of a packet
-                if ranks:
+                # the queue is shorter now, and may be the best candidate of a packet
+                if ranks_on_change:
                     wake_rankers(engine, queue, switch, row)
             else:
                 wake_for(engine, queue, switch, row)
@@ -95,8 +96,9 @@ def _collect_scheduled(engine, now):
         if bits == np.uint64(0):
             continue
         scheduled[row, word] = np.uint64(0)
-        # How many a word has is hard to predict. So a step takes two, and no branch depends on
-        # whether there is a second one: if not, the next queue takes its place.
+        # The processor predicts badly how many bits a word has. So a step writes two queues, and no
+        # branch depends on whether there is a second one: without it, `num_active` stays, and the
+        # next queue overwrites the row.
         while bits != np.uint64(0):
             for _ in range(2):
                 active[u(num_active)].queue = (word << 6) + lowest(bits)
@@ -107,10 +109,13 @@ def _collect_scheduled(engine, now):
 
 @inline
 def _end_of_block(engine, begin, num_active):
-    """Return the end of a block of `active`, which contains all queues of its switches."""
+    """Return the end of the block of `active` that begins at `begin`; prefetch its queues.
+
+    A block ends with the last queue of a switch, because a switch is allocated as a whole.
+    """
     queues, inputs, active = engine.queues, engine.inputs, engine.active
     end = min(begin + _BLOCK, num_active)
-    if engine.setting[at.S_FAR] != 0:
+    if engine.setting[at.S_PREFETCH] != 0:
         for k in range(begin, end):
             prefetch(queues, active[u(k)].queue)
     if end == num_active:
@@ -123,112 +128,122 @@ def _end_of_block(engine, begin, num_active):
 
 @inline
 def _route_heads(engine, hop, begin, end, now):
-    """Keep the queues of a block whose front may leave now, and route it; return their end."""
+    """Route the packets at the front of a block of queues, if they may leave now.
+
+    Updates the block of `active`: the queues whose front may leave move to its beginning. Returns
+    the end of these.
+    """
     queues, inputs, active = engine.queues, engine.inputs, engine.active
-    mask, far = engine.setting[at.S_WHEEL_MASK], engine.setting[at.S_FAR] != 0
-    again = engine.setting[at.S_AGAIN]
-    # 1. The queues that may move.
-    block_end = begin
+    wheel_mask, prefetches = engine.setting[at.S_WHEEL_MASK], engine.setting[at.S_PREFETCH] != 0
+    repeat = engine.setting[at.S_REPEAT]
+    # 1. The queues that may move. The others are scheduled again, or already wait for an event.
+    movable_end = begin
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
         port = np.int64(queues[u(queue)].port)
-        # a queue that was woken twice may have moved in between, and have another wait now
-        if queues[u(queue)].count == 0 or queues[u(queue)].waiting == 1:
+        # A queue may be scheduled twice: at its first turn it became empty, or waits again now.
+        if queues[u(queue)].count == 0 or queues[u(queue)].wait_state == at.IN_WAITING_LIST:
             continue
         due = max(inputs[u(port)].free_at, queues[u(queue)].ready)
         if due > now:
-            mark(engine.scheduled, due & mask, queue)
+            mark(engine.scheduled, due & wheel_mask, queue)
             continue
-        if queues[u(queue)].waiting == 2:
-            queues[u(queue)].waiting = 0
+        # A stalled queue is also scheduled for the time when a channel becomes idle.
+        if queues[u(queue)].wait_state == at.STALLED:
+            queues[u(queue)].wait_state = at.NOT_WAITING
             engine.stalled[queue >> 6] &= ~(np.uint64(1) << np.uint64(queue & 63))
             engine.num_stalled[inputs[u(port)].switch] -= 1
         packet = queues[u(queue)].packet
-        if far:
+        if prefetches:
             prefetch(engine.packets, packet)
             prefetch(engine.slots, queue * engine.setting[at.S_CAPACITY] + queues[u(queue)].front)
-            if again == at.RANK_ON_CHANGE and queues[u(queue)].choices != 1:
+            if repeat == at.RANK_ON_CHANGE and queues[u(queue)].num_candidates != 1:
                 _prefetch_candidates(engine, queue)
-        active[u(block_end)].queue = queue
-        active[u(block_end)].port = port
-        active[u(block_end)].packet = packet
-        block_end += 1
-    # 2. A round of its own: the rows of the packets are on their way here since round 1.
-    if far and engine.setting[at.S_FOLLOWS] != 0:
-        for k in range(begin, block_end):
-            if queues[u(active[u(k)].queue)].choices == 0:
+        active[u(movable_end)].queue = queue
+        active[u(movable_end)].port = port
+        active[u(movable_end)].packet = packet
+        movable_end += 1
+    # 2. Prefetch the next hops. A loop of its own, because these addresses are in the rows of the
+    #    packets, which arrive from memory while loop 1 goes on.
+    if prefetches and engine.setting[at.S_TABLE_ROUTED] != 0:
+        for k in range(begin, movable_end):
+            if queues[u(active[u(k)].queue)].num_candidates == 0:
                 packet = np.int64(active[u(k)].packet)
                 switch = np.int64(inputs[u(active[u(k)].port)].switch)
                 prefetch_hop(engine.tables, engine.states, packet, switch)
-    # 3. Route computation, and the choice among candidates that may have changed.
-    for k in range(begin, block_end):
+    # 3. Route computation, and the choice among candidates that may have changed. Between the units
+    #    of a packet (wormhole) nothing is computed again: they follow the head.
+    for k in range(begin, movable_end):
         queue = np.int64(active[u(k)].queue)
-        fresh = queues[u(queue)].choices == 0
-        if fresh and again != at.ONCE:
-            engine.tried[u(queue)] = now + 1
-        if fresh or (again == at.CALL_AGAIN and engine.more[u(queue)].sent == 0):
+        is_new = queues[u(queue)].num_candidates == 0
+        if is_new and repeat != at.ROUTE_ONCE:
+            engine.first_tried[u(queue)] = now + 1
+        if is_new or (
+            repeat == at.ROUTE_EACH_CYCLE and engine.queue_extra[u(queue)].units_sent == 0
+        ):
             port, packet = np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
             route_packet(engine, hop, queue, port, packet, now)
-        if again >= at.RANK_AGAIN and queues[u(queue)].choices > 1:
+        if repeat >= at.RANK_EACH_CYCLE and queues[u(queue)].num_candidates > 1:
             rank_candidates(engine, k, queue, now)
-        if far:
-            _prefetch_outputs(engine, queue, again >= at.RANK_AGAIN)
-    return block_end
+        if prefetches:
+            _prefetch_outputs(engine, queue, repeat >= at.RANK_EACH_CYCLE)
+    return movable_end
 
 
 @inline
 def _prefetch_candidates(engine, queue):
-    """Prefetch the candidates of the packet at a queue's front, four to a line of the cache.
+    """Prefetch the candidates of the packet at a queue's front: one of four, a cache line.
 
-    A packet that is not routed yet may write any number of them. If it stalls, it needs its watch.
+    If the packet is not routed yet, hop may write as many as its program allows. The watch is
+    needed if the packet stalls.
     """
     begin = queue * engine.setting[at.S_MAX_CANDIDATES]
-    count = np.int64(engine.queues[u(queue)].choices)
-    for place in range(
+    count = np.int64(engine.queues[u(queue)].num_candidates)
+    for candidate in range(
         begin, begin + (count if count > 0 else engine.setting[at.S_MAX_CANDIDATES]), 4
     ):
-        prefetch(engine.candidates, place)
+        prefetch(engine.candidates, candidate)
     prefetch(engine.watches, queue)
 
 
 @inline
-def _prefetch_outputs(engine, queue, chosen):
+def _prefetch_outputs(engine, queue, is_ranked):
     """Prefetch the rows that the allocation needs for the packet at a queue's front.
 
-    Of several candidates it needs one if that is `chosen` already.
+    These are rows of all its candidates; of one only if `rank_candidates` has chosen it already.
     """
     queues = engine.queues
-    if queues[u(queue)].choices == 1 or chosen:
-        prefetch(engine.outputs, queues[u(queue)].out)
-        if queues[u(queue)].first >= 0:
-            prefetch(engine.room, queues[u(queue)].first)
-            prefetch(queues, queues[u(queue)].first)
+    if queues[u(queue)].num_candidates == 1 or is_ranked:
+        prefetch(engine.outputs, queues[u(queue)].out_port)
+        if queues[u(queue)].first_queue >= 0:
+            prefetch(engine.room, queues[u(queue)].first_queue)
+            prefetch(queues, queues[u(queue)].first_queue)
         return
     begin = queue * engine.setting[at.S_MAX_CANDIDATES]
-    for place in range(begin, begin + queues[u(queue)].choices):
-        prefetch(engine.outputs, engine.candidates[u(place)].out)
-        prefetch(engine.room, engine.candidates[u(place)].first)
+    for candidate in range(begin, begin + queues[u(queue)].num_candidates):
+        prefetch(engine.outputs, engine.candidates[u(candidate)].out_port)
+        prefetch(engine.room, engine.candidates[u(candidate)].first_queue)
 
 
 @njit(
-    [types.int64(PLACES, HOP_POINTER, INJECT_POINTER, types.int64, types.int64)],
+    [types.int64(ADDRESSES, HOP_POINTER, INJECT_POINTER, types.int64, types.int64)],
     cache=True,
     nogil=True,
     no_cfunc_wrapper=True,
     _nrt=False,
 )
-def run_cycles(places, hop, inject, begin, end):
+def run_cycles(addresses, hop, inject, begin, end):
     """Run the cycles `begin` to `end` - 1 and return the number of examined queues.
 
-    `places` are those of the engine's arrays (`places_of`).
+    `addresses` are those of the engine's arrays (`array_addresses`).
     """
-    engine = engine_at(places)
+    engine = engine_at(addresses)
     examined = 0
     for now in range(begin, end):
         _receive_credits(engine, now)
-        if engine.setting[at.S_FIFO] != 0:
+        if engine.setting[at.S_FIFO_UNITS] != 0:
             end_transmissions(engine, now)
-        if engine.setting[at.S_WAITING] >= 0:
+        if engine.setting[at.S_WAITING_ROW] >= 0:
             publish_cycle(engine, now)
         inject_units(engine, hop, inject, now)
         num_active = _collect_scheduled(engine, now)
@@ -239,6 +254,6 @@ def run_cycles(places, hop, inject, begin, end):
             routed_end = _route_heads(engine, hop, begin_block, end_block, now)
             allocate(engine, begin_block, routed_end, now)
             begin_block = end_block
-        if engine.setting[at.S_FIFO] != 0:
+        if engine.setting[at.S_FIFO_UNITS] != 0:
             begin_transmissions(engine, now)
     return examined

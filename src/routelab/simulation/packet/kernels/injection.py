@@ -1,11 +1,19 @@
-"""Terminals of the packet engine: generation, destinations and injection of messages."""
+"""Terminals of the packet engine: generation, destinations and injection of messages.
+
+    generated          the message is in the source queue of its terminal
+    begun              its packets are injected, one after the other
+    injected           a packet has begun to enter a queue of the switch
+
+`due` is the cycle in which the next message of a terminal is generated. With `injection_queue`
+(S_QUEUE_LIMIT packets) it is generated only when the source queue has room for all of it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from routelab.kernels import hops as of
+from routelab.kernels import hops
 from routelab.kernels.bits import draw, lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.kernels.table_hops import prefetch_pair
@@ -13,41 +21,51 @@ from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import engine_at, row_of
 from routelab.simulation.packet.kernels.buffers import push_unit
 
-_FAR = np.int64(1 << 30)
+_LONGEST_GAP = np.int64(1 << 30)
+
+_INJECTING, _COUNTING = range(2)
+"""Columns of `source_random`: two streams with the same words, for those who send and who count."""
 
 
 @inline
 def next_gap(engine, terminal, stream):
-    """Draw the cycles to the next message of a terminal, geometrically."""
+    """Draw the cycles from one message of a terminal to the next, at least 1.
+
+    The terminal generates a message in each cycle with the same probability p, so the number is
+    geometric: 1 + floor(log(share) / log(1 − p)). `gap_scale` is 1 / log(1 − p).
+    """
     word = draw(engine.source_random, terminal, stream)
-    # in (0, 1]: its logarithm is finite
+    # 53 bits as a number in (0, 1]: its logarithm is finite
     share = (np.float64(word >> np.uint64(11)) + 1.0) * (1.0 / 9007199254740992.0)
-    gap = 1.0 + np.floor(np.log(share) * engine.gap[terminal])
-    return _FAR if gap > np.float64(_FAR) else np.int64(gap)
+    gap = 1.0 + np.floor(np.log(share) * engine.gap_scale[terminal])
+    return _LONGEST_GAP if gap > np.float64(_LONGEST_GAP) else np.int64(gap)
 
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=False)
-def first_messages(places, sends):
+def first_messages(addresses, sends):
     """Draw the cycle of every terminal's first message; not before cycle 0.
+
+    Both streams begin with the same draws: the one of injection, and the one of `count_generated`.
 
     Parameters
     ----------
-    places : int64 array
-        Those of the engine's arrays (`places_of`).
+    addresses : int64 array
+        Those of the engine's arrays (`array_addresses`).
     sends : bool array, shape (T,)
     """
-    engine = engine_at(places)
+    engine = engine_at(addresses)
     for terminal in range(len(sends)):
         engine.terminals[u(terminal)].due = -1
-        engine.known[terminal, 0] = -1
+        engine.counted[terminal, at.NEXT_GENERATION] = -1
         if sends[terminal]:
-            engine.terminals[u(terminal)].due = next_gap(engine, terminal, 0) - 1
-            engine.known[terminal, 0] = next_gap(engine, terminal, 1) - 1
+            # A gap is at least 1, but the first message may be generated in cycle 0.
+            engine.terminals[u(terminal)].due = next_gap(engine, terminal, _INJECTING) - 1
+            engine.counted[terminal, at.NEXT_GENERATION] = next_gap(engine, terminal, _COUNTING) - 1
 
 
 @inline
 def inject_units(engine, hop, inject, now):
-    """Let the terminals of this cycle inject."""
+    """Let every terminal that is scheduled in this cycle inject one unit."""
     sources = engine.sources
     row = now & engine.setting[at.S_SOURCE_MASK]
     for word in range(sources.shape[1]):
@@ -63,42 +81,43 @@ def inject_units(engine, hop, inject, now):
 
 @inline
 def _inject_unit(engine, hop, inject, terminal, now):
-    """Send one unit of a terminal, if it has one and room; schedule the next turn."""
+    """Send one unit of a terminal if it has one and there is room; schedule its next try."""
     terminals, outputs, room = engine.terminals, engine.outputs, engine.room
-    mask = engine.setting[at.S_SOURCE_MASK]
+    source_mask = engine.setting[at.S_SOURCE_MASK]
     port = terminals[u(terminal)].port
     # 1. The channel to the switch sends one unit at a time.
     if outputs[u(port)].free_at > now:
-        mark(engine.sources, outputs[u(port)].free_at & mask, terminal)
+        mark(engine.sources, outputs[u(port)].free_at & source_mask, terminal)
         return
     # 2. A terminal between two packets begins the next one, of the next message if this one has no
-    #    more. A message that is due beyond the wheel is looked for again at the wheel's end.
-    if terminals[u(terminal)].units == 0:
-        if terminals[u(terminal)].left == 0:
+    #    more. If that is due beyond the timing wheel, the terminal is examined once in between, in
+    #    the last cycle of the wheel.
+    if terminals[u(terminal)].units_left == 0:
+        if terminals[u(terminal)].packets_left == 0:
             due = np.int64(terminals[u(terminal)].due)
             if due < 0:
                 return
             if due > now:
-                mark(engine.sources, min(due, now + mask) & mask, terminal)
+                mark(engine.sources, min(due, now + source_mask) & source_mask, terminal)
                 return
             _begin_message(engine, terminal, due)
         queue = _find_injection_queue(engine, port)
         if queue < 0:
-            terminals[u(terminal)].waits = 1
+            terminals[u(terminal)].waits_for_credit = 1
             return
         _begin_packet(engine, hop, inject, terminal, queue, now)
     # 3. All units of a packet enter the same queue. Without room, a credit wakes the terminal.
     queue = terminals[u(terminal)].queue
     if room[u(queue)].credits == 0:
-        terminals[u(terminal)].waits = 1
+        terminals[u(terminal)].waits_for_credit = 1
         return
     _enter_network(engine, terminal, port, queue, now)
-    mark(engine.sources, outputs[u(port)].free_at & mask, terminal)
+    mark(engine.sources, outputs[u(port)].free_at & source_mask, terminal)
 
 
 @inline
 def _find_injection_queue(engine, port):
-    """Return the free virtual channel of an injection with most room; −1 for none."""
+    """Return the queue of an injection with the most room; −1 if all are full."""
     room, vcs = engine.room, engine.setting[at.S_VCS]
     most_credits, emptiest = np.int64(0), np.int64(-1)
     for queue in range(port * vcs, (port + 1) * vcs):
@@ -115,111 +134,125 @@ def _enter_network(engine, terminal, port, queue, now):
     terminals, outputs = engine.terminals, engine.outputs
     engine.room[u(queue)].credits -= 1
     push_unit(engine, queue, terminals[u(terminal)].packet, now + outputs[u(port)].delay)
-    outputs[u(port)].free_at = now + outputs[u(port)].busy
-    terminals[u(terminal)].units -= 1
+    outputs[u(port)].free_at = now + outputs[u(port)].unit_cycles
+    terminals[u(terminal)].units_left -= 1
     engine.by_terminal[terminal, at.INJECTED] += engine.setting[at.S_UNIT_FLITS]
 
 
 @inline
 def _begin_message(engine, terminal, due):
-    """Begin the message that was generated at cycle `due`, and draw the cycle of the next one."""
+    """Begin the message that was generated in cycle `due`, and draw the cycle of the next one."""
     terminals, setting, totals = engine.terminals, engine.setting, engine.totals
-    size = setting[at.S_MESSAGE_PACKETS]
-    terminals[u(terminal)].left = size
+    message_packets = setting[at.S_MESSAGE_PACKETS]
+    terminals[u(terminal)].packets_left = message_packets
     terminals[u(terminal)].sequence = 0
-    terminals[u(terminal)].born = due
-    number = terminals[u(terminal)].number
-    terminals[u(terminal)].number = number + 1
+    terminals[u(terminal)].generated_at = due
+    number = terminals[u(terminal)].num_messages
+    terminals[u(terminal)].num_messages = number + 1
     # In a closed loop, all messages of the list are due from the beginning; the last one ends it.
-    if setting[at.S_CLOSED] != 0:
+    if setting[at.S_CLOSED_LOOP] != 0:
         begin = engine.part_start[terminal]
         terminals[u(terminal)].target = engine.members[begin + number]
         if begin + number + 1 >= engine.part_start[terminal + 1]:
             terminals[u(terminal)].due = -1
     else:
-        terminals[u(terminal)].target = _destination(engine, terminal)
-        next_due = due + next_gap(engine, terminal, 0)
+        terminals[u(terminal)].target = _draw_destination(engine, terminal)
+        next_due = due + next_gap(engine, terminal, _INJECTING)
         if setting[at.S_QUEUE_LIMIT] > 0:
-            next_due = _next_room(engine, terminal, number + 1, next_due)
+            next_due = _wait_for_room(engine, terminal, number + 1, next_due)
         terminals[u(terminal)].due = next_due
     # A message of one packet needs no row, because it arrives with the packet.
-    if size > 1:
-        if totals[at.FREE_MESSAGES] > 0:
-            totals[at.FREE_MESSAGES] -= 1
-            slot = np.int64(engine.free_messages[totals[at.FREE_MESSAGES]])
+    if message_packets > 1:
+        if totals[at.NUM_FREE_MESSAGES] > 0:
+            totals[at.NUM_FREE_MESSAGES] -= 1
+            slot = np.int64(engine.free_messages[totals[at.NUM_FREE_MESSAGES]])
         else:
-            slot = totals[at.FRESH_MESSAGE]
-            totals[at.FRESH_MESSAGE] += 1
-        engine.messages[u(slot)].born = due
+            slot = totals[at.NEXT_NEW_MESSAGE]
+            totals[at.NEXT_NEW_MESSAGE] += 1
+        engine.messages[u(slot)].generated_at = due
         engine.messages[u(slot)].arrived = 0
         engine.messages[u(slot)].expected = 0
         terminals[u(terminal)].message = slot
 
 
 @inline
-def _next_room(engine, terminal, number, due):
-    """Return when a due message can be generated into a source queue with a limit."""
-    limit, size = engine.setting[at.S_QUEUE_LIMIT], engine.setting[at.S_MESSAGE_PACKETS]
-    needed = (number + 1) * size - limit
+def _wait_for_room(engine, terminal, number, due):
+    """Return the cycle, not before `due`, in which the source queue has room for message `number`.
+
+    Messages are numbered from 0. With 8 packets per message and a queue of 16, message 2 has room
+    when 3 · 8 − 16 = 8 packets have been injected. If that is yet to come, returns `due`, and sets
+    `room_after` of the terminal to the 8: `_count_injection` moves the message to that cycle.
+    """
+    limit, message_packets = engine.setting[at.S_QUEUE_LIMIT], engine.setting[at.S_MESSAGE_PACKETS]
+    needed = (number + 1) * message_packets - limit
     if needed <= 0:
         return due
-    if needed <= engine.terminals[u(terminal)].sent:
-        return max(due, np.int64(engine.left_at[terminal, (needed - 1) % limit]))
-    # this is known when that packet enters, which is before the message begins
-    engine.terminals[u(terminal)].owed = needed
+    if needed <= engine.terminals[u(terminal)].packets_sent:
+        return max(due, np.int64(engine.entry_cycles[terminal, (needed - 1) % limit]))
+    # That packet is injected before this message begins, because it is of an earlier one.
+    engine.terminals[u(terminal)].room_after = needed
     return due
 
 
 @inline
-def _count_entry(engine, terminal, now):
-    """Count a packet that enters, and make room for a message that waits for it."""
+def _count_injection(engine, terminal, now):
+    """Count a packet that is injected; generate the message that waits for its room, if any."""
     terminals, limit = engine.terminals, engine.setting[at.S_QUEUE_LIMIT]
-    sent = terminals[u(terminal)].sent
-    terminals[u(terminal)].sent = sent + 1
+    sent = terminals[u(terminal)].packets_sent
+    terminals[u(terminal)].packets_sent = sent + 1
     if limit > 0:
-        engine.left_at[terminal, sent % limit] = now
-        if sent + 1 == terminals[u(terminal)].owed:
-            terminals[u(terminal)].owed = 0
+        engine.entry_cycles[terminal, sent % limit] = now
+        if sent + 1 == terminals[u(terminal)].room_after:
+            terminals[u(terminal)].room_after = 0
             terminals[u(terminal)].due = max(terminals[u(terminal)].due, now)
 
 
 @inline
-def _destination(engine, terminal):
-    """Draw the terminal that a message goes to."""
-    part_start, part_upto = engine.part_start, engine.part_upto
+def _draw_destination(engine, terminal):
+    """Draw the terminal that a message goes to.
+
+    The demand of a terminal has parts. Each is a share of its messages, to a set of terminals.
+    """
+    # 1. A part by its share: the first whose cumulative share is above a number in [0, 1), by
+    #    bisection.
+    part_start, part_cumulative = engine.part_start, engine.part_cumulative
     part, last_part = part_start[terminal], part_start[terminal + 1] - 1
     if part < last_part:
         word = draw(engine.random, 0, 0)
+        # 53 bits as a number in [0, 1)
         share = np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
         while part < last_part:
             middle = (part + last_part) >> 1
-            if share < part_upto[middle]:
+            if share < part_cumulative[middle]:
                 last_part = middle
             else:
                 part = middle + 1
-    group = engine.part_set[part]
-    begin = engine.set_start[group]
-    size = engine.set_start[group + 1] - begin
+    # 2. A member of its set, all equally likely; the terminal itself is drawn again.
+    terminal_set = engine.part_set[part]
+    begin = engine.set_start[terminal_set]
+    size = engine.set_start[terminal_set + 1] - begin
     if size == 1:
         return np.int64(engine.members[begin])
     while True:
         word = draw(engine.random, 0, 0)
-        target = np.int64(engine.members[begin + of.pick_word(word, size)])
+        target = np.int64(engine.members[begin + hops.pick_word(word, size)])
         if target != terminal or engine.setting[at.S_TO_SELF] != 0:
             return target
 
 
 @inline
 def _begin_packet(engine, hop, inject, terminal, queue, now):
-    """Create the next packet of the current message."""
+    """Create the next packet of the current message, to enter `queue`, and call inject for it."""
     terminals, packets, totals = engine.terminals, engine.packets, engine.totals
-    if totals[at.FREE_PACKETS] > 0:
-        totals[at.FREE_PACKETS] -= 1
-        packet = np.int64(engine.free_packets[totals[at.FREE_PACKETS]])
+    # 1. A row: one that is free again, or the next that was never used.
+    if totals[at.NUM_FREE_PACKETS] > 0:
+        totals[at.NUM_FREE_PACKETS] -= 1
+        packet = np.int64(engine.free_packets[totals[at.NUM_FREE_PACKETS]])
     else:
-        packet = totals[at.FRESH_PACKET]
-        totals[at.FRESH_PACKET] += 1
+        packet = totals[at.NEXT_NEW_PACKET]
+        totals[at.NEXT_NEW_PACKET] += 1
     totals[at.IN_NETWORK] += 1
+    # 2. The packet as routing functions see it, and what the engine counts.
     target = terminals[u(terminal)].target
     switch = np.int64(terminals[u(terminal)].switch)
     destination = terminals[u(target)].switch
@@ -228,22 +261,23 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     packets[u(packet)].waypoint = -1
     packets[u(packet)].phase = 0
     packets[u(packet)].hops = 0
-    for k in range(of.STATES):
-        engine.states[packet, of.STATE + k] = 0
-    packets[u(packet)].terminal = terminal
-    packets[u(packet)].drop = target
-    packets[u(packet)].born = terminals[u(terminal)].born
-    packets[u(packet)].entered = now
+    for k in range(hops.STATES):
+        engine.states[packet, hops.STATE + k] = 0
+    packets[u(packet)].source_terminal = terminal
+    packets[u(packet)].target_terminal = target
+    packets[u(packet)].generated_at = terminals[u(terminal)].generated_at
+    packets[u(packet)].injected_at = now
     packets[u(packet)].message = terminals[u(terminal)].message
     packets[u(packet)].sequence = terminals[u(terminal)].sequence
     terminals[u(terminal)].sequence += 1
-    terminals[u(terminal)].left -= 1
+    terminals[u(terminal)].packets_left -= 1
     terminals[u(terminal)].packet = packet
-    terminals[u(terminal)].units = engine.setting[at.S_UNITS]
+    terminals[u(terminal)].units_left = engine.setting[at.S_UNITS_PER_PACKET]
     terminals[u(terminal)].queue = queue
-    _count_entry(engine, terminal, now)
+    _count_injection(engine, terminal, now)
     packets[u(packet)].target = destination
-    if engine.setting[at.S_FAR] != 0 and engine.setting[at.S_FOLLOWS] != 0:
+    # 3. The choices of the algorithm, such as a waypoint. A packet to this switch needs none.
+    if engine.setting[at.S_PREFETCH] != 0 and engine.setting[at.S_TABLE_ROUTED] != 0:
         prefetch_pair(engine.tables, engine.states, packet, switch)
     if switch != destination:
         inject(
@@ -251,68 +285,74 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             engine.reals,
             row_of(engine.states, packet),
             np.int64(0),
-            engine.public,
+            engine.visible_queues,
             hop,
-            of.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),
-            engine.out,
+            hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),
+            engine.hop_out,
         )
         if packets[u(packet)].waypoint >= len(engine.num_stalled):
-            # no such switch: report the algorithm, and send the packet to its target
-            engine.totals[at.LOST] = -1 - packet
+            # No such switch: `Simulation.blocked` reports the algorithm, and the packet goes to its
+            # destination.
+            engine.totals[at.FAILED_PACKET] = -1 - packet
             packets[u(packet)].waypoint = -1
         if packets[u(packet)].waypoint >= 0:
             packets[u(packet)].target = packets[u(packet)].waypoint
 
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=False)
-def count_generated(places, now):
+def count_generated(addresses, now):
     """Count the flits generated before cycle `now`, and return the packets still at sources.
 
-    What a terminal generates does not depend on the network unless its queue is limited. So a
-    second reader of the same stream of draws runs ahead of the one that sends.
+    Terminals draw a message only when they begin it, which may be long after its generation. What
+    they generate does not depend on the network unless their queues are limited. So the count draws
+    the same gaps from a second stream, ahead of the first.
 
     Parameters
     ----------
-    places : int64 array
-        Those of the engine's arrays (`places_of`).
+    addresses : int64 array
+        Those of the engine's arrays (`array_addresses`).
     now : int
     """
-    engine = engine_at(places)
+    engine = engine_at(addresses)
     setting, terminals = engine.setting, engine.terminals
-    size = setting[at.S_MESSAGE_PACKETS]
-    flits = size * setting[at.S_UNITS] * setting[at.S_UNIT_FLITS]
+    message_packets = setting[at.S_MESSAGE_PACKETS]
+    flits = message_packets * setting[at.S_UNITS_PER_PACKET] * setting[at.S_UNIT_FLITS]
     waiting = np.int64(0)
     for terminal in range(len(terminals)):
-        if setting[at.S_CLOSED] != 0:
+        if setting[at.S_CLOSED_LOOP] != 0:
             generated = engine.part_start[terminal + 1] - engine.part_start[terminal]
         elif setting[at.S_QUEUE_LIMIT] > 0:
             generated = _count_limited(engine, terminal, now)
         else:
-            generated = np.int64(engine.known[terminal, 1])
-            due = np.int64(engine.known[terminal, 0])
+            generated = np.int64(engine.counted[terminal, at.NUM_GENERATED])
+            due = np.int64(engine.counted[terminal, at.NEXT_GENERATION])
             while 0 <= due < now:
                 generated += 1
-                due += next_gap(engine, terminal, 1)
-            engine.known[terminal, 0] = due
-            engine.known[terminal, 1] = generated
+                due += next_gap(engine, terminal, _COUNTING)
+            engine.counted[terminal, at.NEXT_GENERATION] = due
+            engine.counted[terminal, at.NUM_GENERATED] = generated
         engine.by_terminal[terminal, at.GENERATED] = generated * flits
-        waiting += generated * size - terminals[u(terminal)].sent
+        waiting += generated * message_packets - terminals[u(terminal)].packets_sent
     return waiting
 
 
 @inline
 def _count_limited(engine, terminal, now):
-    """Count messages of a terminal whose source queue has a limit."""
-    terminals, size = engine.terminals, engine.setting[at.S_MESSAGE_PACKETS]
+    """Return the messages that a terminal with a limited source queue has generated.
+
+    These are the messages begun, and those after them that were due and had room in the queue by
+    cycle `now`; the count repeats the draws after the last message begun each time.
+    """
+    terminals, message_packets = engine.terminals, engine.setting[at.S_MESSAGE_PACKETS]
     limit = engine.setting[at.S_QUEUE_LIMIT]
-    number = np.int64(terminals[u(terminal)].number)
+    generated = np.int64(terminals[u(terminal)].num_messages)
     due = np.int64(terminals[u(terminal)].due)
-    sent = terminals[u(terminal)].sent
-    engine.source_random[terminal, 1] = engine.source_random[terminal, 0]
-    while 0 <= due < now and (number + 1) * size - limit <= sent:
-        number += 1
-        needed = (number + 1) * size - limit
-        due += next_gap(engine, terminal, 1)
+    sent = terminals[u(terminal)].packets_sent
+    engine.source_random[terminal, _COUNTING] = engine.source_random[terminal, _INJECTING]
+    while 0 <= due < now and (generated + 1) * message_packets - limit <= sent:
+        generated += 1
+        needed = (generated + 1) * message_packets - limit
+        due += next_gap(engine, terminal, _COUNTING)
         if 0 < needed <= sent:
-            due = max(due, np.int64(engine.left_at[terminal, (needed - 1) % limit]))
-    return number
+            due = max(due, np.int64(engine.entry_cycles[terminal, (needed - 1) % limit]))
+    return generated

@@ -11,34 +11,40 @@ from typing import Any
 
 import numpy as np
 
-from routelab.kernels import hops as of
+from routelab.kernels import hops
 
 
-def _row(**fields: int) -> np.dtype[Any]:
-    """Return the type of a row of named integers at given places (in 32 bits)."""
-    size = max(fields.values()) + 1
+def _row_type(**columns: int) -> np.dtype[Any]:
+    """Return the type of a row of int32 fields, from the column number of each field.
+
+    The size is a power of two, so that no row lies in two cache lines (of 64 bytes).
+    """
+    num_columns = max(columns.values()) + 1
     return np.dtype(
         {
-            "names": list(fields),
-            "formats": [np.int32] * len(fields),
-            "offsets": [4 * place for place in fields.values()],
-            "itemsize": 4 * (1 << (size - 1).bit_length()),
+            "names": list(columns),
+            "formats": [np.int32] * len(columns),
+            "offsets": [4 * column for column in columns.values()],
+            "itemsize": 4 * (1 << (num_columns - 1).bit_length()),
         }
     )
 
 
-def _fields(*names: str) -> np.dtype[Any]:
-    return _row(**{name: place for place, name in enumerate(names)})
+def _packed_row_type(*names: str) -> np.dtype[Any]:
+    """Return the type of a row of int32 fields in columns 0, 1, ..."""
+    return _row_type(**{name: column for column, name in enumerate(names)})
 
 
 QUEUE = np.dtype(
     [
-        ("out", np.int32),  # the candidate of the packet at the front, if it has one: port,
-        ("first", np.int32),  # … first queue,
-        ("kind", np.int16),  # … kind. Several are in `candidates`
-        ("choices", np.uint8),  # candidates of the packet at the front; 0: not routed yet
-        ("waiting", np.uint8),  # 0: scheduled or empty; 1: in a list; 2: among the stalled
-        ("front", np.int16),  # place of the unit that leaves next, in the ring of slots
+        # The packet at the front: its only candidate, or the one that was chosen last. (Several
+        # candidates are in `candidates`.)
+        ("out_port", np.int32),
+        ("first_queue", np.int32),
+        ("vc_request", np.int16),
+        ("num_candidates", np.uint8),  # of the packet at the front; 0: not routed yet
+        ("wait_state", np.uint8),  # NOT_WAITING, IN_WAITING_LIST or STALLED
+        ("front", np.int16),  # index of the unit that leaves next, in the ring of slots
         ("count", np.int16),  # units in the buffer and on their way to it
         ("packet", np.int32),  # of the unit that leaves next,
         ("ready", np.int32),  # … when it may
@@ -46,43 +52,60 @@ QUEUE = np.dtype(
         ("_7", np.int32),
     ]
 )
-"""A virtual channel's buffer, at the far end of a channel."""
+"""A virtual channel's buffer, at the receiving end of a channel."""
 
-MOST_CHOICES = 255
+NOT_WAITING, IN_WAITING_LIST, STALLED = range(3)
+"""Wait states of a queue. NOT_WAITING: scheduled in a cycle, or empty. IN_WAITING_LIST: waits for
+room in one virtual channel, in the list of that queue (`first_waiter`). STALLED: waits for one of
+several; a bit in `stalled`."""
+
+MAX_CANDIDATES = 255
 """Largest number of candidates of a packet."""
 
-SENDER = _fields(
-    "switch",  # where the channel begins; of a terminal's way in, −1 − terminal
-    "wait_first",  # the first of its queues that wait for room in this one; −1: none
+SENDER = _packed_row_type(
+    "switch",  # where the channel begins; −1 − terminal for an injection
+    "first_waiter",  # first in the list of queues that wait for room in this one; −1: none
 )
 """Who sends to a queue, as credits need it: so they do not touch the rows of queues and ports."""
 
-QUEUE_MORE = _fields(
-    "wait_next",  # this one's place in another's list
-    "sent",  # units of the packet at the front that have left (wormhole)
+QUEUE_EXTRA = _packed_row_type(
+    "next_waiter",  # the next queue in the list that begins with `first_waiter`; −1: none
+    "units_sent",  # units of the packet at the front that have left (wormhole)
     "holder",  # 1 + the queue whose packet holds this virtual channel (wormhole); 0: none;
     # negative: free from the cycle with this absolute value on
 )
 """Columns of a queue that are rarely used."""
 
-ALWAYS = 1 << 30
+UNLIMITED_SLACK = 1 << 30
 """Slack of a channel behind FIFOs: packets cross the switch whether it is busy or not."""
 
 MOST_UNITS = 32767
 """Largest number of units in a buffer."""
 
-LEAVES = -1
-"""First queue of a candidate without a queue: the packet leaves the network."""
+EJECTION = -1
+"""`first_queue` of a candidate that ejects the packet to its terminal: there is no next queue."""
 
-# A candidate's kind: units of room needed, marks, and from bit 4 on its number of virtual channels.
-NEED, BODY, ESCAPES, NUM_VCS = 3, 4, 8, 4
+NEED_MASK, BODY_BIT, ESCAPE_BIT, VCS_SHIFT = 3, 4, 8, 4
+"""Layout of `vc_request`, the virtual channels that a packet asks for:
 
-ROOM = _fields("capacity", "credits")
+    bits 0, 1    units of room that it needs in one of them: 2 to enter a ring under bubble
+    bit 2        body flits: the packet holds the virtual channel already (wormhole)
+    bit 3        the candidate is an escape
+    bits 4 …     number of consecutive virtual channels, any of which may be taken
+"""
+
+HOP_CHANNEL, HOP_CLASS, HOP_PENALTY = range(3)
+"""Columns of `hop_out`, into which hop writes candidates."""
+
+FIRST_VC, VC_COUNT, UNDER_BUBBLE = range(3)
+"""Columns of `classes`."""
+
+ROOM = _packed_row_type("capacity", "credits")
 """Columns of a queue for routing functions (see `hops`); rows of waiting flits follow."""
 
-FIFO = _fields(
+FIFO = _packed_row_type(
     "credits",  # units that the buffer behind the channel has room for
-    "front",  # place of the unit that leaves next, in the ring of `fifo_slots`
+    "front",  # index of the unit that leaves next, in the ring of `fifo_slots`
     "count",  # units that wait for the channel
     "packet",  # of the unit that leaves next
 )
@@ -90,111 +113,133 @@ FIFO = _fields(
 
 WATCH = np.dtype(
     [
-        ("near", np.uint64),  # bits of the candidates with the least penalty; 0: not stalled yet,
-        ("far", np.uint64),  # … and of the others
-        ("most", np.int32),  # units above which a near candidate cannot be the best
-        ("gap", np.int32),  # least penalty of the others, beyond that of the near ones
-        ("lowest", np.int32),  # penalty of the near ones
+        ("low_penalty_bits", np.uint64),  # candidates of the least penalty; 0: not stalled yet,
+        ("high_penalty_bits", np.uint64),  # … and all others
+        ("max_units", np.int32),  # a candidate of the least penalty with more units is not the best
+        ("penalty_gap", np.int32),  # from the least penalty to the second least
+        ("least_penalty", np.int32),
         ("_7", np.int32),
     ]
 )
-"""What a stalled queue waits for."""
+"""What a stalled queue waits for. A candidate's bit is a hash of its port and class (`_watch_bit`).
+Another candidate may have the same bit: a queue may wake for nothing, but never misses a change."""
 
 NO_LIMIT = (1 << 31) - 1
-"""`most` of a stalled queue that waits for room only."""
+"""`max_units` of a stalled queue that waits for room only."""
 
 LINK = np.dtype(
     [
-        ("able", np.uint64),  # bits of the virtual channels with a waiting unit and a credit
-        ("sending", np.int32),  # the queue whose unit is on its way out of the FIFO; −1: none
-        ("turn", np.int32),  # virtual channel that comes first in the round
+        ("ready_vcs", np.uint64),  # bits of the virtual channels with a waiting unit and a credit
+        ("sending_queue", np.int32),  # the queue to which a unit leaves its FIFO now; −1: none
+        ("round_start", np.int32),  # virtual channel that comes first in round-robin order
     ]
 )
 """A channel that takes units from FIFOs, at its sender."""
 
-SLOT = _fields("packet", "ready")
+SLOT = _packed_row_type("packet", "ready")
 """A unit in a buffer behind the front one, and the cycle from which it may leave."""
 
-CANDIDATE = _fields("out", "first", "kind", "penalty")
+CANDIDATE = _packed_row_type("out_port", "first_queue", "vc_request", "penalty")
+"""A candidate: output port, first queue, `vc_request` (see NEED_MASK), and penalty in units."""
 
-OUTPUT = _fields(
+OUTPUT = _packed_row_type(
     "free_at",  # when the channel is idle again
     "slack",  # cycles of work that may queue for it
-    "busy",  # cycles that a unit takes on it
+    "unit_cycles",  # cycles that a unit takes on it
     "delay",  # from a unit's departure to its earliest departure at the next switch
-    "hold",  # cycles that a unit on its way to this channel occupies the port it came in by
-    "turn",  # input port of the switch that comes first in the round
-    "choice",  # the best proposal, if it is for this channel
-    "taken_until",  # when a unit can be sent to its queue again
+    "crossing_cycles",  # cycles that a unit for this channel occupies its input port
+    "round_start",  # input port of the switch that comes first in round-robin order
+    "best_proposal",  # row of `proposals`; invalid if that row is not for this output
+    "crossing_until",  # when the crossbar can send to this output again
 )
 """A channel, or a terminal's injection or ejection, at its sender."""
 
-INPUT = _fields(
+INPUT = _packed_row_type(
     "free_at",  # when the port can be read again
     "switch",
-    "channel",  # the topology's number; of a terminal's way in, −1 − terminal
+    "channel",  # the topology's number; −1 − terminal for an injection
     "ring_next",  # the next port along its complete ring; −1: no ring
-    "from_",  # switch where the channel begins; −1: a terminal
+    "upstream_switch",  # switch where the channel begins; −1: a terminal
     "credit_delay",
-    "turn",  # virtual channel that comes first in the round
-    "queue",  # its first
+    "round_start",  # queue of the port that comes first in round-robin order
+    "first_queue",  # the queue of its virtual channel 0
 )
 """A channel, or a terminal's injection, at the switch that it enters."""
 
-PACKET = _row(
-    source=of.SOURCE,
-    target=of.TARGET,
-    destination=of.DESTINATION,
-    waypoint=of.WAYPOINT,
-    phase=of.PHASE,
-    hops=of.HOPS,
-    terminal=of.SOURCE_TERMINAL,
-    born=7,  # cycle of generation
-    drop=of.TARGET_TERMINAL,
-    entered=13,  # cycle of injection
+PACKET = _row_type(
+    source=hops.SOURCE,
+    target=hops.TARGET,
+    destination=hops.DESTINATION,
+    waypoint=hops.WAYPOINT,
+    phase=hops.PHASE,
+    hops=hops.HOPS,
+    source_terminal=hops.SOURCE_TERMINAL,
+    generated_at=7,
+    target_terminal=hops.TARGET_TERMINAL,
+    injected_at=13,
     message=14,
     sequence=15,
 )
-"""A packet; the columns between are those of routelab.kernels.hops."""
+"""A packet; columns 8 to 11 are STATE of routelab.kernels.hops. `message` is a row of `messages`;
+`sequence` numbers the packets of a message from 0."""
 
-TERMINAL = _fields(
+TERMINAL = _packed_row_type(
     "due",  # when the next message is generated; −1: never
-    "left",  # packets of the current message that have not entered,
+    # the current message:
+    "packets_left",  # packets that are not injected yet,
     "target",  # … the terminal that it goes to,
-    "sequence",  # … its next packet,
-    "message",  # … its row,
-    "born",  # … when it was generated
-    "number",  # messages begun
-    "port",  # the way in
+    "sequence",  # … the number of its next packet, from 0,
+    "message",  # … its row of `messages`,
+    "generated_at",  # … the cycle of its generation
+    "num_messages",  # messages begun
+    "port",  # of the injection
     "switch",
-    "packet",  # the packet that enters,
-    "units",  # … its units that have not entered (wormhole),
-    "queue",  # … and its queue
-    "sent",  # packets that have entered
-    "owed",  # number of entries after which the next message has room; 0: it has room
-    "waits",  # 1: the next credit of the way in wakes the terminal
+    "packet",  # the packet that is being injected,
+    "units_left",  # … its units that are not injected yet,
+    "queue",  # … and the queue that it enters
+    "packets_sent",  # packets injected so far
+    "room_after",  # value of `packets_sent` at which the source queue has room for the next
+    # message; 0: it has room
+    "waits_for_credit",  # 1: the next credit of the injection wakes the terminal
     "_15",
 )
 
-WORK = np.dtype(
+ACTIVE_QUEUE = np.dtype(
     [
         ("queue", np.int32),
         ("port", np.int32),
         ("packet", np.int32),
-        ("least", np.int32),  # the least cost when candidates were ranked in this cycle,
+        ("least_cost", np.int32),  # of the candidates, when they were ranked in this cycle,
         ("cheapest", np.uint64),  # … and the bits of those that had it; 0: there are more than 64
     ]
 )
 """A queue that is examined in this cycle, with its input port and front packet; queue −1:
 finished."""
 
-PROPOSAL = _fields("entry", "next_queue", "out", "rank")
+PROPOSAL = _packed_row_type("entry", "next_queue", "out_port", "rank")
 """Proposal of an input port: its row of `active`, the next queue, the output, the rank."""
 
-MESSAGE = _fields("born", "arrived", "expected", "_3")
+MESSAGE = _packed_row_type(
+    "generated_at",
+    "arrived",  # number of packets that have arrived
+    "expected",  # `sequence` of the first packet that is not delivered yet, for in-order delivery
+    "_3",
+)
 
-# Rows of counts by terminal (8 columns, int64).
-GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHED = range(8)
+(
+    GENERATED,  # flits
+    INJECTED,  # flits
+    EJECTED,  # flits, by destination
+    DELIVERED,  # packets that have arrived, by source
+    LATENCY_BY_SOURCE,  # sum over these packets
+    LATENCY_BY_TARGET,  # sum over the packets of a destination,
+    RECEIVED,  # … and their number
+    LAST_ARRIVAL,  # cycle; −1: none yet
+) = range(8)
+"""Columns of `by_terminal` (int64)."""
+
+NEXT_GENERATION, NUM_GENERATED = range(2)
+"""Columns of `counted`."""
 
 # totals (int64); a reset clears those up to IN_NETWORK.
 (
@@ -209,71 +254,74 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     MAX_IN_ORDER,
     ESCAPE_HOPS,
     IN_NETWORK,
-    FRESH_PACKET,
-    FREE_PACKETS,
-    FRESH_MESSAGE,
-    FREE_MESSAGES,
+    NEXT_NEW_PACKET,
+    NUM_FREE_PACKETS,
+    NEXT_NEW_MESSAGE,
+    NUM_FREE_MESSAGES,
     DONE_MESSAGES,
-    LOST,
+    FAILED_PACKET,
     TOTALS,
 ) = range(18)
-"""LOST: 1 + a packet with more hops than the algorithm claims, or −1 − one without a candidate;
-0: none."""
+"""NEXT_NEW_PACKET: first row of `packets` that was never used; the rows that are free again are the
+first NUM_FREE_PACKETS of the stack `free_packets`. The same for messages. FAILED_PACKET: 1 + a
+packet with more hops than the algorithm claims, or −1 − one without a valid candidate; 0: none."""
 
 # settings (int64)
 (
     S_VCS,
     S_CAPACITY,
-    S_CLASSES,
-    S_UNITS,
+    S_PHASE_CLASSES,
+    S_UNITS_PER_PACKET,
     S_UNIT_FLITS,
     S_SPEEDUP,
     S_PRIORITY,
     S_WHEEL_MASK,
     S_EJECT_DELAY,
-    S_OCCUPANCY,
+    S_BY_OCCUPANCY,
     S_MAX_HOPS,
     S_MESSAGE_PACKETS,
-    S_CLOSED,
+    S_CLOSED_LOOP,
     S_IN_ORDER,
     S_QUEUE_LIMIT,
     S_SOURCE_MASK,
     S_TO_SELF,
-    S_EJECTIONS,
+    S_FIRST_EJECTION,
     S_MAX_CANDIDATES,
-    S_FAR,
+    S_PREFETCH,
     S_PHASES,
     S_RANKING,
-    S_AGAIN,
+    S_REPEAT,
     S_KEEPS_STATE,
-    S_WAITING,
-    S_FIFO,
-    S_FIXED,
-    S_TIES,
+    S_WAITING_ROW,
+    S_FIFO_UNITS,
+    S_FIXED_CANDIDATES,
+    S_TIE_SEED,
     S_ESCAPE_WAIT,
-    S_FOLLOWS,
-    S_CHECKS,
-    S_ONE_VC,
+    S_TABLE_ROUTED,
+    S_CHECK_CANDIDATES,
+    S_ONE_VC_CLASSES,
     SETTINGS,
 ) = range(33)
-"""S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
-with the flits that wait for channel 0; −1: none. S_FIFO: units of a FIFO at an output; 0: none.
-S_FIXED: whether candidates never change. S_TIES: random word for the choice among equal ones.
-S_ESCAPE_WAIT: cycles after which a packet may take an escape instead of its best candidate.
-S_FOLLOWS: 1 if packets follow the paths of a route table, which needs no call of hop. S_CHECKS: 0
-if no candidate needs a check: `RouteTable` has checked its paths, and nothing sets waypoints.
-S_ONE_VC: 1 if every class has one virtual channel. S_EJECTIONS: the first
-row of `outputs` that is an ejection."""
+"""S_PREFETCH: 1 if the data of cycles exceed the caches near the processor. S_WAITING_ROW: row of
+`visible_queues` with the flits that wait for channel 0; −1: none. S_FIFO_UNITS: units of a FIFO at
+an output; 0: none. S_PHASE_CLASSES: classes of virtual channels of one phase.
+S_FIXED_CANDIDATES: 1 if candidates never change. S_TIE_SEED: random word for the choice among equal
+ones. S_ESCAPE_WAIT: cycles after which a packet may take an escape instead of its best candidate.
+S_TABLE_ROUTED: 1 if packets follow the paths of a route table, which needs no call of hop.
+S_CHECK_CANDIDATES: 0 if no candidate needs a check: `RouteTable` has checked its paths, and nothing
+sets waypoints. S_ONE_VC_CLASSES: 1 if every class has one virtual channel. S_FIRST_EJECTION: the
+first row of `outputs` that is an ejection. S_SOURCE_MASK, S_WHEEL_MASK: rows of a timing wheel − 1,
+so that ``cycle & mask`` is the row of a cycle."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""
 
-ONCE, CALL_AGAIN, RANK_AGAIN, RANK_ON_CHANGE = range(4)
-"""What is repeated while a packet waits, S_AGAIN: nothing; the call of hop, and the choice, in
+ROUTE_ONCE, ROUTE_EACH_CYCLE, RANK_EACH_CYCLE, RANK_ON_CHANGE = range(4)
+"""What is repeated while a packet waits, S_REPEAT: nothing; the call of hop, and the choice, in
 every cycle; the choice of the best candidate in every cycle; the same only if it may have another
 result. The results of the last two are equal."""
 
-PREFERRED = -(1 << 30)
+PREFERRED_PENALTY = -(1 << 30)
 """Penalty of the best candidate if all other candidates are escapes."""
 
 PATIENCE = 1000
@@ -283,5 +331,7 @@ MOST_ESCAPE_WAIT = PATIENCE // 2
 """Largest S_ESCAPE_WAIT: a packet that may still escape does not wait permanently."""
 
 ROUND_ROBIN, RANDOM, AGE = range(3)
+"""Arbitration policies, S_PRIORITY."""
 
 HOP_BINS = 1024
+"""Length of `hops`: packets by number of hops. The last has all packets with more."""

@@ -1,10 +1,14 @@
-"""Calls of the algorithm, and candidates from its answers."""
+"""Route computation: call hop, and turn the candidates that it writes into those of a queue.
+
+hop names candidates by channel, class of virtual channels and penalty (`hop_out`). The engine keeps
+them by output port, first queue and `vc_request` (`candidates`).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from routelab.kernels import hops as of
+from routelab.kernels import hops
 from routelab.kernels.bits import draw, u
 from routelab.kernels.jit import inline
 from routelab.kernels.table_hops import follow_path
@@ -15,7 +19,11 @@ from routelab.simulation.packet.kernels.candidate_ranking import keep_best, publ
 
 @inline
 def route_packet(engine, hop, queue, port, packet, now):
-    """Compute the candidates of the packet at the front of a queue."""
+    """Compute the candidates of the packet at the front of a queue.
+
+    Updates the queue, its `candidates` if there are several, and the phase and the waypoint of the
+    packet. Without a valid candidate the packet is reported as FAILED_PACKET.
+    """
     queues, inputs, packets, setting = (
         engine.queues,
         engine.inputs,
@@ -25,113 +33,136 @@ def route_packet(engine, hop, queue, port, packet, now):
     switch = np.int64(inputs[u(port)].switch)
     channel = inputs[u(port)].channel
     vcs, classes = setting[at.S_VCS], engine.classes
+    # 1. A packet at its waypoint begins phase 1, and a packet at its destination is ejected. The
+    #    waypoint may be the destination: then both.
     if switch == packets[u(packet)].target:
         if packets[u(packet)].waypoint >= 0 and packets[u(packet)].phase == 0:
             packets[u(packet)].phase = 1
             packets[u(packet)].target = packets[u(packet)].destination
             if setting[at.S_KEEPS_STATE] == 0:
-                for k in range(of.STATES):
-                    engine.states[packet, of.STATE + k] = 0
+                for k in range(hops.STATES):
+                    engine.states[packet, hops.STATE + k] = 0
         if switch == packets[u(packet)].target:
-            queues[u(queue)].choices = 1
-            queues[u(queue)].out = setting[at.S_EJECTIONS] + packets[u(packet)].drop
-            queues[u(queue)].first = at.LEAVES
-            queues[u(queue)].kind = 0
+            queues[u(queue)].num_candidates = 1
+            terminal = packets[u(packet)].target_terminal
+            queues[u(queue)].out_port = setting[at.S_FIRST_EJECTION] + terminal
+            queues[u(queue)].first_queue = at.EJECTION
+            queues[u(queue)].vc_request = 0
             return
-    shift = packets[u(packet)].phase * setting[at.S_CLASSES]
+    # 2. hop. It sees the classes of one phase, numbered from 0; those of phase 1 follow them.
+    first_class = packets[u(packet)].phase * setting[at.S_PHASE_CLASSES]
     arrival_vc = queue - port * vcs
     arrival_class = np.int64(engine.class_of[u(arrival_vc)])
     waypoint = packets[u(packet)].waypoint
-    random = of.RandomWord(draw(engine.random, 0, 0), np.uint64(0))
-    if setting[at.S_FOLLOWS] != 0:
-        count = follow_path(engine.tables, engine.states, packet, switch, random, engine.out)
+    random = hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0))
+    if setting[at.S_TABLE_ROUTED] != 0:
+        count = follow_path(engine.tables, engine.states, packet, switch, random, engine.hop_out)
     else:
-        # a packet that came in phase 0 and is in phase 1 has reached its waypoint here
-        begins = (channel < 0) | (arrival_class < shift)
+        # An injection has no channel. A packet in phase 1 that came over a class of phase 0 has
+        # reached its waypoint here. In both cases hop gets −1, as at the start of a route.
+        begins = (channel < 0) | (arrival_class < first_class)
         count = hop(
             engine.tables,
             row_of(engine.states, packet),
             np.int64(0),
-            engine.public,
+            engine.visible_queues,
             switch,
             np.int64(-1) if begins else np.int64(channel),
-            np.int64(-1) if begins else arrival_class - shift,
+            np.int64(-1) if begins else arrival_class - first_class,
             random,
-            engine.out,
+            engine.hop_out,
         )
-    if (setting[at.S_CHECKS] != 0 or count == 0) and not (
-        _are_valid(engine, switch, count, shift)
-        and (packets[u(packet)].waypoint == waypoint or _apply_waypoint(engine, packet, switch))
+    if (setting[at.S_CHECK_CANDIDATES] != 0 or count == 0) and not (
+        _are_valid(engine, switch, count, first_class)
+        and (packets[u(packet)].waypoint == waypoint or _aim_at_waypoint(engine, packet, switch))
     ):
-        engine.totals[at.LOST] = -1 - packet
+        engine.totals[at.FAILED_PACKET] = -1 - packet
         packets[u(packet)].waypoint = waypoint
         count = 0
+    # 3. If the choice is made once (`RANK_EACH_CYCLE` and above make it in `rank_candidates`), only
+    #    the best candidate and, after S_ESCAPE_WAIT cycles, the escapes remain.
     ranking = setting[at.S_RANKING]
-    ranks = setting[at.S_AGAIN] >= at.RANK_AGAIN
-    if ranking != at.ROOM_NOW and count > 1 and not ranks:
-        count = keep_best(engine, count, shift)
+    ranked_later = setting[at.S_REPEAT] >= at.RANK_EACH_CYCLE
+    if ranking != at.ROOM_NOW and count > 1 and not ranked_later:
+        count = keep_best(engine, count, first_class)
         wait = setting[at.S_ESCAPE_WAIT]
-        if wait > 0 and engine.out[0, 2] < of.ESCAPE and now + 1 - engine.tried[u(queue)] < wait:
+        if (
+            wait > 0
+            and engine.hop_out[0, at.HOP_PENALTY] < hops.ESCAPE
+            # `first_tried` is 1 + a cycle
+            and now + 1 - engine.first_tried[u(queue)] < wait
+        ):
             count = 1
-    if setting[at.S_WAITING] >= 0:
+    if setting[at.S_WAITING_ROW] >= 0:
         decided = count == 1 or (count > 1 and ranking != at.ROOM_NOW)
-        publish_decision(engine, queue, np.int64(engine.out[0, 0]) if decided else np.int64(-1))
-    queues[u(queue)].choices = count
+        first_channel = engine.hop_out[0, at.HOP_CHANNEL]
+        publish_decision(engine, queue, np.int64(first_channel) if decided else np.int64(-1))
+    # 4. Candidates of the queue.
+    queues[u(queue)].num_candidates = count
     for k in range(count):
-        out = np.int64(engine.port_of_channel[u(engine.out[u(k), u(0)])])
-        vc_class = engine.out[u(k), u(1)] + shift
-        first_queue = out * vcs + classes[u(vc_class), u(0)]
-        num_vcs = np.int64(classes[u(vc_class), u(1)])
-        kind = (num_vcs << at.NUM_VCS) | 1
-        if classes[u(vc_class), u(2)] != 0 and inputs[u(out)].ring_next >= 0:
-            if channel >= 0 and inputs[u(port)].ring_next == out and arrival_class == vc_class:
-                # along its ring a packet stays in its virtual channel
-                first_queue = out * vcs + arrival_vc
-                kind = (1 << at.NUM_VCS) | 1
+        out_port = np.int64(engine.port_of_channel[u(engine.hop_out[u(k), u(at.HOP_CHANNEL)])])
+        vc_class = engine.hop_out[u(k), u(at.HOP_CLASS)] + first_class
+        first_queue = out_port * vcs + classes[u(vc_class), u(at.FIRST_VC)]
+        num_vcs = np.int64(classes[u(vc_class), u(at.VC_COUNT)])
+        vc_request = (num_vcs << at.VCS_SHIFT) | 1
+        if classes[u(vc_class), u(at.UNDER_BUBBLE)] != 0 and inputs[u(out_port)].ring_next >= 0:
+            if channel >= 0 and inputs[u(port)].ring_next == out_port and arrival_class == vc_class:
+                # Along its ring a packet stays in its virtual channel, and needs room for itself.
+                first_queue = out_port * vcs + arrival_vc
+                vc_request = (1 << at.VCS_SHIFT) | 1
             else:
-                kind = (num_vcs << at.NUM_VCS) | 2
-        if engine.out[u(k), u(2)] >= of.ESCAPE:
-            kind |= at.ESCAPES
+                # A packet that enters a ring leaves a bubble: it needs room for two packets.
+                vc_request = (num_vcs << at.VCS_SHIFT) | 2
+        if engine.hop_out[u(k), u(at.HOP_PENALTY)] >= hops.ESCAPE:
+            vc_request |= at.ESCAPE_BIT
         if count == 1:
-            queues[u(queue)].out = out
-            queues[u(queue)].first = first_queue
-            queues[u(queue)].kind = kind
+            queues[u(queue)].out_port = out_port
+            queues[u(queue)].first_queue = first_queue
+            queues[u(queue)].vc_request = vc_request
         else:
-            place = queue * setting[at.S_MAX_CANDIDATES] + k
-            engine.candidates[u(place)].out = out
-            engine.candidates[u(place)].first = first_queue
-            engine.candidates[u(place)].kind = kind
-            engine.candidates[u(place)].penalty = engine.out[u(k), u(2)]
-            if k == 0 and ranking != at.ROOM_NOW and not ranks:
-                engine.candidates[u(place)].penalty = at.PREFERRED
+            candidate = queue * setting[at.S_MAX_CANDIDATES] + k
+            engine.candidates[u(candidate)].out_port = out_port
+            engine.candidates[u(candidate)].first_queue = first_queue
+            engine.candidates[u(candidate)].vc_request = vc_request
+            engine.candidates[u(candidate)].penalty = engine.hop_out[u(k), u(at.HOP_PENALTY)]
+            # All others are escapes: the best one goes first, however long its queue is.
+            if k == 0 and ranking != at.ROOM_NOW and not ranked_later:
+                engine.candidates[u(candidate)].penalty = at.PREFERRED_PENALTY
     if count > 1:
-        engine.watches[u(queue)].near = 0  # until the packet stalls
+        engine.watches[u(queue)].low_penalty_bits = 0  # until the packet stalls
 
 
 @inline
-def _are_valid(engine, switch, count, shift):
-    """Return whether an algorithm gave at least one candidate, and only existing ones."""
+def _are_valid(engine, switch, count, first_class):
+    """Return whether hop wrote at least one candidate, and only existing ones."""
     if not 0 < count <= engine.setting[at.S_MAX_CANDIDATES]:
         return False
     for k in range(count):
-        channel, vc_class = engine.out[u(k), u(0)], engine.out[u(k), u(1)] + shift
+        channel = engine.hop_out[u(k), u(at.HOP_CHANNEL)]
+        vc_class = engine.hop_out[u(k), u(at.HOP_CLASS)] + first_class
         if not 0 <= channel < len(engine.port_of_channel):
             return False
         if not 0 <= vc_class < len(engine.classes):
             return False
-        if engine.inputs[u(engine.port_of_channel[u(channel)])].from_ != switch:
+        # a channel that does not leave this switch
+        if engine.inputs[u(engine.port_of_channel[u(channel)])].upstream_switch != switch:
             return False
     return True
 
 
 @inline
-def _apply_waypoint(engine, packet, switch):
-    """Apply the waypoint that hop has set, and return whether hop may set it here."""
+def _aim_at_waypoint(engine, packet, switch):
+    """Set the target to the waypoint that hop has just set, or the destination if it removed it.
+
+    Returns False if the contract forbids the change: programs of one phase have no waypoint, in
+    phase 1 it is reached, and hop is called only for packets that are not at their target.
+    """
     packets = engine.packets
     waypoint = packets[u(packet)].waypoint
-    allowed = engine.setting[at.S_PHASES] == 2 and packets[u(packet)].phase == 0
+    may_change = engine.setting[at.S_PHASES] == 2 and packets[u(packet)].phase == 0
     target = waypoint if waypoint >= 0 else packets[u(packet)].destination
-    if not allowed or target == switch or not -1 <= waypoint < len(engine.num_stalled):
+    num_switches = len(engine.num_stalled)
+    if not may_change or target == switch or not -1 <= waypoint < num_switches:
         return False
     packets[u(packet)].target = target
     return True

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.kernels import hops as of
+from routelab.kernels import hops
 from routelab.kernels.bits import draw, is_marked, mark, mark_if, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
@@ -26,43 +26,48 @@ from routelab.simulation.packet.kernels.wakeup import stall, wake_for
 
 @inline
 def _select_candidate(engine, queue, now):
-    """Take the best candidate that is feasible among several.
+    """Choose the best of several candidates that is feasible now, and return its next queue.
 
-    Returns the next queue, or `NO_ROOM`. (A packet that leaves has one candidate: never `LEAVES`.)
+    Updates `out_port` and `vc_request` of the queue. Returns `NO_ROOM` if none is feasible. (Never
+    `EJECTION`: a packet that is ejected has one candidate.)
     """
     queues, room, candidates = engine.queues, engine.room, engine.candidates
-    wormhole = engine.setting[at.S_UNITS] > 1
-    by_occupancy, fixed = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
+    wormhole = engine.setting[at.S_UNITS_PER_PACKET] > 1
+    by_occupancy = engine.setting[at.S_BY_OCCUPANCY] != 0
+    fixed = engine.setting[at.S_FIXED_CANDIDATES] != 0
     next_queue = NO_ROOM
-    least, ties = np.int64(0), np.uint64(0)
+    least_cost, ties = np.int64(0), np.uint64(0)
     begin = queue * engine.setting[at.S_MAX_CANDIDATES]
-    for k in range(begin, begin + queues[u(queue)].choices):
-        out, first_queue = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
-        kind = np.int64(candidates[u(k)].kind)
-        queue_behind = find_queue(engine, out, first_queue, kind, now, wormhole)
+    for k in range(begin, begin + queues[u(queue)].num_candidates):
+        out_port = np.int64(candidates[u(k)].out_port)
+        first_queue = np.int64(candidates[u(k)].first_queue)
+        vc_request = np.int64(candidates[u(k)].vc_request)
+        queue_behind = find_queue(engine, out_port, first_queue, vc_request, now, wormhole)
         if queue_behind < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
         if by_occupancy:
             cost += room[u(queue_behind)].capacity - room[u(queue_behind)].credits
-        if next_queue >= 0 and cost == least:
-            # the k-th of equal candidates replaces those before it with probability 1 / k, so each
-            # is equally likely
+        if next_queue >= 0 and cost == least_cost:
+            # The n-th of equal candidates replaces those before it with probability 1/n, so each is
+            # equally likely.
             ties += np.uint64(1)
+            # Queues with fixed candidates are not examined in every cycle: the word must not depend
+            # on how many other draws there were.
             if fixed:
                 word = tie_word(engine, queue, now, np.int64(ties))
             else:
                 word = draw(engine.random, 0, 0)
-            if of.pick_word(word, ties + np.uint64(1)) != 0:
+            if hops.pick_word(word, ties + np.uint64(1)) != 0:
                 continue
-        elif next_queue >= 0 and cost > least:
+        elif next_queue >= 0 and cost > least_cost:
             continue
         else:
             ties = np.uint64(0)
-        least = cost
+        least_cost = cost
         next_queue = queue_behind
-        queues[u(queue)].out = out
-        queues[u(queue)].kind = kind
+        queues[u(queue)].out_port = out_port
+        queues[u(queue)].vc_request = vc_request
     return next_queue
 
 
@@ -70,8 +75,9 @@ def _select_candidate(engine, queue, now):
 def _arbitrate_inputs(engine, begin, end, now, is_last):
     """Let every input port propose one of its queues, and return the number of proposals.
 
-    Updates `engine.proposals`. Queues that cannot move stall in the last iteration of a cycle; they
-    are −1 in `active` then.
+    The block of queues is `begin` to `end` of `active`. Updates `engine.proposals`: for each port,
+    the queue of least rank that has a feasible candidate. In the last iteration of a cycle
+    (`is_last`), queues without one stall: they are −1 in `active` then.
     """
     queues, inputs, active, proposals = (
         engine.queues,
@@ -79,30 +85,35 @@ def _arbitrate_inputs(engine, begin, end, now, is_last):
         engine.active,
         engine.proposals,
     )
-    wormhole = engine.setting[at.S_UNITS] > 1
-    ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN
+    wormhole = engine.setting[at.S_UNITS_PER_PACKET] > 1
+    is_ranked = engine.setting[at.S_REPEAT] >= at.RANK_EACH_CYCLE
     last_proposal, last_port = -1, -1
     for entry in range(begin, end):
         queue, port = np.int64(active[u(entry)].queue), np.int64(active[u(entry)].port)
         if queue < 0 or inputs[u(port)].free_at > now:
             continue
-        if queues[u(queue)].choices == 1 or ranked:
-            kind = np.int64(queues[u(queue)].kind)
-            out, first_queue = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
-            next_queue = find_queue(engine, out, first_queue, kind, now, wormhole)
+        # 1. The candidate: the only one, the one that `rank_candidates` has chosen, or the best of
+        #    those that are feasible now.
+        if queues[u(queue)].num_candidates == 1 or is_ranked:
+            vc_request = np.int64(queues[u(queue)].vc_request)
+            out_port = np.int64(queues[u(queue)].out_port)
+            first_queue = np.int64(queues[u(queue)].first_queue)
+            next_queue = find_queue(engine, out_port, first_queue, vc_request, now, wormhole)
         else:
             next_queue = np.int64(_select_candidate(engine, queue, now))
-            if next_queue >= 0 and engine.setting[at.S_FAR] != 0:
+            if next_queue >= 0 and engine.setting[at.S_PREFETCH] != 0:
                 prefetch(queues, next_queue)
-        if next_queue < at.LEAVES:
+        # `BUSY_LINK` and `NO_ROOM` are below `EJECTION`.
+        if next_queue < at.EJECTION:
             if is_last:
                 stall(engine, entry, queue, port, now)
                 active[u(entry)].queue = -1
             continue
+        # 2. The port proposes the queue of least rank. Its queues are consecutive in `active`, so
+        #    its proposal is the last one so far.
         rank = rank_packet(
-            engine, np.int64(queue - inputs[u(port)].turn), np.int64(active[u(entry)].packet)
+            engine, np.int64(queue - inputs[u(port)].round_start), np.int64(active[u(entry)].packet)
         )
-        # the queues of a port are consecutive, so its latest proposal is the last one
         if port != last_port:
             last_port = port
             last_proposal += 1
@@ -110,7 +121,7 @@ def _arbitrate_inputs(engine, begin, end, now, is_last):
             continue
         proposals[u(last_proposal)].entry = entry
         proposals[u(last_proposal)].next_queue = next_queue
-        proposals[u(last_proposal)].out = queues[u(queue)].out
+        proposals[u(last_proposal)].out_port = queues[u(queue)].out_port
         proposals[u(last_proposal)].rank = rank
     return last_proposal + 1
 
@@ -119,7 +130,8 @@ def _arbitrate_inputs(engine, begin, end, now, is_last):
 def _arbitrate_outputs(engine, num_proposals, now):
     """Let every output accept one proposal, and move its unit.
 
-    Updates `engine.proposals`, whose first rows are the accepted ones then.
+    Updates the state of the engine. The accepted proposals move to the first rows of
+    `engine.proposals`, and their queues are −1 in `active` then.
     """
     inputs, outputs, active, proposals = (
         engine.inputs,
@@ -130,40 +142,43 @@ def _arbitrate_outputs(engine, num_proposals, now):
     by_age = engine.setting[at.S_PRIORITY] == at.AGE
     # 1. The best proposal for each output.
     for j in range(num_proposals):
-        out = np.int64(proposals[u(j)].out)
+        out_port = np.int64(proposals[u(j)].out_port)
         rank = np.int64(proposals[u(j)].rank)
         if not by_age:
             proposer = active[u(proposals[u(j)].entry)]
-            ports_after_turn = np.int64(proposer.port - outputs[u(out)].turn)
-            rank = rank_packet(engine, ports_after_turn, np.int64(proposer.packet))
+            ports_after_start = np.int64(proposer.port - outputs[u(out_port)].round_start)
+            rank = rank_packet(engine, ports_after_start, np.int64(proposer.packet))
             proposals[u(j)].rank = rank
-        accepted = outputs[u(out)].choice
-        # An old choice may be any number; it is valid if it is a proposal of this round for `out`.
-        # One condition for all: the processor would mispredict branches.
+        accepted = outputs[u(out_port)].best_proposal
+        # `best_proposal` may be a row of an earlier iteration. It is valid if that row is before j,
+        # so of this iteration, and for this output. `|` and not `or`: the processor would
+        # mispredict branches.
         accepted_proposal = proposals[u(accepted)]
         is_better = (
-            (accepted >= j) | (accepted_proposal.out != out) | (rank < accepted_proposal.rank)
+            (accepted >= j)
+            | (accepted_proposal.out_port != out_port)
+            | (rank < accepted_proposal.rank)
         )
-        outputs[u(out)].choice = j if is_better else accepted
+        outputs[u(out_port)].best_proposal = j if is_better else accepted
     # 2. The accepted proposals move to the front. A branch on whether one is accepted would be
     #    mispredicted, so each is copied to the next row, which the one after it may overwrite.
     num_accepted = 0
     for j in range(num_proposals):
         entry, next_queue = proposals[u(j)].entry, proposals[u(j)].next_queue
-        out = np.int64(proposals[u(j)].out)
+        out_port = np.int64(proposals[u(j)].out_port)
         proposals[u(num_accepted)].entry = entry
         proposals[u(num_accepted)].next_queue = next_queue
-        proposals[u(num_accepted)].out = out
-        num_accepted += np.int64(outputs[u(out)].choice == j)
+        proposals[u(num_accepted)].out_port = out_port
+        num_accepted += np.int64(outputs[u(out_port)].best_proposal == j)
     # 3. Their units move.
     for j in range(num_accepted):
-        out = np.int64(proposals[u(j)].out)
+        out_port = np.int64(proposals[u(j)].out_port)
         entry = proposals[u(j)].entry
         queue, port = np.int64(active[u(entry)].queue), np.int64(active[u(entry)].port)
-        outputs[u(out)].turn = port + 1
-        inputs[u(port)].turn = queue + 1
+        outputs[u(out_port)].round_start = port + 1
+        inputs[u(port)].round_start = queue + 1
         packet, next_queue = np.int64(active[u(entry)].packet), np.int64(proposals[u(j)].next_queue)
-        _traverse_switch(engine, queue, port, packet, out, next_queue, now)
+        _traverse_switch(engine, queue, port, packet, out_port, next_queue, now)
         active[u(entry)].queue = -1
 
 
@@ -171,8 +186,9 @@ def _arbitrate_outputs(engine, num_proposals, now):
 def allocate(engine, begin, end, now):
     """Allocate the switches of a block of `active`: one iteration for each step of speed-up.
 
-    Works on all of them together, because switches are independent in the same cycle. Updates the
-    state of the engine; a rejected queue is in `engine.scheduled` for the cycle of its next try.
+    All switches of the block are allocated together, because they are independent in a cycle.
+    Updates the state of the engine; a rejected queue is in `engine.scheduled` for the cycle of its
+    next try.
     """
     active, inputs = engine.active, engine.inputs
     speedup, wheel_mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_WHEEL_MASK]
@@ -192,76 +208,78 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
     """Send the unit at the front of a queue through the switch.
 
     A unit is a packet under virtual cut-through, and a flit under wormhole switching. It goes to
-    `next_queue`, the input buffer behind the output channel, or to a terminal (`at.LEAVES`). With
+    `next_queue`, the input buffer behind the output channel, or to a terminal (`at.EJECTION`). With
     output FIFOs it waits in one of them for the channel.
     """
-    queues, more, packets = engine.queues, engine.more, engine.packets
+    queues, extra, packets = engine.queues, engine.queue_extra, engine.packets
     inputs, outputs, room = engine.inputs, engine.outputs, engine.room
     setting, totals = engine.setting, engine.totals
-    wheel_mask, units = setting[at.S_WHEEL_MASK], setting[at.S_UNITS]
+    wheel_mask, units = setting[at.S_WHEEL_MASK], setting[at.S_UNITS_PER_PACKET]
 
     # 1. The channel: without FIFOs, it is busy from the moment when it has sent earlier units.
-    to_fifo = setting[at.S_FIFO] != 0 and next_queue != at.LEAVES
+    to_fifo = setting[at.S_FIFO_UNITS] != 0 and next_queue != at.EJECTION
     departure = max(now, np.int64(outputs[u(out_port)].free_at))
     if not to_fifo:
-        outputs[u(out_port)].free_at = departure + outputs[u(out_port)].busy
+        outputs[u(out_port)].free_at = departure + outputs[u(out_port)].unit_cycles
 
     # 2. The crossbar: input and output port are taken until the last flit has crossed.
-    crossing = np.int64(outputs[u(out_port)].hold)
+    crossing = np.int64(outputs[u(out_port)].crossing_cycles)
     if setting[at.S_SPEEDUP] > 1:
-        # a switch with speed-up must not overtake the channel that still fills the buffer
+        # The head may cross while the channel still fills the buffer, one flit per cycle. The last
+        # flit crosses when it has come in: a unit of 8 flits whose head may leave since 3 cycles
+        # (`age`) takes at least 5 more, at any speed-up.
         age = now - queues[u(queue)].ready
         crossing = max(
             crossing, setting[at.S_UNIT_FLITS] - age if setting[at.S_UNIT_FLITS] > 1 else 0
         )
     inputs[u(in_port)].free_at = now + crossing
-    outputs[u(out_port)].taken_until = now + crossing
+    outputs[u(out_port)].crossing_until = now + crossing
 
     # 3. The buffer that the unit leaves, and the credit for the sender upstream.
     pop_unit(engine, queue, now + max(crossing, 1))
     credit_at = now + max(crossing, 1) - 1 + inputs[u(in_port)].credit_delay
-    # a bit per cycle holds one credit of a queue: a second one arrives a cycle later
+    # The wheel has one bit per queue and cycle, so a second credit arrives a cycle later.
     while is_marked(engine.credits, credit_at & wheel_mask, queue):
         credit_at += 1
     mark(engine.credits, credit_at & wheel_mask, queue)
 
-    # 4. The unit arrives at its terminal, or in the next buffer.
-    # under virtual cut-through a unit is head and tail, and nothing is counted
-    sent = np.int64(more[u(queue)].sent) if units > 1 else 0
+    # 4. The unit arrives at its terminal, or in the next buffer. Under virtual cut-through it is
+    #    head and tail, and no units are counted.
+    sent = np.int64(extra[u(queue)].units_sent) if units > 1 else 0
     is_head, is_tail = sent == 0, sent + 1 == units
-    if next_queue == at.LEAVES:
+    if next_queue == at.EJECTION:
         if is_tail:
             count_ejection(engine, packet, departure + setting[at.S_EJECT_DELAY])
     else:
         if is_head:
             packets[u(packet)].hops += 1
-            if packets[u(packet)].hops > setting[at.S_MAX_HOPS] and totals[at.LOST] == 0:
-                totals[at.LOST] = 1 + packet  # `Simulation.blocked` reports a livelock
-            if queues[u(queue)].kind & at.ESCAPES != 0:
+            if packets[u(packet)].hops > setting[at.S_MAX_HOPS] and totals[at.FAILED_PACKET] == 0:
+                totals[at.FAILED_PACKET] = 1 + packet  # `Simulation.blocked` reports a livelock
+            if queues[u(queue)].vc_request & at.ESCAPE_BIT != 0:
                 totals[at.ESCAPE_HOPS] += 1
         room[u(next_queue)].credits -= 1
         if to_fifo:
             push_fifo(engine, next_queue, out_port, packet, now)
         else:
-            engine.crossed[u(next_queue)] += 1
+            engine.units_received[u(next_queue)] += 1
             push_unit(engine, next_queue, packet, departure + outputs[u(out_port)].delay)
-    if setting[at.S_WAITING] >= 0:
+    if setting[at.S_WAITING_ROW] >= 0:
         publish_traversal(engine, queue, out_port, next_queue, is_head, is_tail)
 
     # 5. The virtual channel: under wormhole switching a packet holds it from head to tail.
     if is_tail:
-        queues[u(queue)].choices = 0  # the next packet is not routed yet
+        queues[u(queue)].num_candidates = 0  # the next packet is not routed yet
         if units > 1:
-            more[u(queue)].sent = 0
-            if next_queue != at.LEAVES:
-                more[u(next_queue)].holder = -(now + 1)  # free from the next cycle on
+            extra[u(queue)].units_sent = 0
+            if next_queue != at.EJECTION:
+                extra[u(next_queue)].holder = -(now + 1)  # free from the next cycle on
                 wake_for(engine, next_queue, inputs[u(in_port)].switch, (now + 1) & wheel_mask)
     else:
-        more[u(queue)].sent += 1
+        extra[u(queue)].units_sent += 1
         if is_head:
             # body and tail follow the head: one candidate, with one virtual channel
-            queues[u(queue)].choices = 1
-            queues[u(queue)].first = next_queue
-            queues[u(queue)].kind = (1 << at.NUM_VCS) | at.BODY | 1
-            if next_queue != at.LEAVES:
-                more[u(next_queue)].holder = 1 + queue
+            queues[u(queue)].num_candidates = 1
+            queues[u(queue)].first_queue = next_queue
+            queues[u(queue)].vc_request = (1 << at.VCS_SHIFT) | at.BODY_BIT | 1
+            if next_queue != at.EJECTION:
+                extra[u(next_queue)].holder = 1 + queue

@@ -1,4 +1,14 @@
-"""Waiting queues of the packet engine, and their wake-up."""
+"""Waiting queues of the packet engine, and their wake-up.
+
+A queue whose front packet cannot move waits in one of three ways (`stall`):
+
+    a cycle             scheduled for the time when its channel is idle
+    a waiting list      one candidate with one virtual channel: in the list of that queue
+    the stalled         several virtual channels or candidates: its *watch* says which changes of
+                        which candidates may let it move
+
+A candidate is *low* if it has the least penalty of the packet's candidates, otherwise *high*.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +22,12 @@ from routelab.simulation.packet.kernels.candidates import has_space, idle_time, 
 
 
 @inline
-def _watch_bit(engine, port, first):
-    """Return the bit for the class of virtual channels of a channel; others may have the same."""
-    vc_class = np.int64(engine.class_of[u(first - port * engine.setting[at.S_VCS])])
+def _watch_bit(engine, port, queue):
+    """Return the bit of the class of virtual channels that a queue of a port belongs to.
+
+    A hash: other classes and ports may have the same bit, so a queue may be woken for nothing.
+    """
+    vc_class = np.int64(engine.class_of[u(queue - port * engine.setting[at.S_VCS])])
     return np.uint64(1) << np.uint64((port + 13 * vc_class) & 63)
 
 
@@ -22,51 +35,58 @@ def _watch_bit(engine, port, first):
 def watch_candidates(engine, queue):
     """Let a queue that stalls wake up when one of its candidates changes.
 
-    Updates all of its watch. A packet that stalls again has the same.
+    Updates all fields of its watch, when its packet stalls for the first time. They stay valid if
+    the packet stalls again, because its candidates are fixed; only `max_units` changes.
     """
     candidates, watches = engine.candidates, engine.watches
     begin = queue * engine.setting[at.S_MAX_CANDIDATES]
-    end = begin + engine.queues[u(queue)].choices
-    lowest_penalty = np.int64(candidates[u(begin)].penalty)
-    for place in range(begin + 1, end):
-        lowest_penalty = min(lowest_penalty, np.int64(candidates[u(place)].penalty))
-    near, far, gap = np.uint64(0), np.uint64(0), np.int64(at.NO_LIMIT)
-    for place in range(begin, end):
-        out, first_queue = np.int64(candidates[u(place)].out), np.int64(candidates[u(place)].first)
-        bit = _watch_bit(engine, out, first_queue)
-        more = candidates[u(place)].penalty - lowest_penalty
-        # which candidates are near is hard to predict, so no branch depends on it
-        near |= bit if more == 0 else np.uint64(0)
-        far |= bit if more != 0 else np.uint64(0)
-        gap = min(gap, more if more != 0 else np.int64(at.NO_LIMIT))
-    watches[u(queue)].near, watches[u(queue)].far = near, far
-    watches[u(queue)].most, watches[u(queue)].gap = at.NO_LIMIT, gap
-    watches[u(queue)].lowest = lowest_penalty
+    end = begin + engine.queues[u(queue)].num_candidates
+    least_penalty = np.int64(candidates[u(begin)].penalty)
+    for k in range(begin + 1, end):
+        least_penalty = min(least_penalty, np.int64(candidates[u(k)].penalty))
+    low_bits, high_bits, gap = np.uint64(0), np.uint64(0), np.int64(at.NO_LIMIT)
+    for k in range(begin, end):
+        out_port = np.int64(candidates[u(k)].out_port)
+        first_queue = np.int64(candidates[u(k)].first_queue)
+        bit = _watch_bit(engine, out_port, first_queue)
+        excess = candidates[u(k)].penalty - least_penalty
+        # the processor would predict badly which candidates are low, so no branch depends on it
+        low_bits |= bit if excess == 0 else np.uint64(0)
+        high_bits |= bit if excess != 0 else np.uint64(0)
+        gap = min(gap, excess if excess != 0 else np.int64(at.NO_LIMIT))
+    watches[u(queue)].low_penalty_bits, watches[u(queue)].high_penalty_bits = low_bits, high_bits
+    watches[u(queue)].max_units, watches[u(queue)].penalty_gap = at.NO_LIMIT, gap
+    watches[u(queue)].least_penalty = least_penalty
 
 
 @inline
 def _watch_all(engine, queue):
     """Let a stalled queue wake up when anything changes at its switch."""
-    engine.watches[u(queue)].near = ~np.uint64(0)
-    engine.watches[u(queue)].most = at.NO_LIMIT
+    engine.watches[u(queue)].low_penalty_bits = ~np.uint64(0)
+    engine.watches[u(queue)].max_units = at.NO_LIMIT
 
 
 @inline
-def wake_stalled(engine, place, switch, row):
-    """Wake the stalled queues of a switch that may move as the queue `place` has changed."""
+def wake_stalled(engine, changed_queue, switch, row):
+    """Wake the stalled queues of a switch that may move now that a queue behind it has changed.
+
+    Updates `engine.scheduled` in `row`, the row of the cycle in which they are examined.
+    """
     if engine.num_stalled[u(switch)] == 0:
         return
     queues, stalled, watches = engine.queues, engine.stalled, engine.watches
-    port, vcs = np.int64(queues[u(place)].port), engine.setting[at.S_VCS]
-    changed = _watch_bit(engine, port, place)
-    # most changes are of no queue's interest
-    if engine.watched[u(switch)] & changed == np.uint64(0):
+    port, vcs = np.int64(queues[u(changed_queue)].port), engine.setting[at.S_VCS]
+    changed_bit = _watch_bit(engine, port, changed_queue)
+    # Most changes: no stalled queue has this candidate.
+    if engine.watched_bits[u(switch)] & changed_bit == np.uint64(0):
         return
-    vc_class = engine.class_of[u(place - port * vcs)]
+    vc_class = engine.class_of[u(changed_queue - port * vcs)]
     units = class_units(engine, port, np.int64(vc_class))
     first_queue = np.int64(engine.switch_ports[u(switch)]) * vcs
     last_queue = np.int64(engine.switch_ports[u(switch + 1)]) * vcs - 1
-    awake, watched = 0, np.uint64(0)
+    # The queues of a switch are consecutive bits of `stalled`. Its first and its last word may also
+    # have bits of other switches, which are masked.
+    num_woken, watched_bits = 0, np.uint64(0)
     for word in range(first_queue >> 6, (last_queue >> 6) + 1):
         bits = stalled[u(word)]
         if word == first_queue >> 6:
@@ -78,106 +98,125 @@ def wake_stalled(engine, place, switch, row):
             queue = (word << 6) + lowest(bits)
             bit = bits & (~bits + np.uint64(1))
             bits ^= bit
-            watched |= watches[u(queue)].near | watches[u(queue)].far
-            max_units = np.int64(watches[u(queue)].most)
+            watched_bits |= watches[u(queue)].low_penalty_bits | watches[u(queue)].high_penalty_bits
+            max_units = np.int64(watches[u(queue)].max_units)
             if units > max_units:
                 continue
-            near = watches[u(queue)].near & changed != np.uint64(0)
-            far = watches[u(queue)].far & changed != np.uint64(0)
-            if near or (
-                far and (max_units == at.NO_LIMIT or units <= max_units - watches[u(queue)].gap)
+            # With a limit, a candidate matters only if it may be the best now: a low one with at
+            # most `max_units`, a high one with fewer by the difference of the penalties.
+            is_low = watches[u(queue)].low_penalty_bits & changed_bit != np.uint64(0)
+            is_high = watches[u(queue)].high_penalty_bits & changed_bit != np.uint64(0)
+            if is_low or (
+                is_high
+                and (max_units == at.NO_LIMIT or units <= max_units - watches[u(queue)].penalty_gap)
             ):
                 woken |= bit
-                awake += 1
-                queues[u(queue)].waiting = 0
+                num_woken += 1
+                queues[u(queue)].wait_state = at.NOT_WAITING
         stalled[u(word)] ^= woken
         engine.scheduled[u(row), u(word)] |= woken
-    engine.num_stalled[u(switch)] -= awake
-    engine.watched[u(switch)] = watched
+    engine.num_stalled[u(switch)] -= num_woken
+    # Without the bits of queues that were woken earlier.
+    engine.watched_bits[u(switch)] = watched_bits
 
 
 @inline
-def wake_rankers(engine, place, switch, row):
-    """Wake the stalled queues of a switch whose choice may differ as the queue `place` is shorter.
+def wake_rankers(engine, shorter_queue, switch, row):
+    """Wake the stalled queues of a switch that may choose otherwise now that a queue is shorter.
 
-    A candidate without room in a FIFO cannot be taken, however short it is.
+    If its class has no room in the FIFOs, it cannot be taken, however short it is: nobody wakes.
     """
     vcs = engine.setting[at.S_VCS]
-    port = np.int64(engine.queues[u(place)].port)
-    vc_class = engine.class_of[u(place - port * vcs)]
-    first_queue = port * vcs + engine.classes[vc_class, 0]
-    if has_space(engine, first_queue, np.int64(engine.classes[vc_class, 1]) << at.NUM_VCS):
-        wake_stalled(engine, place, switch, row)
+    port = np.int64(engine.queues[u(shorter_queue)].port)
+    vc_class = engine.class_of[u(shorter_queue - port * vcs)]
+    first_queue = port * vcs + engine.classes[vc_class, at.FIRST_VC]
+    num_vcs = np.int64(engine.classes[vc_class, at.VC_COUNT])
+    if has_space(engine, first_queue, num_vcs << at.VCS_SHIFT):
+        wake_stalled(engine, shorter_queue, switch, row)
 
 
 @inline
-def wake_for(engine, place, switch, row):
-    """Wake the queues of a switch that may wait for room in the queue `place`."""
+def wake_for(engine, freed_queue, switch, row):
+    """Wake the queues of a switch that may wait for room in `freed_queue`.
+
+    They are examined in the cycle of `row` of `engine.scheduled`.
+    """
     queues, scheduled, senders = engine.queues, engine.scheduled, engine.senders
-    waiting = senders[u(place)].wait_first
-    if waiting >= 0:
-        senders[u(place)].wait_first = -1
-        while waiting >= 0:
-            queues[u(waiting)].waiting = 0
-            mark(scheduled, row, waiting)
-            waiting = engine.more[u(waiting)].wait_next
-    wake_stalled(engine, place, switch, row)
+    waiter = senders[u(freed_queue)].first_waiter
+    if waiter >= 0:
+        senders[u(freed_queue)].first_waiter = -1
+        while waiter >= 0:
+            queues[u(waiter)].wait_state = at.NOT_WAITING
+            mark(scheduled, row, waiter)
+            waiter = engine.queue_extra[u(waiter)].next_waiter
+    wake_stalled(engine, freed_queue, switch, row)
 
 
 @inline
 def _add_stalled(engine, queue, port):
     """Add a queue to the stalled ones of its switch."""
-    engine.queues[u(queue)].waiting = 2
+    engine.queues[u(queue)].wait_state = at.STALLED
     engine.stalled[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
     switch = engine.inputs[u(port)].switch
     engine.num_stalled[u(switch)] += 1
-    engine.watched[u(switch)] |= engine.watches[u(queue)].near | engine.watches[u(queue)].far
+    engine.watched_bits[u(switch)] |= (
+        engine.watches[u(queue)].low_penalty_bits | engine.watches[u(queue)].high_penalty_bits
+    )
 
 
 @inline
 def stall(engine, entry, queue, port, now):
-    """Let the queue of an entry of `active` wait until its state may change."""
-    queues, again = engine.queues, engine.setting[at.S_AGAIN]
-    mask, count = engine.setting[at.S_WHEEL_MASK], np.int64(queues[u(queue)].choices)
-    if again == at.CALL_AGAIN or (again == at.RANK_AGAIN and count > 1):
-        # the choice may differ in the next cycle
-        mark(engine.scheduled, (now + 1) & mask, queue)
+    """Let the queue of an `entry` of `active` wait until its packet may be able to move.
+
+    It waits for the time when a channel is idle, for room, or for both (see the module).
+    """
+    queues, repeat = engine.queues, engine.setting[at.S_REPEAT]
+    wheel_mask, count = engine.setting[at.S_WHEEL_MASK], np.int64(queues[u(queue)].num_candidates)
+    if repeat == at.ROUTE_EACH_CYCLE or (repeat == at.RANK_EACH_CYCLE and count > 1):
+        # Its candidates or their ranking may differ in every cycle: nothing to wait for.
+        mark(engine.scheduled, (now + 1) & wheel_mask, queue)
         return
-    fixed = engine.setting[at.S_FIXED] != 0
-    if fixed and count > 1 and engine.watches[u(queue)].near == np.uint64(0):
+    # 1. The watch of a packet that stalls for the first time (bits 0, see `route_packet`).
+    fixed = engine.setting[at.S_FIXED_CANDIDATES] != 0
+    if fixed and count > 1 and engine.watches[u(queue)].low_penalty_bits == np.uint64(0):
         watch_candidates(engine, queue)
-    if again == at.RANK_ON_CHANGE and count > 1:
+    # 2. The cycle in which the packet may move without an event.
+    if repeat == at.RANK_ON_CHANGE and count > 1:
         soonest = next_change(engine, entry, queue, now)
         if soonest >= 0:
-            mark(engine.scheduled, soonest & mask, queue)
+            mark(engine.scheduled, soonest & wheel_mask, queue)
     elif count == 1:
-        out, first_queue = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
-        idle = idle_time(engine.outputs, out)
+        out_port = np.int64(queues[u(queue)].out_port)
+        first_queue = np.int64(queues[u(queue)].first_queue)
+        idle = idle_time(engine.outputs, out_port)
+        # Whether there is room is found out then: the queue waits for one thing at a time.
         if idle > now:
-            mark(engine.scheduled, idle & mask, queue)
+            mark(engine.scheduled, idle & wheel_mask, queue)
             return
-        if queues[u(queue)].kind >> at.NUM_VCS == 1:
-            engine.more[u(queue)].wait_next = engine.senders[u(first_queue)].wait_first
-            engine.senders[u(first_queue)].wait_first = queue
-            queues[u(queue)].waiting = 1
+        if queues[u(queue)].vc_request >> at.VCS_SHIFT == 1:
+            engine.queue_extra[u(queue)].next_waiter = engine.senders[u(first_queue)].first_waiter
+            engine.senders[u(first_queue)].first_waiter = queue
+            queues[u(queue)].wait_state = at.IN_WAITING_LIST
             return
         _watch_all(engine, queue)
     else:
         soonest = np.int64(-1)
         for k in range(count):
             candidate = engine.candidates[u(queue * engine.setting[at.S_MAX_CANDIDATES] + k)]
-            idle = idle_time(engine.outputs, np.int64(candidate.out))
+            idle = idle_time(engine.outputs, np.int64(candidate.out_port))
+            first_queue = np.int64(candidate.first_queue)
+            vc_request = np.int64(candidate.vc_request)
+            # With fixed candidates the watch sees when a candidate gets space. Without space, the
+            # packet cannot move when the channel is idle.
             if (
                 idle > now
                 and (soonest < 0 or idle < soonest)
-                and (
-                    not fixed
-                    or has_space(engine, np.int64(candidate.first), np.int64(candidate.kind))
-                )
+                and (not fixed or has_space(engine, first_queue, vc_request))
             ):
                 soonest = idle
         if soonest >= 0:
-            mark(engine.scheduled, soonest & mask, queue)
+            mark(engine.scheduled, soonest & wheel_mask, queue)
         if not fixed:
             _watch_all(engine, queue)
+    # 3. The events for which it waits.
     _add_stalled(engine, queue, port)
