@@ -70,7 +70,7 @@ class Estimate:
 
 
 def ratio(
-    sums: ArrayLike, weights: ArrayLike, confidence: float, least: int = LEAST_GROUPS
+    sums: ArrayLike, weights: ArrayLike, confidence: float, min_groups: int = LEAST_GROUPS
 ) -> Estimate:
     """Estimate the mean of a quantity whose number of observations differs from batch to batch.
 
@@ -81,7 +81,7 @@ def ratio(
     weights : array, shape (B,)
         Number of observations, or the batch's length for a rate.
     confidence : float
-    least : int
+    min_groups : int
         Smallest number of groups of batches.
 
     Returns
@@ -98,53 +98,61 @@ def ratio(
     correlation widens the error as in ASAP3 (Steiger et al., ACM TOMACS 15(1), 2005,
     doi 10.1145/1044322.1044325).
     """
-    total = np.asarray(sums, dtype=np.float64)
-    weight = np.asarray(weights, dtype=np.float64)
-    if not weight.sum() > 0:
+    batch_sums = np.asarray(sums, dtype=np.float64)
+    batch_weights = np.asarray(weights, dtype=np.float64)
+    if not batch_weights.sum() > 0:
         return Estimate(nan, confidence=confidence)
-    value = float(total.sum() / weight.sum())
-    residual = total - value * weight
-    width, correlation, independent = group_batches(residual, least)
-    groups = len(residual) // width
-    if groups < 2:
+    value = float(batch_sums.sum() / batch_weights.sum())
+    # 1. Residuals: what a batch has more than its weight would give at the mean. Groups of
+    #    neighbouring batches, so that the residuals of the groups are independent.
+    residual = batch_sums - value * batch_weights
+    width, correlation, independent = group_batches(residual, min_groups)
+    num_groups = len(residual) // width
+    if num_groups < 2:
         return Estimate(value, confidence=confidence)
+    # 2. The standard error of the mean residual of a group, divided by the mean weight of a group.
     grouped = _group_sums(residual, width)
-    mean_weight = weight.sum() / len(weight) * width
-    widen = sqrt((1 + correlation) / (1 - correlation))
-    error = float(grouped.std(ddof=1) / sqrt(groups) / mean_weight) * widen
-    return Estimate(value, error, groups - 1, confidence, independent)
+    mean_weight = batch_weights.sum() / len(batch_weights) * width
+    widening = sqrt((1 + correlation) / (1 - correlation))
+    error = float(grouped.std(ddof=1) / sqrt(num_groups) / mean_weight) * widening
+    return Estimate(value, error, num_groups - 1, confidence, independent)
 
 
 def mean_estimate(values: ArrayLike, confidence: float) -> Estimate:
-    """Estimate the mean of a series in order of time; see `ratio`."""
+    """Estimate the mean of a series in order of time, by batch means (`ratio`)."""
     series = np.asarray(values, dtype=np.float64)
     return ratio(series, np.ones(len(series)), confidence)
 
 
-def group_batches(residual: Float64Array, least: int = LEAST_GROUPS) -> tuple[int, float, bool]:
-    """Find the number of neighbouring batches that form independent groups.
+def group_batches(
+    residual: Float64Array, min_groups: int = LEAST_GROUPS
+) -> tuple[int, float, bool]:
+    """Find the smallest number of neighbouring batches that form independent groups.
 
     Returns
     -------
     width : int
-        Power of two: the smallest that passes, or else the largest with at least `least` groups.
+        Batches in a group, a power of two: the smallest that passes the test for independence, or
+        else the largest with at least `min_groups` groups.
     correlation : float
         Lag-1 correlation between the groups, at least 0 and below 1.
     independent : bool
-        Whether the groups pass.
+        Whether the groups pass the test.
     """
     width = 1
     while True:
         groups = _group_sums(residual, width)
         correlation, score = von_neumann(groups)
-        passed = score <= CORRELATED and len(groups) >= least
-        if passed or len(groups) < 2 * least:
-            return width, min(max(correlation, 0.0), 0.99), passed
+        passes = score <= CORRELATED and len(groups) >= min_groups
+        # with groups of twice the width, there would be fewer than `min_groups`
+        if passes or len(groups) < 2 * min_groups:
+            # below 1, because errors are widened by a factor with 1 − correlation below the line
+            return width, min(max(correlation, 0.0), 0.99), passes
         width *= 2
 
 
 def _group_sums(values: Float64Array, width: int) -> Float64Array:
-    """Sum neighbours; drop the remainder at the beginning."""
+    """Return the sums of `width` neighbours each; a remainder at the beginning is dropped."""
     count = len(values) // width
     sums: Float64Array = values[len(values) - count * width :].reshape(count, width).sum(axis=1)
     return sums
@@ -160,10 +168,11 @@ def von_neumann(values: Float64Array) -> tuple[float, float]:
     independent normal values the correlation has mean 0 and variance (k − 2) / (k² − 1).
     """
     count = len(values)
-    square = float(((values - values.mean()) ** 2).sum()) if count else 0.0
-    if count < 3 or square == 0:
+    squares = float(((values - values.mean()) ** 2).sum()) if count else 0.0
+    # the variance below needs 3 values; equal ones have no correlation
+    if count < 3 or squares == 0:
         return 0.0, 0.0
-    correlation = 1 - float((np.diff(values) ** 2).sum()) / (2 * square)
+    correlation = 1 - float((np.diff(values) ** 2).sum()) / (2 * squares)
     return correlation, correlation * sqrt((count**2 - 1) / (count - 2))
 
 
@@ -197,6 +206,7 @@ def t_quantile(share: float, freedom: int) -> float:
     """
     if share >= 1:
         return inf
+    # t = tan(angle) sqrt(freedom); |t| is smaller with probability 2 share − 1
     low, high = 0.0, pi / 2
     for _ in range(60):
         angle = (low + high) / 2
@@ -208,12 +218,16 @@ def t_quantile(share: float, freedom: int) -> float:
 
 
 def _t_probability(angle: float, freedom: int) -> float:
-    """Return the probability of |t| < tan(angle) sqrt(freedom)."""
-    square = cos(angle) ** 2
-    odd = freedom % 2
-    term = cos(angle) if odd else 1.0
+    """Return the probability of |t| < tan(angle) sqrt(freedom).
+
+    With odd degrees of freedom, the series is cos + 2/3 cos³ + 2·4/(3·5) cos⁵ + … (26.7.3), with
+    even ones 1 + 1/2 cos² + 1·3/(2·4) cos⁴ + … (26.7.4), up to the power `freedom` − 2.
+    """
+    cos_squared = cos(angle) ** 2
+    is_odd = freedom % 2
+    term = cos(angle) if is_odd else 1.0
     series = term if freedom > 1 else 0.0
-    for k in range(2 + odd, freedom - 1, 2):
-        term *= square * (k - 1) / k
+    for k in range(2 + is_odd, freedom - 1, 2):
+        term *= cos_squared * (k - 1) / k
         series += term
-    return (angle + sin(angle) * series) * 2 / pi if odd else sin(angle) * series
+    return (angle + sin(angle) * series) * 2 / pi if is_odd else sin(angle) * series

@@ -3,6 +3,11 @@
 Lengths are not settings: the end of warm-up is detected, and a run continues until its intervals
 are as narrow as requested. A saturated network is detected by its growing backlog, never by a
 latency.
+
+    warm-up      until the network is stationary; at most half of ``max_cycles``
+    measuring    until the intervals are narrow, or the network is certainly saturated
+
+A closed loop has neither: it runs until all messages have arrived.
 """
 
 from __future__ import annotations
@@ -50,6 +55,9 @@ buffers, traffic comes in waves of that length."""
 REPORT_SECONDS = 0.5
 """Time between two reports of a run."""
 
+Outcome = tuple[State, str]
+"""State of a run at its end, and a text that explains it."""
+
 
 class PacketSimulation(Protocol):
     """Interface of a simulation for a measurement; `Simulation` implements it."""
@@ -91,7 +99,25 @@ class PacketSimulation(Protocol):
 
 
 class _Run:
-    """A simulation and the sums of its cycles."""
+    """A simulation that is being measured, and the sums of its cycles.
+
+    Attributes
+    ----------
+    simulation : PacketSimulation
+    phase : str
+        For reports: ``running`` (closed loop), ``warm-up`` or ``measuring``.
+    cycles : int
+        Cycles since the beginning.
+    flit_hops : int
+        Flit hops of the phase.
+    waiting : int
+        Packets that wait at the sources.
+    blocked : Blockage or None
+    counted_from : int
+        Cycle from which on cycles are counted; 0 until the warm-up has ended.
+    counted_from_seconds : float
+        CPU time of the cycles before.
+    """
 
     def __init__(
         self, simulation: PacketSimulation, on_progress: Callable[[str], None] | None
@@ -99,37 +125,38 @@ class _Run:
         self.simulation = simulation
         self.phase = "running" if isinstance(simulation.traffic, ClosedLoop) else "warm-up"
         self.on_progress = on_progress
-        self.reported = 0.0
+        self.reported_at = 0.0
         self.cycles = 0
         self.flit_hops = 0
         self.waiting = 0
         self.blocked: Blockage | None = None
-        self.began = 0
-        self.began_seconds = 0.0
+        self.counted_from = 0
+        self.counted_from_seconds = 0.0
 
     def record(self, sample: CycleCounts) -> CycleCounts:
-        """Add some cycles, and look whether the simulation is blocked if nothing arrived."""
+        """Add some cycles, and return them; check for a blockage if nothing arrived in them."""
         self.cycles += sample.cycles
         self.flit_hops += sample.flit_hops
         self.waiting = sample.packets_waiting
         if sample.packets_in_network and not sample.ejected_flits:
-            self.look()
-        if self.on_progress is not None and time.monotonic() - self.reported > REPORT_SECONDS:
-            self.reported = time.monotonic()
-            self.on_progress(f"{self.phase}, {self.cycles - self.began} cycles")
+            self.check_blocked()
+        if self.on_progress is not None and time.monotonic() - self.reported_at > REPORT_SECONDS:
+            self.reported_at = time.monotonic()
+            self.on_progress(f"{self.phase}, {self.cycles - self.counted_from} cycles")
         return sample
 
-    def look(self) -> bool:
-        """Return whether the simulation is blocked; this costs as much as many cycles."""
+    def check_blocked(self) -> bool:
+        """Set `blocked`; return whether the simulation is. This takes as long as many cycles."""
         self.blocked = self.blocked or self.simulation.blocked()
         return self.blocked is not None
 
-    def begin(self, settings: SimulationSettings) -> Samples:
-        """Reset the counts and begin to count."""
+    def begin_counting(self, settings: SimulationSettings) -> Samples:
+        """Reset the counts, begin the phase ``measuring``, and return its samples, still none."""
         self.simulation.reset()
         self.flit_hops = 0
         self.phase = "measuring"
-        self.began, self.began_seconds = self.cycles, self.simulation.cpu_seconds
+        self.counted_from = self.cycles
+        self.counted_from_seconds = self.simulation.cpu_seconds
         samples = Samples(settings.sample_cycles, MAX_SAMPLES)
         samples.begin(self.waiting)
         return samples
@@ -157,206 +184,220 @@ def measure_simulation(
     """
     run = _Run(simulation, on_progress)
     if isinstance(simulation.traffic, ClosedLoop):
-        return _finish(run, settings)
+        return _run_to_completion(run, settings)
 
-    # 1. Warm up until the network is stationary, or only its arrivals are and the sources cannot
-    # be: in a saturated network the number of packets in it still drifts when arrivals are steady.
-    # Then this does not wait for it, but for twice as many samples. The network stays cold if half
-    # of the allowed cycles are not enough.
+    # 1. Warm up until arrivals, packets in the network, latencies and backlog are stationary. In a
+    #    saturated network only the arrivals become so, while the others still drift: it counts as
+    #    warm if the backlog grows over the second half of at least twice as many samples. The
+    #    network stays cold if half of the allowed cycles are not enough.
     samples = Samples(settings.sample_cycles)
-    warm = False
-    next_look = WARMUP_SAMPLES
-    while not warm and run.cycles + settings.sample_cycles <= settings.max_cycles // 2:
+    is_warm = False
+    next_check = WARMUP_SAMPLES
+    while not is_warm and run.cycles + settings.sample_cycles <= settings.max_cycles // 2:
         samples.add(run.record(simulation.run(settings.sample_cycles)))
         if run.blocked:
             break
         count = len(samples)
-        if count < next_look or run.cycles < settings.warmup_cycles:
+        if count < next_check or run.cycles < settings.warmup_cycles:
             continue
-        if run.look():
+        if run.check_blocked():
             break
-        next_look = count + max(count // 4, 1)
-        throughput = truncation(samples.arrived)
-        if throughput is None or samples.packets[throughput:].sum() < FEW_PACKETS:
+        # A check takes as long as many cycles: the next one when there are a quarter more samples.
+        next_check = count + max(count // 4, 1)
+        steady_from = truncation(samples.arrived)
+        if steady_from is None or samples.packets[steady_from:].sum() < FEW_PACKETS:
             continue
-        rest = (samples.in_network, samples.latency, samples.waiting)
-        overloaded = count >= 2 * WARMUP_SAMPLES and samples.is_growing(count // 2)
-        warm = overloaded or truncation(*rest) is not None
+        other_series = (samples.in_network, samples.latency, samples.waiting)
+        is_overloaded = count >= 2 * WARMUP_SAMPLES and samples.is_growing(num_ignored=count // 2)
+        is_warm = is_overloaded or truncation(*other_series) is not None
     if run.blocked:
-        return _make_result(run, settings, _verdict(run.blocked))
+        return _make_result(run, settings, _blocked_outcome(run.blocked))
 
     # 2. Count; once more from the beginning if the counts show that the network still warmed up.
     outcome = None
     while outcome is None:
-        samples = run.begin(settings)
-        outcome = _count(run, settings, samples, warm)
+        samples = run.begin_counting(settings)
+        outcome = _count_samples(run, settings, samples, is_warm)
     return _make_result(run, settings, outcome, samples)
 
 
-def _count(
-    run: _Run, settings: SimulationSettings, samples: Samples, warm: bool
-) -> tuple[State, str] | None:
-    """Count until the numbers are precise; return state and text, None if still warming up."""
+def _count_samples(
+    run: _Run, settings: SimulationSettings, samples: Samples, is_warm: bool
+) -> Outcome | None:
+    """Count until the numbers are precise or the cycles are used up, and return the outcome.
+
+    Updates `samples`. None if the counts show that the network was still warming up: then they
+    begin again. If the network is not warm (`is_warm`), all allowed cycles are counted.
+    """
     while run.cycles + samples.cycles <= settings.max_cycles:
         sample = run.record(run.simulation.run(samples.cycles))
         samples.add(sample, run.simulation.latencies().bins)
         count = len(samples)
-        if run.blocked or (count % LEAST_GROUPS == 0 and run.look()):
+        # A check takes as long as many cycles: not after every sample.
+        if run.blocked or (count % LEAST_GROUPS == 0 and run.check_blocked()):
             break
-        if not warm or count < MEASURED_SAMPLES or count % LEAST_GROUPS:
+        if not is_warm or count < MEASURED_SAMPLES or count % LEAST_GROUPS:
             continue
+        # Begin again only if as many cycles remain as were used.
         if run.cycles <= settings.max_cycles // 2 and samples.is_warming_up():
             return None
-        # a verdict needs more than one wave of packets, see `TRANSITS`
+        # With long links, traffic comes in waves (`TRANSITS`): an outcome needs more than one.
         packets, network = samples.packets.sum(), run.simulation.counts().network_latency
-        transit = network.sum / max(network.total, 1)
-        if packets < FEW_PACKETS or run.cycles - run.began < TRANSITS * transit:
+        mean_transit = network.sum / max(network.total, 1)
+        counted_cycles = run.cycles - run.counted_from
+        if packets < FEW_PACKETS or counted_cycles < TRANSITS * mean_transit:
             continue
         if samples.rate(settings.confidence).within(settings.precision):
-            if reason := _overload(run, settings, samples):
+            if reason := _saturation_reason(run, settings, samples):
                 return "saturated", f"saturated: {reason}"
             latency = samples.mean_latency(settings.confidence)
             if packets >= LEAST_PACKETS and latency.within(settings.precision):
                 return "stationary", "stationary"
-    if run.look():
-        return _verdict(run.blocked)
-    return _undecided_state(run, settings, samples, warm)
+    if run.check_blocked():
+        return _blocked_outcome(run.blocked)
+    return _outcome_at_limit(run, settings, samples, is_warm)
 
 
-def _overload(run: _Run, settings: SimulationSettings, samples: Samples) -> str:
+def _saturation_reason(run: _Run, settings: SimulationSettings, samples: Samples) -> str:
     """Return why the network is certainly saturated; empty if it is not certain."""
     if samples.is_growing():
         return "less arrives than is offered, the backlog grows"
     traffic = run.simulation.traffic
     if settings.injection_queue and isinstance(traffic, OpenLoop):
-        # terminals that stall have no backlog: the missing generated packets count
+        # A full source queue stalls its terminal, so the backlog does not grow. Then less is
+        # generated than the load says: that must certainly be missing at the destinations.
         offered = traffic.load * float(traffic.demand.rate.sum())
         if samples.rate(CERTAIN).high < (1 - settings.precision) * offered:
             return f"terminals stall, more than precision={settings.precision} of the load is lost"
     return ""
 
 
-def _undecided_state(
-    run: _Run, settings: SimulationSettings, samples: Samples, warm: bool
-) -> tuple[State, str]:
-    """Return state and text of a run whose cycles did not suffice."""
-    short = f"after max_cycles={settings.max_cycles}"
+def _outcome_at_limit(
+    run: _Run, settings: SimulationSettings, samples: Samples, is_warm: bool
+) -> Outcome:
+    """Return the outcome of a run that used all allowed cycles before its numbers were precise."""
+    limit = f"after max_cycles={settings.max_cycles}"
     if not samples.packets.any() and run.flit_hops:
-        text = f"undecided: packets move, but none arrives {short}: does the routing go in circles?"
+        text = f"undecided: packets move, but none arrives {limit}: does the routing go in circles?"
         return "undecided", text
-    if reason := _overload(run, settings, samples):
+    if reason := _saturation_reason(run, settings, samples):
         shortcoming = (
             f"intervals are wider than precision={settings.precision}"
-            if warm
+            if is_warm
             else "the accepted load was not stationary yet"
         )
-        return "saturated", f"saturated: {reason}; {shortcoming} {short}"
-    if _is_settled(samples, settings, warm):
+        return "saturated", f"saturated: {reason}; {shortcoming} {limit}"
+    if _is_steady(samples, settings, is_warm):
         return "stationary", (
-            f"stationary, but intervals are wider than precision={settings.precision} {short}"
+            f"stationary, but intervals are wider than precision={settings.precision} {limit}"
         )
     packets = int(samples.packets.sum())
     if packets < FEW_PACKETS:
         return "undecided", (
-            f"undecided: only {packets} packets arrived {short}, and a verdict needs {FEW_PACKETS}"
+            f"undecided: only {packets} packets arrived {limit}, and a verdict needs {FEW_PACKETS}"
         )
-    return "undecided", f"undecided: neither stationary nor certainly saturated {short}"
+    return "undecided", f"undecided: neither stationary nor certainly saturated {limit}"
 
 
-def _is_settled(samples: Samples, settings: SimulationSettings, warm: bool) -> bool:
+def _is_steady(samples: Samples, settings: SimulationSettings, is_warm: bool) -> bool:
     """Return whether latency and backlog no longer change, whatever the width of the intervals.
 
     Either MSER finds no change in the second half, or the backlog certainly does not grow. MSER
     alone does not suffice: in a short series of few packets, its minimum may be anywhere.
     Terminals that stall (`injection_queue`) hide the growth of the backlog.
     """
+    # a latency that drifts has neighbouring batches that are correlated at any length
     if not samples.mean_latency(settings.confidence).independent:
         return False
-    if warm and truncation(samples.latency, samples.waiting) is not None:
+    if is_warm and truncation(samples.latency, samples.waiting) is not None:
         return True
-    enough = samples.packets.sum() >= FEW_PACKETS and not settings.injection_queue
-    return bool(enough) and samples.is_balanced(settings.precision)
+    shows_growth = samples.packets.sum() >= FEW_PACKETS and not settings.injection_queue
+    return bool(shows_growth) and samples.is_balanced(settings.precision)
 
 
-def _verdict(blocked: Blockage | None) -> tuple[State, str]:
+def _blocked_outcome(blocked: Blockage | None) -> Outcome:
     assert blocked is not None
     return blocked.kind, f"{blocked.kind}: {blocked.text}"
 
 
-def _finish(run: _Run, settings: SimulationSettings) -> LoadResult:
-    """Run until all messages have arrived."""
+def _run_to_completion(run: _Run, settings: SimulationSettings) -> LoadResult:
+    """Run a closed loop until all messages have arrived, or for ``finish_within`` cycles."""
     while not run.simulation.finished and not run.blocked:
         remaining = settings.finish_within - run.cycles
         if remaining <= 0:
             break
         run.record(run.simulation.run(min(settings.sample_cycles, remaining)))
-    if not run.simulation.finished and run.look():
-        outcome = _verdict(run.blocked)
+    if not run.simulation.finished and run.check_blocked():
+        outcome = _blocked_outcome(run.blocked)
     elif run.simulation.finished:
         outcome = "finished", "finished: all messages arrived"
     else:
-        short = f"finish_within={settings.finish_within}"
-        outcome = "unfinished", f"unfinished: not all messages arrived within {short}"
+        limit = f"finish_within={settings.finish_within}"
+        outcome = "unfinished", f"unfinished: not all messages arrived within {limit}"
     return _make_result(run, settings, outcome)
 
 
 def _make_result(
     run: _Run,
     settings: SimulationSettings,
-    outcome: tuple[State, str],
+    outcome: Outcome,
     samples: Samples | None = None,
 ) -> LoadResult:
-    """Return the result of a run that ended with a state and its text (`outcome`).
+    """Return the result of a run that has ended.
 
     `samples` are those of the measured phase; None if it was not reached, or in closed loops.
     """
     simulation, traffic = run.simulation, run.simulation.traffic
+    is_closed_loop = isinstance(traffic, ClosedLoop)
     counts = simulation.counts()
     state, text = outcome
+    # 1. The counted cycles: those of a finished closed loop end with the last arrival, and not with
+    #    the sample in which it is.
     completion = int(counts.finished_at.max()) if state == "finished" else None
     if completion is not None:
-        # rates end with the last arrival and not with its sample
         counts = replace(counts, cycles=completion)
+    # 2. Flits per cycle of each terminal that sends. In a closed loop all senders have rate 1.
     rate = traffic.demand.rate if isinstance(traffic, OpenLoop) else counts.generated > 0
-    closed = isinstance(traffic, ClosedLoop)
-    sends = np.flatnonzero(rate)
-    generated = counts.generated[sends] / max(counts.cycles, 1)
-    arrived = counts.delivered[sends] * settings.packet_flits / max(counts.cycles, 1)
+    senders = np.flatnonzero(rate)
+    generated = counts.generated[senders] / max(counts.cycles, 1)
+    arrived = counts.delivered[senders] * settings.packet_flits / max(counts.cycles, 1)
+    # 3. Terminals that starve under endless traffic.
     starved = 0
-    if not closed:
+    if not is_closed_loop:
         offers = counts.generated >= FEW_STARVED * settings.packet_flits
         starved = int(np.count_nonzero(offers & (counts.delivered == 0)))
     if starved:
-        text += f"; {starved} of {len(sends)} terminals starve: none of their packets arrived"
-    is_valid = state in ("stationary", "finished")
-    hops = int(counts.hops @ np.arange(len(counts.hops)))
-    counted_seconds = simulation.cpu_seconds - run.began_seconds
+        text += f"; {starved} of {len(senders)} terminals starve: none of their packets arrived"
+    # 4. Latencies are valid in these states only: in a saturated network they grow without end.
+    has_latency = state in ("stationary", "finished")
+    total_hops = int(counts.hops @ np.arange(len(counts.hops)))
+    counted_seconds = simulation.cpu_seconds - run.counted_from_seconds
     return LoadResult(
         settings=settings,
         load=traffic.load,
         seed=simulation.seed,
         state=state,
         text=text,
-        warmup_cycles=run.began,
+        warmup_cycles=run.counted_from,
         cycles=counts.cycles,
         samples=len(samples) if samples else 0,
-        senders=len(sends),
-        offered=float(generated.mean()) if len(sends) else 0.0,
-        accepted=_accepted_load(counts, len(sends), settings, samples),
+        senders=len(senders),
+        offered=float(generated.mean()) if len(senders) else 0.0,
+        accepted=_accepted_load(counts, len(senders), settings, samples),
         offered_by_terminal=Distribution.of(generated),
         accepted_by_terminal=Distribution.of(arrived),
-        jain=jain_index(arrived / rate[sends]),
+        jain=jain_index(arrived / rate[senders]),
         worst=Worst.last_served(counts)
-        if closed
-        else Worst.least_served(sends, generated, arrived),
+        if is_closed_loop
+        else Worst.least_served(senders, generated, arrived),
         starved=starved,
-        latency=_latency(counts, settings, samples) if is_valid else None,
-        network_latency=Latency.without_intervals(counts.network_latency) if is_valid else None,
-        message_latency=Latency.without_intervals(counts.message_latency) if is_valid else None,
+        latency=_packet_latency(counts, settings, samples) if has_latency else None,
+        network_latency=Latency.without_intervals(counts.network_latency) if has_latency else None,
+        message_latency=Latency.without_intervals(counts.message_latency) if has_latency else None,
         in_order_latency=Latency.without_intervals(counts.in_order_latency)
-        if is_valid and settings.in_order
+        if has_latency and settings.in_order
         else None,
-        hops_mean=hops / max(int(counts.hops.sum()), 1),
+        hops_mean=total_hops / max(int(counts.hops.sum()), 1),
         hops=counts.hops,
         escape_share=counts.escape_hops / max(counts.packet_hops, 1),
         utilisation=Distribution.of(
@@ -373,23 +414,18 @@ def _make_result(
 def _accepted_load(
     counts: Counts, senders: int, settings: SimulationSettings, samples: Samples | None
 ) -> Estimate:
-    """Estimate the accepted flits per cycle and sender."""
-    share = 1 / max(senders, 1)
+    """Estimate the accepted flits per cycle and sender; without samples, there is no interval."""
+    per_sender = 1 / max(senders, 1)
     if not samples:
-        return Estimate(float(counts.ejected.sum()) / max(counts.cycles, 1) * share)
+        return Estimate(float(counts.ejected.sum()) / max(counts.cycles, 1) * per_sender)
     total = samples.rate(settings.confidence)
-    return Estimate(
-        total.value * share,
-        total.error * share,
-        total.freedom,
-        total.confidence,
-        total.independent,
-    )
+    return replace(total, value=total.value * per_sender, error=total.error * per_sender)
 
 
-def _latency(
+def _packet_latency(
     counts: Counts, settings: SimulationSettings, samples: Samples | None
 ) -> Latency | None:
+    """Estimate the latency of packets; without samples, there are no intervals."""
     if not samples or not counts.latency.total:
         return Latency.without_intervals(counts.latency)
     confidence = settings.confidence

@@ -85,7 +85,7 @@ class Latency:
 
     @classmethod
     def without_intervals(cls, counted: Histogram) -> Latency | None:
-        """Return latencies of a histogram; None if it is empty."""
+        """Return the latencies of a histogram; None if it is empty."""
         if not counted.total:
             return None
         p50, p95, p99 = (Estimate(counted.quantile(share)) for share in (0.5, 0.95, 0.99))
@@ -110,22 +110,28 @@ class Worst:
 
     @classmethod
     def least_served(
-        cls, sends: Int64Array, generated: Float64Array, arrived: Float64Array
+        cls, senders: Int64Array, generated: Float64Array, arrived: Float64Array
     ) -> Worst:
-        """Return the sender with the smallest share of arrivals; arrays over the senders."""
-        offers = generated > 0
-        if not offers.any():
+        """Return the terminal of which the smallest share of the generated flits arrives.
+
+        `senders` are the terminals that send; `generated` and `arrived` are their flits per cycle.
+        """
+        has_generated = generated > 0
+        if not has_generated.any():
             return cls(-1, float("nan"))
-        share = arrived[offers] / generated[offers]
-        place = int(share.argmin())
-        return cls(int(sends[offers][place]), float(share[place]))
+        share = arrived[has_generated] / generated[has_generated]
+        worst = int(share.argmin())
+        return cls(int(senders[has_generated][worst]), float(share[worst]))
 
     @classmethod
     def last_served(cls, counts: Counts) -> Worst:
-        """Return the terminal with the latest last arrival."""
-        ends = counts.finished_at
-        mean = float(ends[ends >= 0].mean()) if (ends >= 0).any() else 0.0
-        return cls(int(ends.argmax()), float(ends.max()) / mean) if mean else cls(-1, float("nan"))
+        """Return the terminal whose last arrival is the latest."""
+        last_arrival = counts.finished_at  # −1: nothing arrived
+        has_arrivals = last_arrival >= 0
+        mean = float(last_arrival[has_arrivals].mean()) if has_arrivals.any() else 0.0
+        if not mean:
+            return cls(-1, float("nan"))
+        return cls(int(last_arrival.argmax()), float(last_arrival.max()) / mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,8 +228,11 @@ class LoadResult:
         return {"saturated": True, "stationary": False}.get(self.state)
 
     def facts(self) -> dict[str, Any]:
-        """Return flat numbers and words, None if unknown; ``_low``, ``_high``: intervals."""
-        # all names, whether there is a latency or not: tables have the same columns at every load
+        """Return the result as columns of a load, without nesting; None if unknown.
+
+        Columns that end in ``_low`` and ``_high`` are ends of intervals.
+        """
+        # All columns of latencies, also without a latency: rows of all loads have the same columns.
         latencies: dict[str, Any] = {}
         for name in _LATENCIES:
             latencies |= _latency(name, getattr(self, name))
@@ -276,11 +285,12 @@ def _latency(name: str, latency: Latency | None) -> dict[str, Any]:
     """Return the facts of a latency; only packets' latencies have intervals."""
     facts: dict[str, Any] = {}
     for part in ("mean", "p50", "p95", "p99"):
-        estimate = getattr(latency, part) if latency else None
-        whole = interval(f"{name}_{part}", estimate)
-        if name != "latency":
-            whole = {f"{name}_{part}": whole[f"{name}_{part}"]}
-        facts |= whole
+        column = f"{name}_{part}"
+        value_and_ends = interval(column, getattr(latency, part) if latency else None)
+        if name == "latency":
+            facts |= value_and_ends
+        else:
+            facts[column] = value_and_ends[column]
     return facts | {f"{name}_max": latency.maximum if latency else None}
 
 

@@ -13,7 +13,7 @@ from routelab.results.json_files import to_plain
 from routelab.simulation.packet.measurement.result import LoadResult
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 
-_OUTSIDE = "settings"
+_NOT_STORED = "settings"
 """Field that is not stored, because the reader of a row knows it."""
 
 
@@ -22,13 +22,15 @@ def to_row(measured: LoadResult) -> dict[str, Any]:
     return {
         field.name: _plain(getattr(measured, field.name))
         for field in fields(measured)
-        if field.name != _OUTSIDE
+        if field.name != _NOT_STORED
     }
 
 
 def from_row(row: dict[str, Any], settings: SimulationSettings) -> LoadResult:
     """Return the measurement that `to_row` converted; `settings` are those it was measured with."""
-    fields = {name: _read(kind, row[name]) for name, kind in _hints(LoadResult) if name != _OUTSIDE}
+    fields = {
+        name: _read(kind, row[name]) for name, kind in _hints(LoadResult) if name != _NOT_STORED
+    }
     return LoadResult(settings=settings, **fields)
 
 
@@ -40,12 +42,14 @@ def _plain(value: Any) -> Any:
 
 @cache
 def _hints(kind: type) -> tuple[tuple[str, Any], ...]:
+    """Return name and type of every field of a dataclass."""
     hints = get_type_hints(kind)
     return tuple((field.name, hints[field.name]) for field in fields(kind))
 
 
 def _read(kind: Any, value: Any) -> Any:
     """Return a value of type `kind` from plain JSON, the reverse of `_plain`."""
+    # `kind` may be "T or None": then T
     options = [option for option in get_args(kind) if option is not NoneType]
     if NoneType in get_args(kind):
         return None if value is None else _read(options[0], value)

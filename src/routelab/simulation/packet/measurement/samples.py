@@ -29,7 +29,8 @@ _SUMS = (
     "packets_waiting",
     "packets_in_network",
 )
-"""Counts of a sample (`CycleCounts`); that of waiting packets as its change since the last one."""
+"""Counts of a sample (`CycleCounts`) that add up when samples are merged. Of ``packets_waiting``, a
+sample has the change since the one before."""
 
 CERTAIN = 0.998
 """Confidence level of what a verdict on a run calls certain. It is two-sided, so the end of an
@@ -51,13 +52,13 @@ class Samples:
         self.cycles = cycles
         self._max_samples = max_samples
         self._rows: list[Int64Array] = []
-        self._latencies: list[Int64Array] = []
-        self._latencies_before: Int64Array | None = None
-        self._waiting = 0
+        self._latency_bins: list[Int64Array] = []
+        self._bins_before: Int64Array | None = None
+        self._waiting_before = 0
 
     def begin(self, waiting: int) -> None:
         """Set the number of packets that wait at the sources before the first sample."""
-        self._waiting = waiting
+        self._waiting_before = waiting
 
     def add(self, sample: CycleCounts, latencies: Int64Array | None = None) -> None:
         """Append a sample.
@@ -68,24 +69,25 @@ class Samples:
         latencies : int64 array, optional
             Bins of the histogram of latencies at its end, cumulative from the first sample.
         """
-        change = replace(sample, packets_waiting=sample.packets_waiting - self._waiting)
+        change = replace(sample, packets_waiting=sample.packets_waiting - self._waiting_before)
         self._rows.append(np.array([getattr(change, name) for name in _SUMS], dtype=np.int64))
-        self._waiting = sample.packets_waiting
+        self._waiting_before = sample.packets_waiting
         if latencies is not None:
-            before = 0 if self._latencies_before is None else self._latencies_before
-            self._latencies.append(latencies - before)
-            self._latencies_before = latencies
+            bins_before = 0 if self._bins_before is None else self._bins_before
+            self._latency_bins.append(latencies - bins_before)
+            self._bins_before = latencies
         if len(self._rows) == self._max_samples:
             self._rows = _add_pairs(self._rows)
-            self._latencies = _add_pairs(self._latencies)
+            self._latency_bins = _add_pairs(self._latency_bins)
             self.cycles *= 2
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def _column(self, name: str) -> Float64Array:
-        number = _SUMS.index(name)
-        return np.array([row[number] for row in self._rows], dtype=np.float64)
+        """Return a count of `_SUMS` of every sample."""
+        column = _SUMS.index(name)
+        return np.array([row[column] for row in self._rows], dtype=np.float64)
 
     @property
     def packets(self) -> Float64Array:
@@ -137,21 +139,26 @@ class Samples:
         latency_sum, packets = self._column("latency_sum"), self.packets
         residual = latency_sum - latency_sum.sum() / packets.sum() * packets
         width, correlation, independent = group_batches(residual)
-        bins = np.array(self._latencies)[len(self) % width :]
+        bins = np.array(self._latency_bins)[len(self) % width :]
         batches = bins.reshape(len(self) // width, width, -1).sum(axis=1)
         # 2. The error of their quantiles, which the remaining correlation widens as in `ratio`.
-        values = np.array(
-            [
-                Histogram(batch, int(batch.sum()), 0, whole.maximum).quantile(share)
-                for batch in batches
-                if batch.any()
-            ]
-        )
+        histograms = [
+            # the sum is not needed for quantiles
+            Histogram(bins=batch, total=int(batch.sum()), sum=0, maximum=whole.maximum)
+            for batch in batches
+            if batch.any()
+        ]
+        values = np.array([histogram.quantile(share) for histogram in histograms])
         if len(values) < 2:
             return Estimate(whole.quantile(share), confidence=confidence)
-        widen = ((1 + correlation) / (1 - correlation)) ** 0.5
-        error = float(values.std(ddof=1)) / len(values) ** 0.5 * widen
-        return Estimate(whole.quantile(share), error, len(values) - 1, confidence, independent)
+        widening = ((1 + correlation) / (1 - correlation)) ** 0.5
+        return Estimate(
+            value=whole.quantile(share),
+            error=float(values.std(ddof=1)) / len(values) ** 0.5 * widening,
+            freedom=len(values) - 1,
+            confidence=confidence,
+            independent=independent,
+        )
 
     def is_growing(self, num_ignored: int = 0) -> bool:
         """Return whether certainly less arrives than is generated, and the backlog grows.
@@ -181,6 +188,7 @@ class Samples:
         generated: few packets suffice.
         """
         generated = self._column("generated_flits")
+        # in flits, at the end of each sample, relative to the beginning
         backlog = np.cumsum(generated - self._column("ejected_flits"))
         half = len(backlog) // 2
         early, late = (mean_estimate(part, CERTAIN) for part in (backlog[:half], backlog[-half:]))
@@ -199,22 +207,24 @@ class Samples:
         sampling-based approaches to the calculation of posterior moments*, Bayesian Statistics 4,
         1992, compares parts of a series likewise.
         """
-        cut = len(self) // 4
+        quarter = len(self) // 4
+        # sums and weights, whose quotients are the mean latency and the arrivals per cycle
         series = (
             (self._column("latency_sum"), self.packets),
             (self._column("ejected_flits"), self._column("cycles")),
         )
         for sums, weights in series:
-            steady = ratio(sums[cut:], weights[cut:], confidence)
-            if steady.independent and weights[:cut].sum() > 0:
-                first_quarter = float(sums[:cut].sum() / weights[:cut].sum())
-                # The rest is three times as long as the first quarter, whose own half-width is thus
-                # root 3 as large; the difference of both has sqrt(1 + 3) = 2 half-widths.
-                if abs(first_quarter - steady.value) > 2 * steady.half_width:
+            rest = ratio(sums[quarter:], weights[quarter:], confidence)
+            if rest.independent and weights[:quarter].sum() > 0:
+                first_quarter = float(sums[:quarter].sum() / weights[:quarter].sum())
+                # The rest is three times as long as the first quarter, so the half-width of the
+                # first quarter is sqrt(3) times that of the rest. Squares add: the difference of
+                # the two means has a half-width of sqrt(1 + 3) = 2 times that of the rest.
+                if abs(first_quarter - rest.value) > 2 * rest.half_width:
                     return True
         return False
 
 
 def _add_pairs(rows: list[Int64Array]) -> list[Int64Array]:
-    """Return the sum of each two neighbours."""
+    """Return the sums of rows 0 and 1, 2 and 3, ..."""
     return [row + next_row for row, next_row in zip(rows[::2], rows[1::2], strict=True)]

@@ -79,8 +79,9 @@ def find_saturation(
     known : sequence of Point
         Points that were measured before.
     limit : float
-        Load above which some channel or terminal certainly gets more than it can carry. The
-        mean over all terminals may show that much later, for example under hotspot traffic.
+        Load above which some channel or terminal certainly gets more than it can carry. Above it,
+        undecided loads are not sustained: the mean over all terminals may show a saturated terminal
+        much later, for example under hotspot traffic.
     """
     points = {point.load: point for point in known}
     budget = settings.max_probes
@@ -100,11 +101,11 @@ def find_saturation(
             try_loads(1.0)
         elif high > 1 or _is_narrow(low, high, settings.tolerance):
             break
-        elif guesses:
+        elif guesses:  # step 2
             guesses -= 1
             accepted = points[high].accepted.value
             try_loads(_round(_load_near(accepted, low, high, settings.tolerance)))
-        else:
+        else:  # step 3
             try_loads(_round((low + high) / 2))
     return _summarize(points, settings, limit)
 
@@ -120,7 +121,10 @@ def _bracket(points: dict[float, Point], tolerance: float, limit: float) -> tupl
 
 
 def _is_narrow(low: float, high: float, tolerance: float) -> bool:
-    """Return whether a bracket is narrow enough, or has no load of six decimals inside."""
+    """Return whether a bracket is narrow enough, or has no load of six decimals inside.
+
+    Loads are rounded to 1e-6, so a bracket of two neighbours is 1e-6 wide, but for rounding errors.
+    """
     return high - low <= max(tolerance * high, 1.5e-6)
 
 
@@ -136,16 +140,22 @@ def _is_sustained(point: Point, tolerance: float, limit: float) -> bool:
 
 
 def _delivered_share(point: Point) -> float:
-    """Return the share of the generated flits that certainly arrives, at most 1."""
+    """Return the share of the generated flits that certainly arrives, at most 1; NaN if unknown."""
     offered = sum(run.offered for run in point.runs) / len(point.runs)
     share = point.accepted.low / offered if offered else nan
+    # not `min`, which may turn NaN into 1
     return 1.0 if share > 1 else share
 
 
 def _load_near(accepted: float, low: float, high: float, tolerance: float) -> float:
-    """Return a load just below or above `accepted`, with which the next bracket may be the last."""
+    """Return a load just below or above `accepted`, with which the next bracket may be the last.
+
+    First a load just below it, which should be sustained. When `low` is there, a load just above
+    it, which should not be. The two are less than `tolerance` apart.
+    """
     # nine tenths of the tolerance: a bracket of exactly its width could be too wide by rounding
     step = 0.9 * tolerance
+    # also a step below `high` or above `low`, so that one more load may suffice
     below = min(accepted * (1 - step / 2), high * (1 - step))
     above = max(accepted * (1 + step / 2), low * (1 + step))
     if below > low * (1 + tolerance / 4):
@@ -166,6 +176,7 @@ def _summarize(
     low, high = _bracket(points, settings.tolerance, limit)
     highest = max(points.values(), key=lambda point: point.accepted.value)
     load = low
+    # An undecided load counts as sustained if almost all of it arrives. Report the part that does.
     if low and points[low].state != "stationary":
         load = _round(low * _delivered_share(points[low]))
     return Saturation(
@@ -182,7 +193,7 @@ def _summarize(
 def _describe(
     points: dict[float, Point], low: float, high: float, settings: SimulationSettings
 ) -> str:
-    """Describe the bracket, whether it is narrow enough, and stationary loads above it."""
+    """Return a text on the bracket, whether it is narrow enough, and stationary loads above it."""
     if high > 1:
         return "not saturated at any load up to 1"
     if not low or points[low].state == "stationary":

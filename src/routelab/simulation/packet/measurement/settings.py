@@ -19,20 +19,22 @@ LONGEST = 2**30
 
 
 def _read_loads(value: Any) -> Any:
+    """Convert loads from text or a single number; pydantic checks what is returned."""
     if isinstance(value, str):
         items = value.replace(",", "+")
         return split_items(items) if items.strip("+") else ()
     return (value,) if isinstance(value, (int, float)) else value
 
 
-def _check_order(loads: tuple[float, ...]) -> tuple[float, ...]:
+def _sort_loads(loads: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the loads ascending, each once; raise ValueError if there is none."""
     if not loads:
         raise ValueError("name at least one load")
     return tuple(sorted(set(loads)))
 
 
 Load = Annotated[float, Field(gt=0, le=1)]
-Loads = Annotated[tuple[Load, ...], BeforeValidator(_read_loads), AfterValidator(_check_order)]
+Loads = Annotated[tuple[Load, ...], BeforeValidator(_read_loads), AfterValidator(_sort_loads)]
 """Offered loads in ascending order, written ``0.1+0.2``, or ``0.1,0.2`` outside names."""
 
 
@@ -134,11 +136,12 @@ class SimulationSettings(Router):
                 f"`injection_queue` is {self.injection_queue}, less than `message_packets`, "
                 f"{self.message_packets}: no message fits; raise it, or set 0 for no limit"
             )
-        least = 2 * max(self.warmup_cycles, MEASURED_SAMPLES * self.sample_cycles)
-        if not self.messages and self.max_cycles < least:
+        # at most half of the cycles are warm-up, and the other half must suffice for the samples
+        min_cycles = 2 * max(self.warmup_cycles, MEASURED_SAMPLES * self.sample_cycles)
+        if not self.messages and self.max_cycles < min_cycles:
             raise ValueError(
                 f"`max_cycles` is {self.max_cycles}; with `warmup_cycles` {self.warmup_cycles} and "
-                f"`sample_cycles` {self.sample_cycles} it must be at least {least}"
+                f"`sample_cycles` {self.sample_cycles} it must be at least {min_cycles}"
             )
         return self
 

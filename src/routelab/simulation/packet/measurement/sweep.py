@@ -68,11 +68,12 @@ class Point:
         return self._mean_latency("p99")
 
     def _mean_latency(self, part: str) -> Estimate | None:
+        """Return a field of `Latency`, averaged over the runs; None unless every run has one."""
         estimates = [getattr(run.latency, part) for run in self.runs if run.latency]
         return pool(estimates) if len(estimates) == len(self.runs) else None
 
     def facts(self) -> dict[str, Any]:
-        """Return flat numbers and words; for a single run, its facts.
+        """Return the columns of the load; for a single run, those of `LoadResult.facts`.
 
         For several runs, estimates are pooled, and columns declare how to combine other numbers;
         ``seed`` is None.
@@ -80,29 +81,32 @@ class Point:
         rows = [run.facts() for run in self.runs]
         if len(rows) == 1:
             return rows[0]
+        # 1. All columns as they declare; steps 2 and 3 replace some.
         values: dict[str, Any] = {}
         for name in rows[0]:
             values[name] = _combine(name, [facts[name] for facts in rows])
+        # 2. The state of the gravest run, and the terminal of the run that serves one worst.
         gravest = next(run for run in self.runs if run.state == self.state)
         state = {"state": self.state, "saturated": gravest.saturated, "text": gravest.text}
-        least_served = min(self.runs, key=lambda run: run.worst.share)
-        served = {
-            "worst_terminal": least_served.worst.terminal,
-            "worst_share": least_served.worst.share,
-        }
-        pools = interval("accepted_load", self.accepted)
+        worst = min((run.worst for run in self.runs), key=lambda worst: worst.share)
+        worst_served = {"worst_terminal": worst.terminal, "worst_share": worst.share}
+        # 3. Estimates, with the errors of all runs. Without a latency of every run there is none.
+        estimates = interval("accepted_load", self.accepted)
         if self.latency is None:
-            pools |= dict.fromkeys(LATENCY_FACTS)
+            estimates |= dict.fromkeys(LATENCY_FACTS)
         else:
             for part in ("mean", "p50", "p95", "p99"):
-                pools |= interval(f"latency_{part}", self._mean_latency(part))
-        # a mean of equal loads may differ from them in the last digit
+                estimates |= interval(f"latency_{part}", self._mean_latency(part))
+        # the load itself: a mean of equal loads may differ from it in the last digit
         shared = {"load": self.load, "seed": None, "seeds": len(rows)}
-        return values | state | served | pools | shared
+        return values | state | worst_served | estimates | shared
 
 
 def _combine(name: str, values: Sequence[Any]) -> Any:
-    """Combine values of several runs as the column declares; return None for words."""
+    """Combine values of several runs as the column declares; return None for words and flags.
+
+    Runs without a value are left out, unless the column needs all (``all-mean``).
+    """
     defined = [value for value in values if value is not None]
     if not defined or isinstance(defined[0], (str, bool)):
         return None
@@ -165,10 +169,11 @@ def sweep_loads(
             on_result(result)
         return result
 
-    with ThreadPoolExecutor(threads or allowed_threads()) as pool:
-        results = list(pool.map(run_task, tasks))
-    seeds = settings.seeds
+    with ThreadPoolExecutor(threads or allowed_threads()) as executor:
+        results = list(executor.map(run_task, tasks))
+    # results are in the order of `tasks`: all seeds of the first load, then of the second …
+    num_seeds = settings.seeds
     return [
-        Point(load, tuple(results[k * seeds : (k + 1) * seeds]))
+        Point(load, tuple(results[k * num_seeds : (k + 1) * num_seeds]))
         for k, load in enumerate(offered_loads)
     ]

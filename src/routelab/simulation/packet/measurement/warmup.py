@@ -20,8 +20,8 @@ def mser(series: ArrayLike) -> int:
     Returns
     -------
     int
-        The d below n − `TAIL` that minimizes the sum of squares about the mean of the rest, divided
-        by (n − d)²; 0 if the series is too short.
+        The d below n − `TAIL` with the smallest sum of squared deviations from the mean of the
+        remaining n − d observations, divided by (n − d)²; 0 if the series is too short.
 
     Notes
     -----
@@ -32,16 +32,18 @@ def mser(series: ArrayLike) -> int:
     batches.
     """
     values = np.asarray(series, dtype=np.float64)
-    ends = len(values) - TAIL
-    if ends < 1:
+    num_cuts = len(values) - TAIL
+    if num_cuts < 1:
         return 0
     # relative to the last value, so that sums of squares lose no digits
     values = values - values[-1]
+    # For every d, of the observations from d on: their number, sum, sum of squares, and sum of
+    # squared deviations from their mean. Rounding could make the last one negative.
     remaining = np.arange(len(values), TAIL, -1, dtype=np.float64)
-    sums = np.cumsum(values[::-1])[::-1][:ends]
-    squares = np.cumsum(values[::-1] ** 2)[::-1][:ends]
-    spread = np.maximum(squares - sums**2 / remaining, 0.0)
-    return int(np.argmin(spread / remaining**2))
+    sums = np.cumsum(values[::-1])[::-1][:num_cuts]
+    squares = np.cumsum(values[::-1] ** 2)[::-1][:num_cuts]
+    deviations = np.maximum(squares - sums**2 / remaining, 0.0)
+    return int(np.argmin(deviations / remaining**2))
 
 
 def truncation(*series: ArrayLike) -> int | None:
@@ -50,9 +52,9 @@ def truncation(*series: ArrayLike) -> int | None:
     Returns
     -------
     int or None
-        The largest number of all series; None if one of them is in the second half: then the series
-        may still be changing (Hoad et al. 2010, see `mser`).
+        The largest number of all series (`mser`). None if the series are too short, or if one would
+        lose more than half of its observations: it may still be changing (Hoad et al. 2010).
     """
-    ends = [mser(values) for values in series]
+    num_dropped = max(mser(values) for values in series)
     shortest = min(len(np.asarray(values)) for values in series)
-    return None if shortest < 2 * TAIL or max(ends) > shortest // 2 else max(ends)
+    return None if shortest < 2 * TAIL or num_dropped > shortest // 2 else num_dropped
