@@ -16,7 +16,7 @@ STREAM = 2
 
 
 def messages_of(traffic: TrafficPlugin, topology: Topology, count: int, seed: int) -> Messages:
-    """Return the messages that a pattern's terminals send.
+    """Return the messages that the terminals of a pattern send in a closed loop.
 
     Parameters
     ----------
@@ -36,20 +36,22 @@ def messages_of(traffic: TrafficPlugin, topology: Topology, count: int, seed: in
     PluginError
         If the plugin returns invalid objects.
     """
+    # too many messages are refused before memory is allocated for them
     listed = list_messages(traffic, topology, seed)
     if listed is None:
         demand = demand_of(traffic, topology, seed)
-        _refuse_many(int(np.count_nonzero(demand.rate)), count)
+        _check_number(int(np.count_nonzero(demand.rate)), count)
         messages = draw_messages(demand, count, seed)
     else:
-        _refuse_many(len(listed.target), count)
+        _check_number(len(listed.target), count)
         messages = repeat_messages(listed, count)
     if not len(messages.target):
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     return messages
 
 
-def _refuse_many(per_round: int, count: int) -> None:
+def _check_number(per_round: int, count: int) -> None:
+    """Raise InputError if `count` rounds of messages are more than a run can list."""
     if per_round * count > MOST_MESSAGES:
         raise InputError(
             f"{per_round * count} messages are more than the {MOST_MESSAGES} that a run can list; "
@@ -59,41 +61,43 @@ def _refuse_many(per_round: int, count: int) -> None:
 
 def draw_messages(demand: Demand, count: int, seed: int) -> Messages:
     """Draw the targets of `count` messages of every terminal that sends from a demand."""
-    source = np.random.PCG64([seed, STREAM])
+    random = np.random.PCG64([seed, STREAM])
     sends = demand.rate > 0
     senders = np.flatnonzero(sends).tolist()
-    targets = [_draw_targets(demand, terminal, count, source) for terminal in senders]
+    targets = [_draw_targets(demand, terminal, count, random) for terminal in senders]
     start = np.concatenate(([0], np.cumsum(np.where(sends, count, 0))))
     return Messages.create(start, np.concatenate(targets) if targets else ())
 
 
-def _draw_targets(demand: Demand, terminal: int, count: int, source: np.random.PCG64) -> Int64Array:
+def _draw_targets(demand: Demand, terminal: int, count: int, random: np.random.PCG64) -> Int64Array:
     """Draw the targets of a terminal's messages; int64, shape (count,)."""
-    # 1. A set of terminals for each message, by share. The sum of the shares is rounded, so a
-    #    number may be above it.
+    # 1. A set of terminals for each message, by share: the first whose cumulative share is above a
+    #    number in [0, 1). The sum of the shares is rounded, so the number may be above it: then the
+    #    last set.
     parts = slice(demand.part_start[terminal], demand.part_start[terminal + 1])
     shares = np.cumsum(demand.part_share[parts])
-    part = np.minimum(np.searchsorted(shares, _uniform(source, count), "right"), len(shares) - 1)
+    part = np.minimum(np.searchsorted(shares, _uniform(random, count), "right"), len(shares) - 1)
     terminal_set = demand.part_set[parts][part]
     # 2. A member of each set, all equally likely; the sender itself is drawn again.
     begin, size = demand.set_start[terminal_set], np.diff(demand.set_start)[terminal_set]
-    member = (_uniform(source, count) * size).astype(np.int64)
+    member = (_uniform(random, count) * size).astype(np.int64)
     targets: Int64Array = demand.members[begin + member].astype(np.int64)
     while not demand.to_self and (again := np.flatnonzero(targets == terminal)).size:
-        member = (_uniform(source, again.size) * size[again]).astype(np.int64)
+        member = (_uniform(random, again.size) * size[again]).astype(np.int64)
         targets[again] = demand.members[begin[again] + member]
     return targets
 
 
-def _uniform(source: np.random.PCG64, count: int) -> Float64Array:
-    """Draw numbers in [0, 1) from raw bits, which are the same in every numpy."""
-    bits = np.atleast_1d(np.asarray(source.random_raw(count)))
+def _uniform(random: np.random.PCG64, count: int) -> Float64Array:
+    """Draw numbers in [0, 1) from raw bits, which are the same in every version of NumPy."""
+    bits = np.atleast_1d(np.asarray(random.random_raw(count)))
+    # the upper 53 of 64 bits, as many as a float has
     uniform: Float64Array = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return uniform
 
 
 def repeat_messages(messages: Messages, count: int) -> Messages:
-    """Repeat the whole list of every terminal's messages."""
+    """Repeat the whole list of every terminal's messages: twice 1 2 is 1 2 1 2."""
     lists = [
         np.tile(messages.target[begin:end], count)
         for begin, end in zip(messages.start[:-1], messages.start[1:], strict=True)

@@ -17,39 +17,43 @@ _SEARCH = "find_saturation"
 _RATE, _CYCLES = "flits per cycle", "cycles"
 _SHOWN: Any = ("simulate",)
 
+# Columns by the rows that have them: loads and simulations, simulations only, channels, …
 _load = partial(Column, of=_RUN)
 _fact = partial(Column, of=_WHOLE)
 _channel = partial(Column, of=("channels",))
 _terminal = partial(Column, of=("terminals",))
 _latency_row = partial(Column, of=("latencies",))
-"""Columns by the rows that have them; `_fact` is of a whole simulation only."""
 
 
-def _interval(name: str, meaning: str, heading: str = "", **more: Any) -> Iterator[Column]:
-    """Return a column and the ends of its confidence interval."""
-    more = {"of": _RUN, **more}
-    yield Column(name, meaning, heading, **more)
-    common = {key: value for key, value in more.items() if key not in ("shown", "better")}
+def _interval(name: str, meaning: str, heading: str = "", **options: Any) -> Iterator[Column]:
+    """Yield a column and the ends of its confidence interval; `options` are those of `Column`.
+
+    Only the column itself is shown in tables and compared (`shown`, `better`).
+    """
+    options = {"of": _RUN, **options}
+    yield Column(name, meaning, heading, **options)
+    end_options = {key: value for key, value in options.items() if key not in ("shown", "better")}
     title = heading or name.replace("_", " ")
     for end, word in (("low", "lower"), ("high", "upper")):
         yield Column(
             f"{name}_{end}",
             f"{word} end of the confidence interval of `{name}`",
             f"{title}, {word} confidence limit",
-            **common,
+            **end_options,
         )
 
 
 def _distribution(name: str, quantity: str) -> Iterator[Column]:
-    """Return the columns of a load's distribution over the terminals that send."""
-    for part, words, title, seeds in (
+    """Yield the columns of a load's distribution over the terminals that send."""
+    # name, meaning, heading, and how the values of several seeds are combined
+    distribution: tuple[tuple[str, str, str, Pooling], ...] = (
         ("min", "smallest", "minimum", "min"),
         ("q25", "lower quartile of the", "lower quartile", "mean"),
         ("median", "median of the", "median", "mean"),
         ("q75", "upper quartile of the", "upper quartile", "mean"),
         ("max", "largest", "maximum", "max"),
-    ):
-        pooling: Any = seeds
+    )
+    for part, words, title, pooling in distribution:
         yield _load(
             f"{name}_{part}",
             f"{words} {quantity} of a terminal, over all terminals that send",
@@ -67,15 +71,17 @@ def _latency() -> Iterator[Column]:
     meaning = (
         "latency of packets, from generation to the arrival of the tail; missing at saturated loads"
     )
-    more: Any = {"unit": _CYCLES, "seeds": "all-mean"}
-    options: Any = {**more, "better": "lower", "shown": _SHOWN}
-    yield from _interval("latency_mean", f"mean {meaning}", "mean latency", **options)
-    yield from _interval("latency_p50", f"median {meaning}", "median latency", **more, shown=_SHOWN)
+    options: Any = {"unit": _CYCLES, "seeds": "all-mean"}
+    compared: Any = {**options, "better": "lower", "shown": _SHOWN}
+    yield from _interval("latency_mean", f"mean {meaning}", "mean latency", **compared)
     yield from _interval(
-        "latency_p95", f"95 % quantile of the {meaning}", "95th-percentile latency", **more
+        "latency_p50", f"median {meaning}", "median latency", **options, shown=_SHOWN
     )
     yield from _interval(
-        "latency_p99", f"99 % quantile of the {meaning}", "99th-percentile latency", **options
+        "latency_p95", f"95 % quantile of the {meaning}", "95th-percentile latency", **options
+    )
+    yield from _interval(
+        "latency_p99", f"99 % quantile of the {meaning}", "99th-percentile latency", **compared
     )
     yield _load(
         "latency_max",

@@ -1,4 +1,11 @@
-"""Counts of a simulation."""
+"""Counts of a simulation.
+
+A histogram of cycles counts exactly below `EXACT`, and has `STEPS` bins for each doubling above:
+
+    0 … 4095            4096 bins of 1 cycle
+    4096 … 8191         64 bins of 64 cycles
+    8192 … 16383        64 bins of 128 cycles …
+"""
 
 from __future__ import annotations
 
@@ -80,14 +87,17 @@ class Histogram:
         return self.sum / self.total if self.total else float("nan")
 
     def quantile(self, share: float) -> float:
-        """Return the smallest number that a `share` of all does not exceed; NaN if empty."""
+        """Return the smallest number that a `share` of all does not exceed; NaN if empty.
+
+        Above `EXACT`, this is the upper end of its bin, but not more than the maximum.
+        """
         if not self.total:
             return float("nan")
-        place = int(np.searchsorted(np.cumsum(self.bins), np.ceil(share * self.total)))
-        return float(min(upper_ends()[place], self.maximum))
+        bin_number = int(np.searchsorted(np.cumsum(self.bins), np.ceil(share * self.total)))
+        return float(min(upper_ends()[bin_number], self.maximum))
 
     def values(self) -> tuple[Float64Array, Int64Array]:
-        """Return the upper ends of the bins in use, and the count of each."""
+        """Return the upper ends of the bins that are not empty, and their counts."""
         used = np.flatnonzero(self.bins)
         ends = np.minimum(upper_ends()[used], self.maximum).astype(np.float64)
         return ends, self.bins[used]
@@ -95,8 +105,7 @@ class Histogram:
 
 def upper_ends() -> Int64Array:
     """Return the largest number in each bin; int64, shape (BINS,)."""
-    above = np.arange(1, BINS - EXACT + 1)
-    doubling, step = np.divmod(above - 1, STEPS)
+    doubling, step = np.divmod(np.arange(BINS - EXACT), STEPS)
     width = (EXACT // STEPS) << doubling
     return np.concatenate((np.arange(EXACT), (EXACT << doubling) + (step + 1) * width - 1))
 

@@ -19,7 +19,7 @@ BLOCKED = ("deadlock", "livelock", "no-route")
 """States of blocked runs."""
 
 USUAL = ("stationary", "finished: all messages arrived")
-"""Texts that add nothing to the state."""
+"""Texts of loads without any remark."""
 
 MANY = 1000
 """Degrees of freedom above which a t distribution is taken as normal."""
@@ -37,26 +37,35 @@ def curve_row(point: Point, *, bubble: bool) -> dict[str, Any]:
 
     `bubble` says whether the routing uses bubble flow control.
     """
+    # in the order of `Point.facts`; `hops_mean` becomes three facts
     row: dict[str, Any] = {}
     for name, value in point.facts().items():
         row |= interval(name, _mean_hops(point)) if name == "hops_mean" else {name: value}
+    # The reason is added if the run whose text it is has starved terminals.
     if bubble and any(run.starved for run in point.runs if run.text == row["text"]):
         row["text"] += STARVATION
     return row
 
 
 def _mean_hops(point: Point) -> Estimate:
-    """Estimate the mean number of hops; the hops of packets are independent draws."""
-    longest = max(len(run.hops) for run in point.runs)
-    packets = np.sum([np.pad(run.hops, (0, longest - len(run.hops))) for run in point.runs], axis=0)
+    """Estimate the mean number of hops; the hops of packets are taken as independent draws."""
+    # 1. Packets by number of hops, over all runs.
+    length = max(len(run.hops) for run in point.runs)
+    packets = np.sum([np.pad(run.hops, (0, length - len(run.hops))) for run in point.runs], axis=0)
     count = int(packets.sum())
     if not count:
         return Estimate(float("nan"))
-    hops = np.arange(longest)
+    # 2. Mean and standard error.
+    hops = np.arange(length)
     mean = float(packets @ hops) / count
-    square = float(packets @ (hops - mean) ** 2) / max(count - 1, 1)
-    confidence = point.runs[0].settings.confidence
-    return Estimate(mean, sqrt(square / count), min(count - 1, MANY), confidence, True)
+    variance = float(packets @ (hops - mean) ** 2) / max(count - 1, 1)
+    return Estimate(
+        value=mean,
+        error=sqrt(variance / count),
+        freedom=min(count - 1, MANY),
+        confidence=point.runs[0].settings.confidence,
+        independent=True,
+    )
 
 
 def highest_load_facts(
@@ -65,10 +74,10 @@ def highest_load_facts(
     """Return the facts of the highest load."""
     highest = points[-1]
     row = curve_row(highest, bubble=bubble)
-    # the facts of the whole have the settings of these names
+    # in the facts of a whole simulation, these names are settings
     row = {key: value for key, value in row.items() if key not in ("seed", "seeds")}
     terminal = row["worst_terminal"]
-    is_known = terminal is not None and terminal >= 0
+    is_known = terminal is not None and terminal >= 0  # −1: of several runs, none sent anything
     switch = topology.switch_names[topology.terminal_switch[terminal]] if is_known else None
     name = topology.terminal_name(terminal) if is_known else None
     return {**row, "worst_terminal_switch": switch, "worst_terminal_name": name}
@@ -84,6 +93,7 @@ def blocked_at(curve: Iterable[Mapping[str, Any]]) -> str | None:
 
 def saturation_facts(saturation: Saturation) -> dict[str, Any]:
     """Return the facts of the saturation search."""
+    # above 1: every load is sustained
     bound = saturation.bound if saturation.bound <= 1 else None
     return {
         "saturation_load": saturation.load,

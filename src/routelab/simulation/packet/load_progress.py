@@ -30,8 +30,8 @@ class LoadProgress:
             report_phase(self.task(load), WAITING)
 
     def task(self, load: float) -> str:
-        """Return the name of the task of a load."""
-        if not load:
+        """Return the name of the task of a load: one of the settings, or of the search."""
+        if not load:  # messages to finish
             return "messages"
         if load not in self._loads:
             return f"load {load:g} (search)"
@@ -42,8 +42,8 @@ class LoadProgress:
         report_phase(self.task(load), f"seed {seed}: {progress}" if self._seeds > 1 else progress)
 
     def finish(self, measured: LoadResult) -> None:
-        """Report that a run has ended."""
+        """Report that a run has ended; the task of its load ends with the last seed."""
         with self._lock:
             self._ended[measured.load] += 1
-            over = self._ended[measured.load] == self._seeds
-        report_phase(self.task(measured.load), measured.text, ended=over)
+            all_ended = self._ended[measured.load] == self._seeds
+        report_phase(self.task(measured.load), measured.text, ended=all_ended)

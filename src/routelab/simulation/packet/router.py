@@ -22,7 +22,7 @@ PRESETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
 
 
 class Router(Parameters):
-    """Settings of every router; times in cycles. A flit crosses the fastest channels in one.
+    """Settings of every router; times in cycles. The fastest channels carry one flit per cycle.
 
     Raises
     ------
@@ -89,16 +89,20 @@ class Router(Parameters):
     @model_validator(mode="before")
     @classmethod
     def _replace_preset(cls, values: Any) -> Any:
-        """Replace the preset by its settings: equal routers are equal, however they are given."""
-        # fields refuse other values
+        """Replace the preset `router` by the settings that it stands for.
+
+        So routers of equal settings are equal, whether a preset was given or not.
+        """
+        # the fields refuse invalid values
         if not isinstance(values, Mapping) or values.get("router") not in (*PRESETS,):
             return values
-        return {**PRESETS[values["router"]], **{k: v for k, v in values.items() if k != "router"}}
+        given = {name: value for name, value in values.items() if name != "router"}
+        return {**PRESETS[values["router"]], **given}
 
     @model_validator(mode="after")
-    def _fits(self) -> Router:
+    def _check_sizes(self) -> Router:
         """Refuse buffers that hold no packet or exceed the engine, and a speedup without effect."""
-        # `...` marks names of settings, which commands replace by their options
+        # Names of settings are in backquotes: commands replace them by their options.
         if self.switching == "virtual-cut-through" and self.buffer_flits < self.packet_flits:
             raise ValueError(
                 f"`buffer_flits` is {self.buffer_flits}, less than `packet_flits`, "
@@ -128,13 +132,13 @@ class Router(Parameters):
     @property
     def text(self) -> str:
         """Kind of router, virtual channels, buffers and switching in words."""
-        kind, outputs = "input-queued", ""
+        kind, output_buffers = "input-queued", ""
         if self.output_buffer_flits:
             kind = f"combined input and output queues with speed-up {self.speedup}"
-            outputs = f" at inputs and {self.output_buffer_flits} at outputs"
+            output_buffers = f" at inputs and {self.output_buffer_flits} at outputs"
         return (
             f"{kind}, {_count(self.vcs, 'virtual channel')} of {_count(self.buffer_flits, 'flit')}"
-            f"{outputs}, {self.switching.replace('-', ' ', 1)}, packets of "
+            f"{output_buffers}, {self.switching.replace('-', ' ', 1)}, packets of "
             f"{_count(self.packet_flits, 'flit')}"
         )
 

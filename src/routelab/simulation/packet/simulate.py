@@ -52,13 +52,13 @@ from routelab.simulation.packet.traffic import (
 )
 
 MOST_PAIRED = 2048
-"""Largest number of terminals for which the traffic of all pairs is added up."""
+"""Largest number of terminals for which `_overload` adds up the traffic of all pairs."""
 
 
 def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineResult:
     """Simulate all loads with all seeds, on as many threads as the process may use.
 
-    Only the columns of `PacketEngine.clock` depend on the threads.
+    The number of threads changes only the columns of `PacketEngine.clock`, which are times.
 
     Raises
     ------
@@ -82,27 +82,27 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     if not first_demand.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.report_progress(traffic.name, "ok", ended=True)
-    # 2. The routing as a program, with its proof.
+    # 2. The routing as a program, with the verdict of the deadlock checker.
     router = settings.routers()
-    program, table, checked = make_packet_program(case, router, settings.proof_states)
-    # 3. How to measure one load with one seed. Results that are stored are found by the program,
-    #    too: a table that was drawn again has other loads.
+    program, table, deadlock_facts = make_packet_program(case, router, settings.proof_states)
+    # 3. How to measure one load with one seed. The key of a stored result has the digest of the
+    #    program, because a random routing may have drawn another table since.
     digest = program_digest(program)
-    watch = LoadProgress(settings)
+    progress = LoadProgress(settings)
 
-    def offered(load: float, seed: int) -> OfferedTraffic:
+    def offered_traffic(load: float, seed: int) -> OfferedTraffic:
         packets, in_order = settings.message_packets, settings.in_order
         if not settings.messages:
             return OpenLoop(demand(seed), load, packets, in_order)
         messages = messages_of(traffic, network, settings.messages, seed)
         return ClosedLoop(messages, packets, in_order)
 
-    def make(load: float, seed: int) -> Simulation:
-        return Simulation(network, program, router, offered(load, seed), seed)
+    def make_simulation(load: float, seed: int) -> Simulation:
+        return Simulation(network, program, router, offered_traffic(load, seed), seed)
 
     def on_result(measured: LoadResult) -> None:
         case.store.save(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
-        watch.finish(measured)
+        progress.finish(measured)
 
     def find_result(load: float, seed: int) -> LoadResult | None:
         row = case.store.find(f"{digest} {load!r} {seed}")
@@ -110,19 +110,19 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
 
     measure = partial(
         sweep_loads,
-        make,
+        make_simulation,
         settings,
         on_result=on_result,
         find_result=find_result,
-        on_progress=watch.report,
+        on_progress=progress.report,
     )
     # 4. All loads. A search for saturation begins with their results.
-    watch.begin()
+    progress.begin()
     points = measure(settings.loads)
     bubble = bool(program.bubble)
     facts = {
         "convention": first_demand.convention,
-        **checked,
+        **deadlock_facts,
         **highest_load_facts(points, network, bubble=bubble),
     }
     curve = [curve_row(point, bubble=bubble) for point in points]
@@ -132,17 +132,18 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         facts |= saturation_facts(saturation)
         curve = [curve_row(point, bubble=bubble) for point in saturation.points]
 
-    # 5. Tables of the loads of the settings; only the curve has those of a search.
+    # 5. Tables of the loads of the settings; only the curve has those of a search. Which terminals
+    #    send and receive does not depend on the load.
     @cache
-    def ends(seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        return active_terminals(offered(points[0].load, seed))
+    def senders_and_receivers(seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        return active_terminals(offered_traffic(points[0].load, seed))
 
-    terminals = terminal_table(points, network, ends)
+    terminals = terminal_table(points, network, senders_and_receivers)
     if settings.messages:
         rates = [rate for rate in terminals["throughput"] if rate is not None]
         facts["terminal_throughput"] = float(np.mean(rates)) if rates else None
     facts["blocked"] = blocked_at(curve)
-    _check_proof(facts, curve)
+    _check_against_proof(facts, curve)
     tables = {
         "loads": {name: [row[name] for row in curve] for name in curve[0]},
         "channels": packet_channel_table(points, network),
@@ -157,8 +158,11 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     return EngineResult(facts, tables, notes)
 
 
-def _check_proof(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> None:
-    """Stop if what is proven free of deadlock is in deadlock: one of the two is wrong."""
+def _check_against_proof(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> None:
+    """Raise RuntimeError if a routing that is proven free of deadlock deadlocked in a simulation.
+
+    Then the checker or the engine is wrong.
+    """
     if facts["deadlock"] not in PROVEN or all(row["state"] != "deadlock" for row in curve):
         return
     check = f"the check says {facts['deadlock']} ({facts['deadlock_reason']})"
@@ -166,7 +170,10 @@ def _check_proof(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -
 
 
 def _overload(table: RouteTable | None, demand: Demand) -> float:
-    """Return a load above which a terminal or, with a table, a channel is overloaded."""
+    """Return a load above which a terminal or, with a table, a channel is overloaded.
+
+    Infinite (no limit) above `MOST_PAIRED` terminals.
+    """
     if len(demand.rate) > MOST_PAIRED:
         return inf
     limits = [ejection_bound(demand)]

@@ -45,8 +45,10 @@ class ClosedLoop:
     Attributes
     ----------
     messages : Messages
-    message_packets, in_order
-        As of `OpenLoop`.
+    message_packets : int
+        Packets of every message.
+    in_order : bool
+        Whether latencies of delivery in the order of each message are counted, too.
     """
 
     messages: Messages
@@ -69,19 +71,25 @@ OfferedTraffic = OpenLoop | ClosedLoop
 def active_terminals(traffic: OfferedTraffic) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return whether each terminal sends, and whether it may receive, at any load; shapes (T,)."""
     if isinstance(traffic, ClosedLoop):
-        send = np.diff(traffic.messages.start) > 0
-        return send, np.bincount(traffic.messages.target, minlength=len(send)) > 0
+        sends = np.diff(traffic.messages.start) > 0
+        return sends, np.bincount(traffic.messages.target, minlength=len(sends)) > 0
     demand = traffic.demand
-    send = demand.rate > 0
-    sets = len(demand.set_start) - 1
-    source = np.repeat(np.arange(len(send)), np.diff(demand.part_start))
-    drawn = send[source] & (demand.part_share > 0)
-    # sources and the sets that they draw from, each pair once
-    pairs = np.unique(source[drawn] * sets + demand.part_set[drawn])
-    of_set = np.repeat(np.arange(sets), np.diff(demand.set_start))
-    senders = np.bincount(pairs % sets, minlength=sets)[of_set] if sets else of_set
+    sends = demand.rate > 0
+    # 1. The pairs of a source and a set of destinations that it draws from, each once, as the
+    #    number source * num_sets + set.
+    num_sets = len(demand.set_start) - 1
+    source = np.repeat(np.arange(len(sends)), np.diff(demand.part_start))
+    is_drawn = sends[source] & (demand.part_share > 0)
+    pairs = np.unique(source[is_drawn] * num_sets + demand.part_set[is_drawn])
+    # 2. For each member of a set, the number of sources that may send to it. A source that does not
+    #    send to itself is not one of them.
+    set_of_member = np.repeat(np.arange(num_sets), np.diff(demand.set_start))
+    if num_sets:
+        num_senders = np.bincount(pairs % num_sets, minlength=num_sets)[set_of_member]
+    else:
+        num_senders = set_of_member  # empty
     if not demand.to_self:
-        senders = senders - np.isin(demand.members * sets + of_set, pairs)
-    receive = np.zeros(len(send), bool)
-    receive[demand.members[senders > 0]] = True
-    return send, receive
+        num_senders = num_senders - np.isin(demand.members * num_sets + set_of_member, pairs)
+    receives = np.zeros(len(sends), bool)
+    receives[demand.members[num_senders > 0]] = True
+    return sends, receives
