@@ -294,34 +294,36 @@ def _streams(seed: int, count: int, kind: int) -> Array:
     return np.repeat(states[:, None], 2, axis=1)
 
 
-def _slowness(topology: Topology) -> Float64Array:
+def _cycles_per_flit(topology: Topology) -> Float64Array:
     """Return the cycles that a flit takes on each channel; the fastest take one."""
     capacity = topology.channel_capacity
-    slow: Float64Array = capacity.max(initial=0.0) / capacity if len(capacity) else capacity
-    if slow.max(initial=1.0) > MOST_CYCLES:
-        channel = int(slow.argmax())
+    flit_cycles: Float64Array = capacity.max(initial=0.0) / capacity if len(capacity) else capacity
+    if flit_cycles.max(initial=1.0) > MOST_CYCLES:
+        channel = int(flit_cycles.argmax())
         raise InputError(
-            f"channel {topology.channel_name(channel)} is {slow.max():.3g} times slower than the "
-            f"fastest; the engine's limit is {MOST_CYCLES}"
+            f"channel {topology.channel_name(channel)} is {flit_cycles.max():.3g} times slower "
+            f"than the fastest; the engine's limit is {MOST_CYCLES}"
         )
-    return slow
+    return flit_cycles
 
 
 def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array, Array]:
     """Return the rows of ports as inputs, and as outputs."""
     flits, terminals = router.unit_flits, topology.num_terminals
     outputs = _rows(ports.count + terminals, at.OUTPUT)
-    slow = _slowness(topology)
+    flit_cycles = _cycles_per_flit(topology)
     # 1. Outputs to channels. With FIFOs, units cross the switch while the FIFOs have room, whether
     #    the channel is busy or not.
     delay = _link_delays(topology, router)
     channel_rows = outputs[ports.of_channel]
     # A slower channel delays the head, so that the next switch never sends flits that have yet to
     # come. Quotients of capacities are rounded, so 1e-9 keeps whole numbers of cycles.
-    channel_rows["delay"] = delay + router.router_delay + np.ceil((flits - 1) * (slow - 1) - 1e-9)
-    channel_rows["unit_cycles"] = np.ceil(flits * slow - 1e-9)
+    channel_rows["delay"] = (
+        delay + router.router_delay + np.ceil((flits - 1) * (flit_cycles - 1) - 1e-9)
+    )
+    channel_rows["unit_cycles"] = np.ceil(flits * flit_cycles - 1e-9)
     channel_rows["slack"] = at.UNLIMITED_SLACK if router.output_buffer_flits else 0
-    channel_rows["crossing_cycles"] = _crossing_cycles(router, slow)
+    channel_rows["crossing_cycles"] = _crossing_cycles(router, flit_cycles)
     outputs[ports.of_channel] = channel_rows
     # 2. Injections, then ejections. The output queue of an ejection has no FIFO: it is counted in
     #    cycles of work, one per flit. A unit needs room for all its flits, and the flit that leaves
@@ -369,20 +371,20 @@ def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
     return delay
 
 
-def _crossing_cycles(router: Router, slow: Float64Array) -> Int64Array:
+def _crossing_cycles(router: Router, flit_cycles: Float64Array) -> Int64Array:
     """Return the cycles that a unit occupies its input port, by output channel.
 
-    `slow` are the cycles that a flit takes on each channel.
+    `flit_cycles` are the cycles that a flit takes on each channel.
     """
     flits = router.unit_flits
     if router.output_buffer_flits == 0:
         # at the speed of the channel, until its last flit has left the port
-        crossing = np.ceil((flits - 1) * slow - 1e-9) + 1
+        crossing = np.ceil((flits - 1) * flit_cycles - 1e-9) + 1
     elif flits < router.speedup:
         # less than a cycle: further units may cross in the same one
-        crossing = np.zeros(len(slow))
+        crossing = np.zeros(len(flit_cycles))
     else:
-        crossing = np.full(len(slow), -(-flits // router.speedup))  # rounded up
+        crossing = np.full(len(flit_cycles), -(-flits // router.speedup))  # rounded up
     cycles: Int64Array = crossing.astype(np.int64)
     return cycles
 
