@@ -106,7 +106,7 @@ def terminal_table(
         # 2. Latencies, if all seeds have them: a mean of the others would hide a saturated one.
         have_latency = all(run.latency is not None for run in runs)
         # 3. Endless traffic has no last arrival. `throughput` is the rate until the last arrival at
-        #    the terminal: the rate over all cycles, of a mean run, times all cycles by those.
+        #    the terminal: the flits of a mean run (rate * cycles) by the cycle of the arrival.
         has_end = runs[0].state in ("finished", "unfinished")
         last_arrival = np.max([run.counts.finished_at for run in runs], axis=0).tolist()
         cycles = _cycles(runs) / len(runs)
