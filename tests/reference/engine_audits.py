@@ -83,13 +83,13 @@ class Snapshot:
 def snapshot(simulation):
     """Return the bundles that flow now."""
     flow = simulation._flow
-    bundles = flow.bundles[flow.bundles["count"] > 0]
+    bundles = flow.bundles[flow.bundles["num_messages"] > 0]
     crossings = flow.crossings["resource"]
     return Snapshot(
-        bundles["count"].astype(np.int64),
+        bundles["num_messages"].astype(np.int64),
         bundles["rate"].copy(),
         [
-            crossings[bundle["first"] :][: bundle["crossings"]].astype(np.int64)
+            crossings[bundle["first_crossing"] :][: bundle["num_crossings"]].astype(np.int64)
             for bundle in bundles
         ],
         flow.resources["capacity"].copy(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from routelab.api.topology import Float64Array
 from routelab.simulation.flow.kernels import layout as at
-from routelab.simulation.flow.layout import lay_out
+from routelab.simulation.flow.layout import initial_state
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import (
     FlowRun,
@@ -47,7 +47,7 @@ def run_flows(schedule: Schedule, paths: Paths, machine: Machine, seed: int = 0)
 
 
 class FlowSimulation:
-    """A running program; see `run_flows`.
+    """A program that runs on a network step by step, with the parameters of `run_flows`.
 
     Parameters
     ----------
@@ -67,12 +67,16 @@ class FlowSimulation:
     ) -> None:
         self.schedule, self.paths, self.machine = schedule, paths, machine
         self._steady_rounds = num_steady_rounds(schedule)
-        self._flow, self._ways = lay_out(schedule, paths, machine, seed, self._steady_rounds)
-        self._flow.ints[at.S_FULL] = full
+        self._flow, self._bundle_paths = initial_state(
+            schedule, paths, machine, seed, self._steady_rounds
+        )
+        self._flow.ints[at.S_RECOMPUTE_ALL] = full
         self.finished = False
 
     def run(self, max_steps: int = 2**62) -> bool:
-        """Run so many time steps at most, times with events; return whether the program has ended.
+        """Run up to `max_steps` time steps; return whether the program has ended.
+
+        A time step is a time with events.
 
         Raises
         ------
@@ -82,10 +86,11 @@ class FlowSimulation:
         from routelab.simulation.flow.kernels.loop import run_time_steps
 
         last_step = int(self._flow.ints[at.TIME_STEPS]) + max_steps
+        # The kernel stops when arrays are full. Larger ones replace them, and it continues.
         while True:
-            status = run_time_steps(
-                self._flow, min(last_step - int(self._flow.ints[at.TIME_STEPS]), 2**62)
-            )
+            remaining_steps = last_step - int(self._flow.ints[at.TIME_STEPS])
+            # int64 must hold the sum of the steps so far and the remaining ones
+            status = run_time_steps(self._flow, min(remaining_steps, 2**62))
             if status == at.FULL_MESSAGES:
                 self._flow = more_messages(self._flow)
             elif status == at.FULL_RING:
@@ -104,10 +109,10 @@ class FlowSimulation:
     def _waiting_ranks(self) -> Iterator[WaitingRank]:
         """Yield each rank that has not ended, with its operation and the ranks it waits for."""
         flow, schedule = self._flow, self.schedule
-        # 1. Who waits for whom: an end of a message that has not arrived waits for the other one. A
-        #    free row still holds the state of its last message.
-        in_transit = flow.messages["state"] & at.DONE == 0
-        in_transit[flow.free[: flow.ints[at.FREE]]] = False
+        # 1. Who waits for whom: an end of a message that has not arrived waits for the other one.
+        #    Unused rows do not count; they still hold the state of their last message.
+        in_transit = flow.messages["state"] & at.ARRIVED == 0
+        in_transit[flow.free_messages[: flow.ints[at.NUM_FREE]]] = False
         peers: dict[int, set[int]] = {}
         for message in flow.messages[in_transit]:
             source, target, state = (int(message[name]) for name in ("source", "target", "state"))
@@ -115,50 +120,54 @@ class FlowSimulation:
                 peers.setdefault(source, set()).add(target)
             if state & at.RECEIVER_WAITS:
                 peers.setdefault(target, set()).add(source)
-        # 2. Where each rank is: its next operation is the one after that in which it waits.
+        # 2. Where each rank is: in the operation before its next one.
         for number, rank in enumerate(flow.ranks):
-            place, operation = int(rank["place"]), int(rank["operation"]) - 1
-            if place == len(schedule.tape):
+            tape_index, operation = int(rank["tape_index"]), int(rank["next_operation"]) - 1
+            has_ended = tape_index == len(schedule.tape)
+            if has_ended:
                 continue
-            block = int(schedule.tape[place])
+            block = int(schedule.tape[tape_index])
             yield WaitingRank(
                 rank=number,
                 kind=int(flow.operations["kind"][operation]),
                 peers=tuple(sorted(peers.get(number, ()))),
                 block=schedule.names[block],
-                place=place,
+                tape_index=tape_index,
                 operation=operation - int(flow.block_start[block, number]),
                 seconds=float(rank["clock"]),
             )
 
     def result(self) -> FlowRun:
         """Return the result of a program that has ended."""
-        flow, schedule, ways = self._flow, self.schedule, self._ways
+        flow, schedule, bundle_paths = self._flow, self.schedule, self._bundle_paths
         topology = self.paths.topology
         # 1. Times at which ranks begin and end the timed part, and end the program.
-        places = flow.timestamp_places.tolist()
-        time_at = dict(zip(places, flow.timestamps, strict=True))
-        begin, end = (time_at[place] for place in schedule.timed)
-        finish = time_at[len(schedule.tape)]
+        #    Keys are indices on the tape, values are arrays by rank.
+        rank_times = dict(zip(flow.timestamp_indices.tolist(), flow.timestamps, strict=True))
+        begin, end = (rank_times[tape_index] for tape_index in schedule.timed)
+        finish = rank_times[len(schedule.tape)]
         # 2. Rounds that were left out last as long as the steady ones, the last simulated ones.
         #    Once ranks wait for each other, rounds take equally long for all; before that, the mean
         #    over ranks equals this time.
-        weight = np.zeros(3)
+        weight = np.zeros(3)  # by phase; messages OUTSIDE the timed part do not count
         weight[at.TIMED] = weight[at.REPEATED] = 1.0
         if missing_rounds := schedule.total_rounds - schedule.rounds:
             steady_rounds = self._steady_rounds
-            first_place, end_place = schedule.round_start[[-1 - steady_rounds, -1]].tolist()
-            steady_seconds = float((time_at[end_place] - time_at[first_place]).mean())
+            steady_begin, steady_end = schedule.round_start[[-1 - steady_rounds, -1]].tolist()
+            steady_seconds = float((rank_times[steady_end] - rank_times[steady_begin]).mean())
             missing_seconds = steady_seconds * missing_rounds / steady_rounds
             end, finish = end + missing_seconds, finish + missing_seconds
-            # The steady rounds are the part REPEATED, so a message of theirs also stands for its
-            # share of those in the rounds that were left out.
+            # Steady rounds are the phase REPEATED. Each of their messages also stands for messages
+            # of the missing rounds: with 5 steady and 10 missing rounds, for 2 more.
             weight[at.REPEATED] += missing_rounds / steady_rounds
-        sent, messages = flow.sent_bytes @ weight, flow.sent @ weight
+        bundle_bytes, messages = flow.sent_bytes @ weight, flow.sent_messages @ weight
         # 3. Bytes by channel and terminal. Those between ranks of a terminal stay in its memory.
-        hops = np.diff(ways.hop_start)
-        channel_bytes = _sums(ways.hop_channel, np.repeat(sent, hops), topology.num_channels)
-        inside = ways.source == ways.target
+        source, target = bundle_paths.source, bundle_paths.target
+        hop_bytes = np.repeat(bundle_bytes, np.diff(bundle_paths.hop_start))
+        channel_bytes = _sum_by_group(
+            bundle_paths.hop_channel, hop_bytes, num_groups=topology.num_channels
+        )
+        inside = source == target
         terminals = topology.num_terminals
         bandwidth = topology.channel_capacity * self.machine.link_bandwidth
         return FlowRun(
@@ -168,13 +177,13 @@ class FlowSimulation:
             finish=finish.copy(),
             seconds=float((end - begin).max()),
             messages=float(messages.sum()),
-            bytes=float(sent.sum()),
+            bytes=float(bundle_bytes.sum()),
             channel_bytes=channel_bytes,
-            injected_bytes=_sums(ways.source[~inside], sent[~inside], terminals),
-            ejected_bytes=_sums(ways.target[~inside], sent[~inside], terminals),
-            memory_bytes=_sums(ways.source[inside], sent[inside], terminals),
+            injected_bytes=_sum_by_group(source[~inside], bundle_bytes[~inside], terminals),
+            ejected_bytes=_sum_by_group(target[~inside], bundle_bytes[~inside], terminals),
+            memory_bytes=_sum_by_group(source[inside], bundle_bytes[inside], terminals),
             pairs=PairBytes.summed(
-                ways.source.astype(np.int64), ways.target.astype(np.int64), sent
+                source.astype(np.int64), target.astype(np.int64), amount=bundle_bytes
             ),
             channel_seconds=channel_bytes / bandwidth,
             rounds=schedule.rounds,
@@ -186,31 +195,35 @@ class FlowSimulation:
         )
 
 
-def _sums(groups: Any, values: Any, size: int) -> Float64Array:
+def _sum_by_group(group: Any, values: Any, num_groups: int) -> Float64Array:
     # for empty arrays numpy returns counts instead of sums
-    return np.bincount(groups, weights=values, minlength=size).astype(np.float64)
+    return np.bincount(group, weights=values, minlength=num_groups).astype(np.float64)
 
 
 def more_messages(flow: at.FlowState) -> at.FlowState:
-    """Double the room for messages in transit."""
-    count_before, ranks = len(flow.messages), len(flow.ranks)
-    messages = np.zeros(2 * count_before, at.MESSAGE)
-    messages[:count_before] = flow.messages
-    free = np.zeros(2 * count_before, np.int32)
-    count = int(flow.ints[at.FREE])
-    free[:count] = flow.free[:count]
-    free[count : count + count_before] = np.arange(2 * count_before - 1, count_before - 1, -1)
-    flow.ints[at.FREE] = count + count_before
-    time, event = np.zeros(2 * count_before + ranks), np.zeros(2 * count_before + ranks, np.int32)
-    time[: count_before + ranks], event[: count_before + ranks] = flow.event_time, flow.event
-    return flow._replace(messages=messages, free=free, event_time=time, event=event)
+    """Double the rows for messages, and the stack and the heap that can hold all of them."""
+    old_size, ranks = len(flow.messages), len(flow.ranks)
+    size = 2 * old_size
+    messages = np.zeros(size, at.MESSAGE)
+    messages[:old_size] = flow.messages
+    # The new rows are free. They go on top of the stack, the first of them last.
+    free_messages = np.zeros(size, np.int32)
+    num_free = int(flow.ints[at.NUM_FREE])
+    free_messages[:num_free] = flow.free_messages[:num_free]
+    free_messages[num_free : num_free + old_size] = np.arange(size - 1, old_size - 1, -1)
+    flow.ints[at.NUM_FREE] = num_free + old_size
+    # Every message and every rank has one event at most.
+    time, event = np.zeros(size + ranks), np.zeros(size + ranks, np.int32)
+    time[: old_size + ranks], event[: old_size + ranks] = flow.event_time, flow.event
+    return flow._replace(
+        messages=messages, free_messages=free_messages, event_time=time, event=event
+    )
 
 
 def larger_ring(flow: at.FlowState) -> at.FlowState:
-    """Double the room for messages of the blocks that ranks work on."""
-    ring_before = flow.ring
-    used = np.flatnonzero(ring_before >= 0)
-    # A message's place in the ring is its slot modulo the size, a power of two.
-    ring = np.full(2 * len(ring_before), -1, np.int32)
-    ring[flow.messages["slot"][ring_before[used]] & (len(ring) - 1)] = ring_before[used]
+    """Double the ring, in which the second end of a message finds what the first has posted."""
+    message = flow.ring[flow.ring >= 0]
+    ring = np.full(2 * len(flow.ring), -1, np.int32)
+    # A message's index in the ring is its slot modulo the size, a power of two.
+    ring[flow.messages["slot"][message] & (len(ring) - 1)] = message
     return flow._replace(ring=ring)

@@ -1,4 +1,9 @@
-"""Arrays of the flow engine from a schedule, paths and a machine."""
+"""Arrays of the flow engine from a schedule, paths and a machine.
+
+The *tape* of a schedule is the order of the blocks that every rank runs. Messages between the same
+terminals on the same path are one *bundle*; bundles share *resources*: channels, injections,
+ejections and memories of terminals. `routelab.simulation.flow.kernels.layout` describes all arrays.
+"""
 
 from __future__ import annotations
 
@@ -15,47 +20,57 @@ from routelab.simulation.flow.paths import PairPaths, Paths
 from routelab.simulation.flow.schedule import Schedule
 from routelab.toolkit.machine import Machine
 
-_LARGEST = 2**31 - 1
+_MAX_ROWS = 2**31 - 1
 """Largest number of bundles, or of crossings: rows of the engine refer to them by 32 bits."""
 
 _INITIAL_ROOM = 1024
-"""Messages in transit, and slots, that fit at first; the room grows on demand."""
+"""Initial length of `messages` and `ring`, which `more_messages` and `larger_ring` double."""
 
 
-def lay_out(
+def initial_state(
     schedule: Schedule, paths: Paths, machine: Machine, seed: int, steady_rounds: int
 ) -> tuple[at.FlowState, PairPaths]:
-    """Return the initial state of the engine, and the ways of its bundles.
+    """Return the state of the engine before the first operation, and the path of each bundle.
 
     Parameters
     ----------
+    schedule : Schedule
+    paths : Paths
+    machine : Machine
+    seed : int
+        Seed of the choice among several paths of a pair.
     steady_rounds : int
         Number of last rounds that represent those that are not simulated.
     """
-    # 1. The program: what ranks do, block after block on the tape. A message has a slot from its
-    #    first end to its second one; those of a place on the tape follow those before it.
+    # 1. The program: what ranks do, block after block on the tape. Slots number all messages of the
+    #    run: for the tape 0 1 0, and blocks with 5 and 2 messages, the first slots are 0, 5 and 7.
     ranks, tape = schedule.ranks, np.array(schedule.tape, np.int32)
-    operations, block_start, per_block, sources, targets = _operations(schedule, paths, machine)
-    tape_slot = np.concatenate(([0], np.cumsum(per_block[tape]))).astype(np.int64)
-    part, timestamp_places = _parts(schedule, steady_rounds)
-    requests = _most_requests(schedule)
+    operations, block_start, block_messages, sources, targets = _operations(
+        schedule, paths, machine
+    )
+    first_slot = np.concatenate(([0], np.cumsum(block_messages[tape]))).astype(np.int64)
+    phase, timestamp_indices = _phases(schedule, steady_rounds)
+    max_requests = _max_open_requests(schedule)
     # 2. The network: only pairs of terminals that communicate have bundles.
-    ways = paths.between(sources, targets)
-    bundles, crossings, resources = _network(paths, machine, ways)
-    # 3. Room for messages. Slots are taken modulo the ring, a power of two, which grows when ranks
-    #    are too many blocks apart.
-    ring_size = 1 << int(max(4 * per_block.max(initial=0), _INITIAL_ROOM) - 1).bit_length()
+    pair_paths = paths.between(sources, targets)
+    bundles, crossings, resources = _network(paths, machine, pair_paths)
+    # 3. Room for messages. A slot's index in the ring is the slot modulo the size, so the size is a
+    #    power of two. The ring must hold the messages of all blocks from the slowest rank to the
+    #    fastest one: at first those of any four blocks; `larger_ring` doubles it.
+    ring_size = 1 << int(max(4 * block_messages.max(initial=0), _INITIAL_ROOM) - 1).bit_length()
     num_messages = _INITIAL_ROOM + at.BURST
-    # 4. The state before the first operation: all ranks are ready, on no place of the tape yet.
+    # 4. All ranks are ready, and on no block of the tape yet. Stacks are filled from above, so that
+    #    rank 0 and message 0 are on top.
     ints = np.zeros(at.INTS, np.int64)
     ints[at.S_RANKS] = ranks
     ints[at.S_HANDSHAKE], ints[at.S_SEED] = machine.handshake, seed
-    ints[at.FREE], ints[at.READY_RANKS] = num_messages, ranks
+    ints[at.NUM_FREE], ints[at.NUM_READY] = num_messages, ranks
     reals = np.zeros(at.REALS)
-    reals[at.UNTIL] = -1.0
-    reals[at.OVERHEAD], reals[at.EAGER] = machine.overhead, machine.eager_bytes
+    # No event belongs to the first time step yet, not even one at time 0.
+    reals[at.STEP_END] = -1.0
+    reals[at.OVERHEAD], reals[at.EAGER_BYTES] = machine.overhead, machine.eager_bytes
     initial_ranks = np.zeros(ranks, at.RANK)
-    initial_ranks["place"] = -1
+    initial_ranks["tape_index"] = -1
     num_bundles, num_resources = len(bundles), len(resources)
     flow = at.FlowState(
         ints=ints,
@@ -63,118 +78,135 @@ def lay_out(
         operations=operations,
         block_start=block_start,
         tape=tape,
-        tape_slot=tape_slot,
-        part=part,
-        timestamp_places=timestamp_places,
-        timestamps=np.zeros((len(timestamp_places), ranks)),
-        left=np.zeros(len(tape), np.int32),
+        first_slot=first_slot,
+        phase=phase,
+        timestamp_indices=timestamp_indices,
+        timestamps=np.zeros((len(timestamp_indices), ranks)),
+        num_ranks_past=np.zeros(len(tape), np.int32),
         ranks=initial_ranks,
-        ready=np.arange(ranks - 1, -1, -1, dtype=np.int32),
-        request_start=np.concatenate(([0], np.cumsum(requests))).astype(np.int64),
-        requests=np.zeros(int(requests.sum()), np.int32),
+        ready_ranks=np.arange(ranks - 1, -1, -1, dtype=np.int32),
+        request_start=np.concatenate(([0], np.cumsum(max_requests))).astype(np.int64),
+        requests=np.zeros(int(max_requests.sum()), np.int32),
         ring=np.full(ring_size, -1, np.int32),
         messages=np.zeros(num_messages, at.MESSAGE),
-        free=np.arange(num_messages - 1, -1, -1, dtype=np.int32),
+        free_messages=np.arange(num_messages - 1, -1, -1, dtype=np.int32),
         event_time=np.zeros(num_messages + ranks),
         event=np.zeros(num_messages + ranks, np.int32),
-        pair_start=ways.start.copy(),
+        pair_start=pair_paths.start.copy(),
         bundles=bundles,
-        finishes=np.zeros(num_bundles, np.int32),
+        finish_heap=np.zeros(num_bundles, np.int32),
         crossings=crossings,
         resources=resources,
         members=np.zeros(len(crossings), at.MEMBER),
-        changed=np.zeros(num_bundles, np.int32),
-        freed=np.zeros(len(crossings), np.int32),
+        changed_bundles=np.zeros(num_bundles, np.int32),
+        freed_resources=np.zeros(len(crossings), np.int32),
         affected_bundles=np.zeros(num_bundles, np.int32),
         affected_resources=np.zeros(num_resources, np.int32),
-        level=np.zeros(num_resources),
-        at_level=np.zeros(num_resources, np.int32),
+        share_heap=np.zeros(num_resources),
+        share_resource=np.zeros(num_resources, np.int32),
         sent_bytes=np.zeros((num_bundles, 3)),
-        sent=np.zeros((num_bundles, 3), np.int64),
+        sent_messages=np.zeros((num_bundles, 3), np.int64),
     )
-    return flow, ways
+    return flow, pair_paths
 
 
 def _operations(
     schedule: Schedule, paths: Paths, machine: Machine
 ) -> tuple[NDArray[Any], Int64Array, Int64Array, Int64Array, Int64Array]:
-    """Return operations, their places, messages by block, and communicating terminals.
+    """Return the operations of all blocks, and the pairs of terminals that communicate.
 
-    Places are the first operation of each rank in each block; the terminals are sources and
-    targets of the pairs that sends refer to.
+    Returns
+    -------
+    operations : OPERATION array
+    block_start : int64 array, shape (blocks, ranks + 1)
+        First operation of each rank in each block; last column: the end of the block.
+    block_messages : int64 array, shape (blocks,)
+        Number of messages.
+    sources, targets : int64 array, shape (pairs,)
+        Terminals of the pairs to which the field ``pair`` of sends refers.
     """
-    blocks, terminals = schedule.blocks, paths.topology.num_terminals
+    blocks, num_terminals = schedule.blocks, paths.topology.num_terminals
     sizes = np.array([len(block.kind) for block in blocks], np.int64)
     start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     operations = np.zeros(start[-1], at.OPERATION)
     block_start = np.zeros((len(blocks), schedule.ranks + 1), np.int64)
-    messages = np.zeros(len(blocks), np.int64)
+    block_messages = np.zeros(len(blocks), np.int64)
     terminal = paths.terminal.astype(np.int64)
     block_sends = []
-    # 1. The operations of each block. Receives number its messages, and a send has the number of
-    #    its receive.
+    # 1. The operations of each block. Its messages are numbered by their receives, and a send has
+    #    the number of its receive.
     for number, block in enumerate(blocks):
         block_start[number] = start[number] + block.start
         rows = operations[start[number] : start[number + 1]]
         rows["amount"], rows["kind"], rows["peer"] = block.amount, block.kind, block.peer
         computes = block.kind == COMPUTE
+        # Seconds instead of operations; without a rate, computations take no time.
         rate = machine.compute_rate
         rows["amount"][computes] = block.amount[computes] / rate if rate else 0.0
         receives = np.flatnonzero((block.kind == RECV) | (block.kind == IRECV))
         sends = np.flatnonzero((block.kind == SEND) | (block.kind == ISEND))
-        messages[number] = len(receives)
-        rows["slot"][receives] = np.arange(len(receives))
-        rows["slot"][sends] = rows["slot"][block.receive_of[sends]]
-        pair = terminal[block.rank_of()[sends]] * terminals + terminal[block.peer[sends]]
-        block_sends.append((rows, sends, pair))
+        block_messages[number] = len(receives)
+        rows["message_number"][receives] = np.arange(len(receives))
+        rows["message_number"][sends] = rows["message_number"][block.receive_of[sends]]
+        source, target = terminal[block.rank_of()[sends]], terminal[block.peer[sends]]
+        block_sends.append((rows, sends, source * num_terminals + target))
     # 2. Pairs of terminals, numbered among those in use: of all pairs there may be too many.
     used = np.unique(np.concatenate([np.unique(pair) for *_, pair in block_sends] or [start[:0]]))
     for rows, sends, pair in block_sends:
         rows["pair"][sends] = np.searchsorted(used, pair)
-    return operations, block_start, messages, used // terminals, used % terminals
+    return operations, block_start, block_messages, used // num_terminals, used % num_terminals
 
 
 def _network(
-    paths: Paths, machine: Machine, ways: PairPaths
+    paths: Paths, machine: Machine, pair_paths: PairPaths
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return bundles, the resources that they cross, and all resources.
 
-    Resources are channels, then injections, ejections and memories of terminals; bundles do not
-    cross resources without a limit.
+    There is a bundle for each path in `pair_paths`. Resources are numbered: channels, then
+    injections, ejections and memories of terminals. A path through two channels of terminals that
+    have all limits crosses injection, channel, channel, ejection; one inside a terminal crosses its
+    memory. Bundles do not cross resources without a limit.
     """
     topology = paths.topology
-    channels, terminals, count = topology.num_channels, topology.num_terminals, len(ways.source)
+    channels, terminals, count = (
+        topology.num_channels,
+        topology.num_terminals,
+        len(pair_paths.source),
+    )
     injection, ejection, memory = channels, channels + terminals, channels + 2 * terminals
-    # 1. How many resources each bundle crosses.
-    inside, hops = ways.source == ways.target, np.diff(ways.hop_start)
-    enters = ~inside & (machine.injection_bandwidth > 0)
-    leaves = ~inside & (machine.ejection_bandwidth > 0)
-    copies = inside & (machine.memory_bandwidth > 0)
-    length = hops + enters + leaves + copies
+    # 1. How many resources each bundle crosses. Bandwidth 0 means no limit.
+    inside, hops = pair_paths.source == pair_paths.target, np.diff(pair_paths.hop_start)
+    injected = ~inside & (machine.injection_bandwidth > 0)
+    ejected = ~inside & (machine.ejection_bandwidth > 0)
+    copied = inside & (machine.memory_bandwidth > 0)
+    length = hops + injected + ejected + copied
     start = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
-    if max(start[-1], count) > _LARGEST:
+    if max(start[-1], count) > _MAX_ROWS:
         raise UnsupportedError(
             f"the flow engine: {count} paths with {start[-1]} channels between the ranks are too "
             "many; use fewer ranks, or more ranks per terminal"
         )
     # 2. Which ones: an injection first, an ejection last, channels between them; or one memory.
+    #    Bundle b's are start[b]:start[b + 1]. Its channels begin one later if it has an injection.
     crossings = np.zeros(start[-1], at.CROSSING)
     resource = crossings["resource"]
-    resource[start[:-1][enters]] = injection + ways.source[enters]
-    resource[start[:-1][copies]] = memory + ways.source[copies]
-    resource[start[1:][leaves] - 1] = ejection + ways.target[leaves]
-    way_of_hop = np.repeat(np.arange(count), hops)
-    hop_number = np.arange(len(way_of_hop)) - ways.hop_start[way_of_hop]
-    resource[start[way_of_hop] + enters[way_of_hop] + hop_number] = ways.hop_channel
+    resource[start[:-1][injected]] = injection + pair_paths.source[injected]
+    resource[start[:-1][copied]] = memory + pair_paths.source[copied]
+    resource[start[1:][ejected] - 1] = ejection + pair_paths.target[ejected]
+    bundle_of_hop = np.repeat(np.arange(count), hops)
+    hop_number = np.arange(len(bundle_of_hop)) - pair_paths.hop_start[bundle_of_hop]
+    first_channel = start[bundle_of_hop] + injected[bundle_of_hop]
+    resource[first_channel + hop_number] = pair_paths.hop_channel
     bundles = np.zeros(count, at.BUNDLE)
-    bundles["first"], bundles["crossings"] = start[:-1], length
-    bundles["upto"] = ways.upto
-    bundles["delay"] = np.where(
+    bundles["first_crossing"], bundles["num_crossings"] = start[:-1], length
+    bundles["cumulative_share"] = pair_paths.cumulative_share
+    bundles["latency"] = np.where(
         inside, machine.memory_latency, machine.latency + hops * machine.hop_latency
     )
-    for name in ("limit", "queue", "head", "tail"):
+    for name in ("bottleneck", "heap_index", "head", "tail"):
         bundles[name] = -1
-    # 3. Resources. Each has room for all bundles that cross it: any of them may have messages.
+    # 3. Resources. The members of each have room for all bundles that cross it, because any of them
+    #    may have messages.
     resources = np.zeros(channels + 3 * terminals, at.RESOURCE)
     resources["capacity"] = np.concatenate(
         (
@@ -184,29 +216,40 @@ def _network(
             np.full(terminals, machine.memory_bandwidth),
         )
     )
-    users = np.bincount(resource, minlength=len(resources))
-    resources["first"] = np.concatenate(([0], np.cumsum(users)))[:-1]
+    max_members = np.bincount(resource, minlength=len(resources))
+    resources["first_member"] = np.concatenate(([0], np.cumsum(max_members)))[:-1]
     return bundles, crossings, resources
 
 
-def _parts(schedule: Schedule, steady_rounds: int) -> tuple[NDArray[np.int8], Int64Array]:
-    """Return the part of each place on the tape, and the places whose times are recorded."""
-    part = np.full(len(schedule.tape), at.OUTSIDE, np.int8)
-    part[slice(*schedule.timed)] = at.TIMED
-    timestamp_places = {*schedule.timed, len(schedule.tape)}
+def _phases(schedule: Schedule, steady_rounds: int) -> tuple[NDArray[np.int8], Int64Array]:
+    """Return where messages are counted separately, and where the times of ranks are recorded.
+
+    Returns
+    -------
+    phase : int8 array, shape (L,)
+        OUTSIDE, TIMED or REPEATED, for each index on the tape.
+    timestamp_indices : int64 array
+        Ascending indices on the tape, up to its length, that is, the end of the program.
+    """
+    phase = np.full(len(schedule.tape), at.OUTSIDE, np.int8)
+    phase[slice(*schedule.timed)] = at.TIMED
+    timestamp_indices = {*schedule.timed, len(schedule.tape)}
     if schedule.total_rounds > schedule.rounds:
         begin, end = int(schedule.round_start[-1 - steady_rounds]), int(schedule.round_start[-1])
-        part[begin:end] = at.REPEATED
-        timestamp_places |= {begin, end}
-    return part, np.array(sorted(timestamp_places), np.int64)
+        phase[begin:end] = at.REPEATED
+        timestamp_indices |= {begin, end}
+    return phase, np.array(sorted(timestamp_indices), np.int64)
 
 
-def _most_requests(schedule: Schedule) -> Int64Array:
-    """Return the largest number of open requests of each rank; int64, shape (ranks,)."""
+def _max_open_requests(schedule: Schedule) -> Int64Array:
+    """Return an upper bound on the open requests of each rank; int64, shape (ranks,).
+
+    It is the largest number of requests that a block opens, because a block waits for all of them.
+    """
     requests = np.zeros(schedule.ranks, np.int64)
     for block in schedule.blocks:
-        asks = (block.kind == ISEND) | (block.kind == IRECV)
+        opens_request = (block.kind == ISEND) | (block.kind == IRECV)
         requests = np.maximum(
-            requests, np.bincount(block.rank_of()[asks], minlength=schedule.ranks)
+            requests, np.bincount(block.rank_of()[opens_request], minlength=schedule.ranks)
         )
     return requests

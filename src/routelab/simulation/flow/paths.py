@@ -1,4 +1,4 @@
-"""Ways of messages between ranks, from a route table and a placement of the ranks."""
+"""Paths of messages between ranks, from a route table and a placement of the ranks."""
 
 from __future__ import annotations
 
@@ -13,32 +13,36 @@ from routelab.api.topology import Float64Array, Int32Array, Int64Array, frozen_a
 
 @dataclass(frozen=True, eq=False)
 class PairPaths:
-    """Ways of some ordered pairs of terminals.
+    """Paths of some ordered pairs of terminals.
+
+    A pair of two terminals has the paths of the route table; a terminal and itself have one path
+    without channels.
 
     Attributes
     ----------
     start : int64 array, shape (pairs + 1,)
-        Ways ``start[p]:start[p + 1]`` are those of pair p: the paths of the two terminals in the
-        route table; one if both are the same terminal.
-    source, target : int32 array, shape (W,)
-        Terminals of each way.
-    upto : float64 array, shape (W,)
-        Cumulative share of the pair's messages on its ways up to and including each.
-    hop_start : int64 array, shape (W + 1,)
+        Paths ``start[p]:start[p + 1]`` are those of pair p.
+    source, target : int32 array, shape (N,)
+        Terminals of each path.
+    cumulative_share : float64 array, shape (N,)
+        Share of the pair's messages on its paths up to and including this one; for two paths with
+        weights 1/4 and 3/4: 0.25, 1.
+    hop_start : int64 array, shape (N + 1,)
+        ``hop_channel[hop_start[k]:hop_start[k + 1]]`` are the channels of path k.
     hop_channel : int32 array, shape (H,)
     """
 
     start: Int64Array
     source: Int32Array
     target: Int32Array
-    upto: Float64Array
+    cumulative_share: Float64Array
     hop_start: Int64Array
     hop_channel: Int32Array
 
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """Routes of ranks with a placement on terminals.
+    """Routes between ranks that are placed on terminals.
 
     Attributes
     ----------
@@ -66,7 +70,7 @@ class Paths:
         return len(self.terminal)
 
     def between(self, source: ArrayLike, target: ArrayLike) -> PairPaths:
-        """Return the ways of ordered pairs of terminals.
+        """Return the paths of ordered pairs of terminals, pair after pair.
 
         Raises
         ------
@@ -75,31 +79,41 @@ class Paths:
         """
         sources, targets = np.asarray(source, np.int64), np.asarray(target, np.int64)
         table = self.table
+        # 1. How many paths each pair has. `pair` is its number in the table.
         pair = table.pair_between(sources, targets)
-        counts = np.where(sources == targets, 1, np.diff(table.pair_start)[pair])
-        if (counts == 0).any():
-            self._refuse(sources[counts == 0], targets[counts == 0])
-        start = np.concatenate(([0], np.cumsum(counts)))
-        of_pair = np.repeat(np.arange(len(pair)), counts)
-        path = table.pair_start[pair[of_pair]] + np.arange(start[-1]) - start[of_pair]
-        inside = (sources == targets)[of_pair]
-        path[inside] = 0
-        lengths = np.where(inside, 0, table.path_length[path]) if len(path) else path
+        num_paths = np.where(sources == targets, 1, np.diff(table.pair_start)[pair])
+        if (num_paths == 0).any():
+            self._refuse(sources[num_paths == 0], targets[num_paths == 0])
+        start = np.concatenate(([0], np.cumsum(num_paths)))
+        # 2. Which path of the table each one is: the k-th of a pair is pair_start + k. Paths inside
+        #    a terminal have none; 0 stands for it, and its length and weight are not used.
+        pair_of_path = np.repeat(np.arange(len(pair)), num_paths)
+        number_in_pair = np.arange(start[-1]) - start[pair_of_path]
+        table_path = table.pair_start[pair[pair_of_path]] + number_in_pair
+        inside = (sources == targets)[pair_of_path]
+        table_path[inside] = 0
+        # 3. The channels of each path, in the same way.
+        lengths = np.where(inside, 0, table.path_length[table_path]) if len(inside) else table_path
         hop_start = np.concatenate(([0], np.cumsum(lengths)))
-        of_way = np.repeat(np.arange(len(path)), lengths)
-        hops = table.path_start[path[of_way]] + np.arange(hop_start[-1]) - hop_start[of_way]
-        weights = np.where(inside, 1.0, table.path_weight[path]) if len(path) else np.zeros(0)
+        path_of_hop = np.repeat(np.arange(len(inside)), lengths)
+        number_in_path = np.arange(hop_start[-1]) - hop_start[path_of_hop]
+        table_hop = table.path_start[table_path[path_of_hop]] + number_in_path
+        # 4. Cumulative shares: sums of weights over all paths, less the sum before the pair.
+        weights = (
+            np.where(inside, 1.0, table.path_weight[table_path]) if len(inside) else np.zeros(0)
+        )
         total = np.concatenate(([0.0], np.cumsum(weights)))
         return PairPaths(
             start=frozen_array(start, np.int64),
-            source=frozen_array(sources[of_pair], np.int32),
-            target=frozen_array(targets[of_pair], np.int32),
-            upto=frozen_array(total[1:] - total[start[of_pair]], np.float64),
+            source=frozen_array(sources[pair_of_path], np.int32),
+            target=frozen_array(targets[pair_of_path], np.int32),
+            cumulative_share=frozen_array(total[1:] - total[start[pair_of_path]], np.float64),
             hop_start=frozen_array(hop_start, np.int64),
-            hop_channel=frozen_array(table.hop_channel[hops], np.int32),
+            hop_channel=frozen_array(table.hop_channel[table_hop], np.int32),
         )
 
     def _refuse(self, sources: Int64Array, targets: Int64Array) -> None:
+        """Raise the error about pairs without a route; it names the first one."""
         pair = int(self.table.pair_between(sources[:1], targets[:1])[0])
         more = f", nor for {len(sources) - 1} other pairs of terminals" if len(sources) > 1 else ""
         raise InputError(

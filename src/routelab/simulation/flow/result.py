@@ -52,22 +52,22 @@ class WaitingRank:
     kind : int
         Kind of the operation, as in `routelab.api.blocks`.
     peers : tuple of int
-        Ranks whose part is missing, ascending.
+        Ranks that it waits for, ascending.
     block : str
-        Name of its block.
-    place : int
-        Place of the block on the tape.
+        Name of the block that the rank is in.
+    tape_index : int
+        Index of the block on the schedule's tape, from 0.
     operation : int
         Number of the rank's operation in the block, from 0.
     seconds : float
-        Time of the rank.
+        Time of the rank, in seconds since the start of the program.
     """
 
     rank: int
     kind: int
     peers: tuple[int, ...]
     block: str
-    place: int
+    tape_index: int
     operation: int
     seconds: float
 
@@ -78,26 +78,26 @@ class WaitingRank:
         )
         return (
             f"rank {self.rank}: {_NAMES[self.kind]} {peers} (operation {self.operation} of block "
-            f"{self.block!r}, place {self.place} of the tape, at {self.seconds:g} s)"
+            f"{self.block!r}, place {self.tape_index} of the tape, at {self.seconds:g} s)"
         )
 
 
 def stuck_error(waiting: tuple[WaitingRank, ...], ranks: int) -> StuckError:
     """Return the error about a program that cannot continue."""
-    names = [str(rank) for rank in waiting[:MAX_NAMED_RANKS]]
+    lines = [str(rank) for rank in waiting[:MAX_NAMED_RANKS]]
     if len(waiting) > MAX_NAMED_RANKS:
-        names.append(f"and {len(waiting) - MAX_NAMED_RANKS} more")
+        lines.append(f"and {len(waiting) - MAX_NAMED_RANKS} more")
     head = (
         f"program: nothing can happen any more, {len(waiting)} of {ranks} ranks wait for each "
         "other; if blocking sends face each other, receive first on one side, send without "
         "blocking, or raise eager_bytes:"
     )
-    return StuckError("\n    ".join([head, *names]), waiting)
+    return StuckError("\n    ".join([head, *lines]), waiting)
 
 
 @dataclass(frozen=True, eq=False)
 class PairBytes:
-    """Bytes from terminals to other terminals, without pairs that have none.
+    """Bytes from terminals to other terminals, for pairs with at least one byte.
 
     Attributes
     ----------
@@ -114,13 +114,19 @@ class PairBytes:
     def summed(
         cls, source: Int64Array, target: Int64Array, amount: Float64Array, block: int = 1
     ) -> PairBytes:
-        """Sum the bytes of equal pairs; messages inside one terminal do not count.
+        """Return the bytes of each pair: the sum over all entries with its source and target.
+
+        Bytes inside one terminal do not count.
 
         Parameters
         ----------
+        source, target : int64 array, shape (N,)
+            Terminals; a pair may have several entries.
+        amount : float64 array, shape (N,)
+            Bytes.
         block : int
-            Terminals of a block; the sums are those between blocks, which have the number of
-            their first terminal.
+            Number of consecutive terminals whose bytes are added up. Each block is named by its
+            first terminal: with 4, bytes from terminal 5 to 11 are those from 4 to 8.
         """
         between = (source != target) & (amount > 0)
         ends = np.stack((source[between], target[between]), axis=1) // block
@@ -215,6 +221,7 @@ class FlowRun:
 def num_steady_rounds(schedule: Schedule) -> int:
     """Return the number of last rounds that represent those that are not simulated.
 
-    In the first half of the simulated rounds, ranks may still run apart.
+    It is half of the simulated rounds, rounded down, but at least one if there is any: in the first
+    half, ranks may still run apart.
     """
     return max(schedule.rounds // 2, min(schedule.rounds, 1))

@@ -1,8 +1,9 @@
 """The next events of the flow engine: two binary heaps.
 
 One heap holds messages that begin to flow and ranks that continue; these events never change. The
-other holds bundles by the time at which their first message finishes; each share changes this time,
-so bundles store their place in the heap.
+other holds bundles by the time at which their first message finishes; each new rate changes this
+time, so bundles store their index in the heap. The parent of index i has index (i − 1) / 2 rounded
+down, its children have indices 2 i + 1 and 2 i + 2.
 """
 
 from __future__ import annotations
@@ -14,92 +15,92 @@ from routelab.simulation.flow.kernels import layout as at
 
 @helper(_nrt=False)
 def push_event(flow, time, event):
-    """Add an event at a time."""
+    """Add an event at a time; for the meaning of `event`, see `FlowState.event`."""
     times, events = flow.event_time, flow.event
-    place = flow.ints[at.EVENTS]
-    flow.ints[at.EVENTS] = place + 1
-    while place > 0:
-        parent = (place - 1) >> 1
+    index = flow.ints[at.NUM_EVENTS]
+    flow.ints[at.NUM_EVENTS] = index + 1
+    while index > 0:
+        parent = (index - 1) >> 1
         if times[u(parent)] <= time:
             break
-        times[u(place)] = times[u(parent)]
-        events[u(place)] = events[u(parent)]
-        place = parent
-    times[u(place)] = time
-    events[u(place)] = event
+        times[u(index)] = times[u(parent)]
+        events[u(index)] = events[u(parent)]
+        index = parent
+    times[u(index)] = time
+    events[u(index)] = event
 
 
 @helper(_nrt=False)
 def pop_event(flow):
-    """Remove the first event and return it."""
+    """Remove the earliest event of the heap `event` and return it."""
     times, events = flow.event_time, flow.event
     next_event = events[0]
-    size = flow.ints[at.EVENTS] - 1
-    flow.ints[at.EVENTS] = size
+    size = flow.ints[at.NUM_EVENTS] - 1
+    flow.ints[at.NUM_EVENTS] = size
     time, event = times[u(size)], events[u(size)]
-    place, child = 0, 1
+    index, child = 0, 1
     while child < size:
         if child + 1 < size and times[u(child + 1)] < times[u(child)]:
             child += 1
         if times[u(child)] >= time:
             break
-        times[u(place)] = times[u(child)]
-        events[u(place)] = events[u(child)]
-        place = child
-        child = 2 * place + 1
-    times[u(place)] = time
-    events[u(place)] = event
+        times[u(index)] = times[u(child)]
+        events[u(index)] = events[u(child)]
+        index = child
+        child = 2 * index + 1
+    times[u(index)] = time
+    events[u(index)] = event
     return next_event
 
 
 @helper(_nrt=False)
 def schedule_finish(flow, bundle):
-    """Move a bundle to the place of its `finish`, and add it if it is not in the queue."""
-    bundles, queue = flow.bundles, flow.finishes
-    time = bundles[u(bundle)].finish
-    # 1. Up from its place, or from the end of the heap, past all that finish later.
-    place = bundles[u(bundle)].queue
-    if place < 0:
-        place = flow.ints[at.FINISHES]
-        flow.ints[at.FINISHES] = place + 1
-    while place > 0:
-        parent = (place - 1) >> 1
-        if bundles[u(queue[u(parent)])].finish <= time:
+    """Add a bundle to `finish_heap`, or move it there after a change of its `finish_time`."""
+    bundles, heap = flow.bundles, flow.finish_heap
+    time = bundles[u(bundle)].finish_time
+    # 1. Up from its index, or from the end of the heap, past all bundles that finish later.
+    index = bundles[u(bundle)].heap_index
+    if index < 0:
+        index = flow.ints[at.NUM_FINISHES]
+        flow.ints[at.NUM_FINISHES] = index + 1
+    while index > 0:
+        parent = (index - 1) >> 1
+        if bundles[u(heap[u(parent)])].finish_time <= time:
             break
-        queue[u(place)] = queue[u(parent)]
-        bundles[u(queue[u(place)])].queue = place
-        place = parent
-    # 2. Down past those that finish earlier: a smaller share may have delayed it. A bundle that has
-    #    moved up stays, because those below its new place were below the ones that it has passed.
-    size = flow.ints[at.FINISHES]
-    child = 2 * place + 1
+        heap[u(index)] = heap[u(parent)]
+        bundles[u(heap[u(index)])].heap_index = index
+        index = parent
+    # 2. Down past those that finish earlier: a smaller rate may have delayed it. A bundle that has
+    #    moved up stays, because those below its new index were below the ones that it has passed.
+    size = flow.ints[at.NUM_FINISHES]
+    child = 2 * index + 1
     while child < size:
         if (
             child + 1 < size
-            and bundles[u(queue[u(child + 1)])].finish < bundles[u(queue[u(child)])].finish
+            and bundles[u(heap[u(child + 1)])].finish_time < bundles[u(heap[u(child)])].finish_time
         ):
             child += 1
-        if bundles[u(queue[u(child)])].finish >= time:
+        if bundles[u(heap[u(child)])].finish_time >= time:
             break
-        queue[u(place)] = queue[u(child)]
-        bundles[u(queue[u(place)])].queue = place
-        place = child
-        child = 2 * place + 1
-    queue[u(place)] = bundle
-    bundles[u(bundle)].queue = place
+        heap[u(index)] = heap[u(child)]
+        bundles[u(heap[u(index)])].heap_index = index
+        index = child
+        child = 2 * index + 1
+    heap[u(index)] = bundle
+    bundles[u(bundle)].heap_index = index
 
 
 @helper(_nrt=False)
 def pop_finish(flow):
-    """Remove the bundle with the first finish and return it."""
-    bundles, queue = flow.bundles, flow.finishes
-    bundle = queue[0]
-    bundles[u(bundle)].queue = -1
-    size = flow.ints[at.FINISHES] - 1
-    flow.ints[at.FINISHES] = size
+    """Remove the bundle that finishes first from `finish_heap` and return it."""
+    bundles, heap = flow.bundles, flow.finish_heap
+    bundle = heap[0]
+    bundles[u(bundle)].heap_index = -1
+    size = flow.ints[at.NUM_FINISHES] - 1
+    flow.ints[at.NUM_FINISHES] = size
     if size > 0:
-        last_bundle = queue[u(size)]
-        queue[0] = last_bundle
-        bundles[u(last_bundle)].queue = 0
+        last_bundle = heap[u(size)]
+        heap[0] = last_bundle
+        bundles[u(last_bundle)].heap_index = 0
         schedule_finish(flow, last_bundle)
     return bundle
