@@ -10,7 +10,7 @@ from routelab.api import InputError, UnsupportedError
 from routelab.simulation.flow.result import StuckError, WaitingRank
 from routelab.study.errors import ConfigError
 
-STUCK = WaitingRank(rank=3, kind=1, peers=(0,), block="b", place=0, operation=0, seconds=0.5)
+STUCK = WaitingRank(rank=3, kind=1, peers=(0,), block="b", tape_index=0, operation=0, seconds=0.5)
 
 
 @pytest.mark.parametrize(

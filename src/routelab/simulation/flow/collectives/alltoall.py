@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.simulation.flow.collectives.group import Group, halvings, is_power_of_two
+from routelab.simulation.flow.collectives.group import Group, is_power_of_two, powers_of_two
 
 WINDOW = 32
 """Simultaneous partners of a rank in `scattered`, including itself: the default of MPICH's
@@ -21,13 +21,19 @@ def pairwise(group: Group) -> None:
     sends to r + i and receives from r − i, modulo p. Messages of alltoallv without bytes are sent,
     too.
     """
-    at, bytes_ = group.positions, group.pair()
+    position, bytes_ = group.positions, group.bytes_between()
     for step in range(1, group.size):
         if is_power_of_two(group.size):
-            to = source = at ^ step
+            to = source = position ^ step
         else:
-            to, source = (at + step) % group.size, (at - step) % group.size
-        group.exchange(at, to, bytes_[at, to], source, bytes_[source, at])
+            to, source = (position + step) % group.size, (position - step) % group.size
+        group.exchange(
+            at=position,
+            to=to,
+            sent=bytes_[position, to],
+            source=source,
+            received=bytes_[source, position],
+        )
 
 
 def linear(group: Group) -> None:
@@ -37,45 +43,60 @@ def linear(group: Group) -> None:
     r − 2, ...), as in Open MPI's and SimGrid's basic linear algorithm. alltoallv does not send
     messages without bytes.
     """
-    _windows(group, group.size)
+    _exchange_in_windows(group, width=group.size)
 
 
 def scattered(group: Group) -> None:
     """Exchange as `linear`, with `WINDOW` partners at a time: MPICH's choice for medium sizes."""
-    _windows(group, WINDOW)
+    _exchange_in_windows(group, width=WINDOW)
 
 
-def _windows(group: Group, width: int) -> None:
-    """Exchange with all ranks of a group, with `width` partners at a time."""
-    at, bytes_ = group.positions, group.pair()
-    empty_too = group.matrix is None
+def _exchange_in_windows(group: Group, width: int) -> None:
+    """Exchange with all ranks of a group, with `width` partners at a time.
+
+    With width 3, rank r first receives from r + 1 and r + 2 and sends to r − 1 and r − 2 (it is a
+    partner of itself); then it receives from r + 3, r + 4 and r + 5, and so on.
+    """
+    position, bytes_ = group.positions, group.bytes_between()
+    # alltoallv, which has a matrix, sends no messages without bytes; alltoall does.
+    sends_empty = group.matrix is None
     for first_step in range(0, group.size, width):
+        # Step 0 would be a message of a rank to itself.
         steps = range(max(first_step, 1), min(first_step + width, group.size))
         for step in steps:
-            source = (at + step) % group.size
-            partner = at[empty_too | (bytes_[source, at] > 0)]
+            source_of = (position + step) % group.size
+            receiver = position[sends_empty | (bytes_[source_of, position] > 0)]
+            source = source_of[receiver]
             group.builder.ireceive(
-                group.rank[partner], group.rank[source[partner]], bytes_[source[partner], partner]
+                group.rank[receiver], group.rank[source], bytes_[source, receiver]
             )
         for step in steps:
-            to = (at - step) % group.size
-            partner = at[empty_too | (bytes_[at, to] > 0)]
-            group.builder.isend(
-                group.rank[partner], group.rank[to[partner]], bytes_[partner, to[partner]]
-            )
+            target_of = (position - step) % group.size
+            sender = position[sends_empty | (bytes_[position, target_of] > 0)]
+            target = target_of[sender]
+            group.builder.isend(group.rank[sender], group.rank[target], bytes_[sender, target])
         group.builder.wait(group.rank)
 
 
 def bruck(group: Group) -> None:
     """Store and forward in ceil(log2 p) rounds: the index algorithm of Bruck et al., 1997.
 
-    In the round of mask m = 1, 2, 4, ... rank r sends to r + m all parts whose remaining distance,
-    modulo p, has the bit m.
+    The distance of a part is the number of its target minus that of its source, modulo p. In the
+    round of mask m = 1, 2, 4, ... rank r sends to r + m all parts whose distance has the bit m: a
+    part of distance 5 moves by 1, then by 4.
     """
-    at = group.positions
-    for mask in halvings(group.size):
-        bytes_ = group.bytes * np.count_nonzero(at & mask)
-        group.exchange(at, (at + mask) % group.size, bytes_, (at - mask) % group.size, bytes_)
+    position = group.positions
+    for mask in powers_of_two(group.size):
+        # Each rank holds one part of every distance 0 ... p − 1.
+        distance = position
+        num_parts = np.count_nonzero(distance & mask)
+        group.exchange(
+            at=position,
+            to=(position + mask) % group.size,
+            sent=group.bytes * num_parts,
+            source=(position - mask) % group.size,
+            received=group.bytes * num_parts,
+        )
 
 
 ALLTOALL = {"bruck": bruck, "linear": linear, "pairwise": pairwise, "scattered": scattered}

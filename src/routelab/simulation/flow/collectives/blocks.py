@@ -19,15 +19,6 @@ from routelab.simulation.flow.collectives.group import Group, is_power_of_two
 from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 
-def call_algorithm(call: Collective, size: int, choice: Mapping[str, str]) -> str:
-    """Return the algorithm of a call in a group of `size` ranks.
-
-    The order of precedence is: the study's choice, the call's algorithm, MPICH's choice.
-    """
-    algorithm = choice.get(call.name) or call.algorithm
-    return algorithm or algorithm_of(call.name, call.bytes, size)
-
-
 def collective_block(
     call: Collective, ranks: int, choice: Mapping[str, str] = MappingProxyType({})
 ) -> Block:
@@ -50,31 +41,43 @@ def collective_block(
     PluginError
         If a rank is in two groups, a root is outside of one, or the matrix does not fit.
     """
-    groups = call.members(ranks)
-    _check(call, ranks)
+    _require_fit(call, ranks)
     builder = BlockBuilder(ranks)
-    for members in groups:
+    algorithms = ALGORITHMS[call.name]
+    for members in call.members(ranks):
         size = len(members)
-        name = call_algorithm(call, size, choice)
-        if name not in ALGORITHMS[call.name]:
+        # The study's choice comes before that of the workload, and both before MPICH's.
+        name = (
+            choice.get(call.name)
+            or call.algorithm
+            or algorithm_of(call.name, bytes_=call.bytes, ranks=size)
+        )
+        if name not in algorithms:
             raise InputError(
-                f"{call.name} has no algorithm {name!r}, it has {', '.join(ALGORITHMS[call.name])}"
+                f"{call.name} has no algorithm {name!r}, it has {', '.join(algorithms)}"
             )
         if (call.name, name) in POWERS_OF_TWO and not is_power_of_two(size):
             raise UnsupportedError(f"{call.name}={name} needs a power of two of ranks, not {size}")
         matrix = None if call.matrix is None else call.matrix[np.ix_(members, members)]
         if size > 1:
-            rank = members.astype(np.int64)
-            ALGORITHMS[call.name][name](Group(builder, rank, call.bytes, call.root, matrix))
+            group = Group(
+                builder,
+                rank=members.astype(np.int64),
+                bytes=call.bytes,
+                root=call.root,
+                matrix=matrix,
+            )
+            add_messages = algorithms[name]
+            add_messages(group)
     return builder.build()
 
 
-def _check(call: Collective, ranks: int) -> None:
+def _require_fit(call: Collective, ranks: int) -> None:
     """Refuse a collective whose groups, root or matrix do not fit the ranks."""
     groups = call.members(ranks)
     members = np.concatenate(groups)
-    inside = len(members) == 0 or (members.min() >= 0 and members.max() < ranks)
-    if not inside or len(np.unique(members)) < len(members):
+    all_exist = len(members) == 0 or (members.min() >= 0 and members.max() < ranks)
+    if not all_exist or len(np.unique(members)) < len(members):
         raise PluginError(f"{call.name}: groups name a rank twice, or one that does not exist")
     if not all(0 <= call.root < len(group) for group in groups):
         raise PluginError(f"{call.name}: root {call.root} is outside of a group")

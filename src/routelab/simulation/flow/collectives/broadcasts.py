@@ -1,100 +1,139 @@
-"""bcast, allgather and barrier: data of one or all ranks reach all ranks."""
+"""bcast, allgather and barrier: data of one or all ranks reach all ranks.
+
+Sections are those of Thakur, Rabenseifner and Gropp, *Optimization of Collective Communication
+Operations in MPICH*, 2005. In a bcast, *relative positions* count from the root, which has 0.
+Binomial tree of 8 relative positions: 0 sends to 4; then 0 to 2 and 4 to 6; then 0 to 1, 2 to 3, 4
+to 5 and 6 to 7.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from routelab.api.topology import Int64Array
-from routelab.simulation.flow.collectives.group import Group, halvings
+from routelab.simulation.flow.collectives.group import Group, powers_of_two
 
 
 def binomial(group: Group) -> None:
-    """Bcast: down a binomial tree, all data in each message.
-
-    Thakur, Rabenseifner and Gropp, 2005, section 4.2.
-    """
-    at = group.positions
-    for mask in reversed(list(halvings(group.size))):
-        sender = at[(at % (2 * mask) == 0) & (at + mask < group.size)]
-        group.message(_from_root(group, sender), _from_root(group, sender + mask), group.bytes)
+    """Bcast: down a binomial tree, all data in each message; section 4.2."""
+    relative = group.positions
+    for mask in reversed(list(powers_of_two(group.size))):
+        sender = relative[(relative % (2 * mask) == 0) & (relative + mask < group.size)]
+        group.message(_absolute(group, sender), _absolute(group, sender + mask), group.bytes)
 
 
 def scatter_ring(group: Group) -> None:
     """Bcast: a part to each rank down a binomial tree, then all parts round a ring; section 4.2."""
-    edges = _scatter(group)
-    at = group.positions
-    _round_the_ring(group, np.diff(edges)[(at - group.root) % group.size])
+    part_bytes = np.diff(_scatter(group))  # by relative position
+    relative = (group.positions - group.root) % group.size
+    _allgather_on_ring(group, part_bytes[relative])
 
 
 def scatter_recursive_doubling(group: Group) -> None:
-    """Bcast to a power of two: parts as `scatter_ring`, all parts by doubling; section 4.2."""
-    edges = _scatter(group)
-    place = group.positions
-    for mask in halvings(group.size):
-        subtree_root = place // mask * mask
-        sent = edges[subtree_root + mask] - edges[subtree_root]
-        at, to = _from_root(group, place), _from_root(group, place ^ mask)
-        group.exchange(at, to, sent, to, sent[place ^ mask])
+    """Bcast to a power of two: parts down a binomial tree, then all parts by doubling; section 4.2.
+
+    Before the round of mask m = 1, 2, 4, ... relative position r has the m parts of
+    its block of m positions. It exchanges them for those of the neighbouring block.
+    """
+    part_start = _scatter(group)
+    relative = group.positions
+    for mask in powers_of_two(group.size):
+        block_start = relative // mask * mask
+        sent = part_start[block_start + mask] - part_start[block_start]
+        partner = relative ^ mask
+        to = _absolute(group, partner)
+        group.exchange(
+            at=_absolute(group, relative), to=to, sent=sent, source=to, received=sent[partner]
+        )
 
 
-def _from_root(group: Group, place: Int64Array) -> Int64Array:
-    return (place + group.root) % group.size
+def _absolute(group: Group, relative: Int64Array) -> Int64Array:
+    """Return the positions of positions that are relative to the root."""
+    return (relative + group.root) % group.size
 
 
 def _scatter(group: Group) -> Int64Array:
-    """Scatter ceil(bytes / p) to each place from the root; return the offsets of the parts.
+    """Scatter a part of ceil(bytes / p) to each rank down the binomial tree from the root.
 
-    Parts without bytes are not sent.
+    The last parts may be smaller, or have no bytes and are not sent then.
+
+    Returns
+    -------
+    part_start : int64 array, shape (p + 1,)
+        Part of relative position r: bytes ``part_start[r]:part_start[r + 1]``. 10 bytes to 4 ranks:
+        0, 3, 6, 9, 10.
     """
-    at, size = group.positions, group.size
-    edges = np.minimum(np.arange(size + 1) * -(-group.bytes // size), group.bytes)
-    for mask in reversed(list(halvings(size))):
-        sender = at[(at % (2 * mask) == 0) & (at + mask < size)]
+    relative, size = group.positions, group.size
+    part_size = -(-group.bytes // size)  # rounded up
+    part_start = np.minimum(np.arange(size + 1) * part_size, group.bytes)
+    for mask in reversed(list(powers_of_two(size))):
+        sender = relative[(relative % (2 * mask) == 0) & (relative + mask < size)]
+        # The target gets the parts of its subtree: target ... target + mask − 1, if they exist.
         target = sender + mask
-        sent = edges[np.minimum(target + mask, size)] - edges[target]
+        sent = part_start[np.minimum(target + mask, size)] - part_start[target]
         has_bytes = sent > 0
         group.message(
-            _from_root(group, sender[has_bytes]),
-            _from_root(group, target[has_bytes]),
+            _absolute(group, sender[has_bytes]),
+            _absolute(group, target[has_bytes]),
             sent[has_bytes],
         )
-    return edges
+    return part_start
 
 
 def recursive_doubling_allgather(group: Group) -> None:
-    """Allgather of a power of two: exchange all present data with r XOR 1, 2, 4, ...; 4.1."""
-    at = group.positions
-    for mask in halvings(group.size):
-        group.exchange(at, at ^ mask, mask * group.bytes, at ^ mask, mask * group.bytes)
+    """Allgather of a power of two: exchange all present data with r XOR 1, 2, 4, ...; section 4.1.
+
+    Present are 1, 2, 4, ... parts.
+    """
+    position = group.positions
+    for mask in powers_of_two(group.size):
+        present, partner = mask * group.bytes, position ^ mask
+        group.exchange(at=position, to=partner, sent=present, source=partner, received=present)
 
 
 def bruck_allgather(group: Group) -> None:
     """Allgather: ceil(log2 p) rounds, the concatenation of Bruck et al., 1997.
 
-    In the round of m = 1, 2, 4, ... rank r sends its data to r − m, at most as much as r − m
-    lacks.
+    In the round of m = 1, 2, 4, ... every rank has m parts. Rank r sends them to r − m, but no more
+    than the p − m parts that r − m lacks.
     """
-    at, size = group.positions, group.size
-    for mask in halvings(size):
+    position, size = group.positions, group.size
+    for mask in powers_of_two(size):
         sent = min(mask, size - mask) * group.bytes
-        group.exchange(at, (at - mask) % size, sent, (at + mask) % size, sent)
+        group.exchange(
+            at=position,
+            to=(position - mask) % size,
+            sent=sent,
+            source=(position + mask) % size,
+            received=sent,
+        )
 
 
 def ring(group: Group) -> None:
     """Allgather: p − 1 times, forward the last part from r − 1 to r + 1; section 4.1."""
-    _round_the_ring(group, np.full(group.size, group.bytes))
+    _allgather_on_ring(group, np.full(group.size, group.bytes))
 
 
-def _round_the_ring(group: Group, part: Int64Array) -> None:
-    """Send each position's part of `part` bytes round the ring to all others."""
-    at, size = group.positions, group.size
+def _allgather_on_ring(group: Group, part_bytes: Int64Array) -> None:
+    """Send the part of every position round the ring to all others.
+
+    In step s = 0, 1, ... position r forwards the part of position r − s to r + 1.
+
+    Parameters
+    ----------
+    part_bytes : int64 array, shape (p,)
+        Bytes of the part of each position.
+    """
+    position, size = group.positions, group.size
     for step in range(size - 1):
+        forwarded = part_bytes[(position - step) % size]
+        previous = (position - 1) % size
         group.exchange(
-            at,
-            (at + 1) % size,
-            part[(at - step) % size],
-            (at - 1) % size,
-            part[(at - step - 1) % size],
+            at=position,
+            to=(position + 1) % size,
+            sent=forwarded,
+            source=previous,
+            received=forwarded[previous],
         )
 
 
@@ -104,9 +143,15 @@ def dissemination(group: Group) -> None:
     Hensgen, Finkel and Manber, *Two algorithms for barrier synchronization*, International Journal
     of Parallel Programming 17, 1988, doi 10.1007/BF01379320.
     """
-    at, size = group.positions, group.size
-    for mask in halvings(size):
-        group.exchange(at, (at + mask) % size, 0, (at - mask) % size, 0)
+    position, size = group.positions, group.size
+    for mask in powers_of_two(size):
+        group.exchange(
+            at=position,
+            to=(position + mask) % size,
+            sent=0,
+            source=(position - mask) % size,
+            received=0,
+        )
 
 
 BCAST = {

@@ -27,7 +27,16 @@ POWERS_OF_TWO = {
     ("allgather", "recursive-doubling"),
     ("bcast", "scatter-recursive-doubling"),
 }
-"""Algorithms for powers of two only."""
+"""Algorithms for groups of 1, 2, 4, ... ranks only."""
+
+# MPICH's thresholds in bytes: defaults of its control variables MPIR_CVAR_<NAME>
+ALLTOALL_SHORT_MSG_SIZE, ALLTOALL_MEDIUM_MSG_SIZE = 256, 32768
+REDUCE_SHORT_MSG_SIZE = ALLREDUCE_SHORT_MSG_SIZE = 2048
+BCAST_SHORT_MSG_SIZE, BCAST_LONG_MSG_SIZE = 12288, 524288
+ALLGATHER_SHORT_MSG_SIZE, ALLGATHER_LONG_MSG_SIZE = 81920, 524288
+
+BCAST_MIN_PROCS = 8
+"""MPICH's MPIR_CVAR_BCAST_MIN_PROCS: smaller groups broadcast down a binomial tree."""
 
 
 def parse_choice(text: str) -> dict[str, str]:
@@ -36,13 +45,13 @@ def parse_choice(text: str) -> dict[str, str]:
     Parameters
     ----------
     text : str
-        Collectives with their algorithms; the others use MPICH's choice. ``mpich`` or an empty
-        text: all of them do.
+        Collectives with their algorithms; the others use MPICH's choice. With ``mpich`` or an empty
+        text, all collectives do.
 
     Returns
     -------
     choice : dict of str to str
-        Algorithm by collective.
+        Algorithm by collective, without those for which MPICH chooses.
 
     Raises
     ------
@@ -51,11 +60,12 @@ def parse_choice(text: str) -> dict[str, str]:
     """
     choice: dict[str, str] = {}
     problems = []
-    for part in [] if text.strip() in ("", MPICH) else text.split("+"):
-        name, equals, algorithm = (piece.strip() for piece in part.partition("="))
+    items = [] if text.strip() in ("", MPICH) else text.split("+")
+    for item in items:
+        name, equals, algorithm = (piece.strip() for piece in item.partition("="))
         algorithms = ALGORITHMS.get(name)  # type: ignore[call-overload]
         if not equals:
-            problems.append(f"{part!r} is not valid; write collective=algorithm")
+            problems.append(f"{item!r} is not valid; write collective=algorithm")
         elif algorithms is None:
             problems.append(f"there is no collective {name!r}, there are {', '.join(ALGORITHMS)}")
         elif algorithm not in (*algorithms, MPICH):
@@ -82,34 +92,37 @@ def algorithm_of(name: CollectiveName, bytes_: int, ranks: int) -> str:
     ----------
     name : str
     bytes_ : int
-        Argument of the call.
+        Argument of the call, as in `routelab.api.workload.Collective`.
     ranks : int
         Ranks of the group.
 
     Notes
     -----
-    The thresholds are the defaults of MPICH's control variables (MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE
-    and others); where MPICH uses a number of elements, this uses that of bytes.
+    Where MPICH uses a number of elements, this uses that of bytes.
     """
-    power = 1 << (ranks.bit_length() - 1)
+    # MPICH reduces with Rabenseifner's algorithms only if there are at least as many elements as
+    # ranks that take part, the largest power of two.
+    largest_power = 1 << (ranks.bit_length() - 1)
     if name == "alltoall":
-        if bytes_ <= 256 and ranks >= 8:
+        if bytes_ <= ALLTOALL_SHORT_MSG_SIZE and ranks >= 8:
             return "bruck"
-        return "scattered" if bytes_ <= 32768 else "pairwise"
+        return "scattered" if bytes_ <= ALLTOALL_MEDIUM_MSG_SIZE else "pairwise"
     if name == "alltoallv":
         return "scattered"
     if name == "allreduce":
-        return "recursive-doubling" if bytes_ <= 2048 or bytes_ < power else "rabenseifner"
+        is_short = bytes_ <= ALLREDUCE_SHORT_MSG_SIZE or bytes_ < largest_power
+        return "recursive-doubling" if is_short else "rabenseifner"
     if name == "reduce":
-        return "binomial" if bytes_ <= 2048 or bytes_ < power else "rabenseifner"
+        is_short = bytes_ <= REDUCE_SHORT_MSG_SIZE or bytes_ < largest_power
+        return "binomial" if is_short else "rabenseifner"
     if name == "bcast":
-        if bytes_ < 12288 or ranks < 8:
+        if bytes_ < BCAST_SHORT_MSG_SIZE or ranks < BCAST_MIN_PROCS:
             return "binomial"
-        doubling = bytes_ < 524288 and is_power_of_two(ranks)
+        doubling = bytes_ < BCAST_LONG_MSG_SIZE and is_power_of_two(ranks)
         return "scatter-recursive-doubling" if doubling else "scatter-ring"
     if name == "allgather":
         total = bytes_ * ranks
-        if total < 524288 and is_power_of_two(ranks):
+        if total < ALLGATHER_LONG_MSG_SIZE and is_power_of_two(ranks):
             return "recursive-doubling"
-        return "bruck" if total < 81920 else "ring"
-    return "dissemination"
+        return "bruck" if total < ALLGATHER_SHORT_MSG_SIZE else "ring"
+    return "dissemination"  # of a barrier
