@@ -23,31 +23,39 @@ class MachineEngine(EnginePlugin):
 
     @override
     def check(self) -> None:
-        """Check that the machine exists."""
+        """Refuse a machine that does not exist or is invalid."""
         machine_of(self.parameters)
 
     @override
     def in_folder(self, folder: Path) -> Self:
-        """Search for clusters next to the folder."""
+        """Replace the names of machine and placement by paths of files, seen from `folder`.
+
+        Both files are read, so that mistakes in them are found now.
+        """
         settings: FlowSettings = self.parameters
-        files: dict[str, str] = {}
+        changes: dict[str, str] = {}
         if settings.machine:
-            files["machine"] = locate_cluster(folder, settings.machine)
-            load_cluster(Path(files["machine"]))
+            changes["machine"] = locate_cluster(folder, settings.machine)
+            load_cluster(Path(changes["machine"]))
         if is_file(settings.placement):
             path = folder / settings.placement
             read_placement(path)
-            files["placement"] = seen_from_here(path)
-        return type(self)(settings.model_copy(update=files))
+            changes["placement"] = seen_from_here(path)
+        return type(self)(settings.model_copy(update=changes))
 
     @override
     def input_files(self) -> list[Path]:
-        """Return the files of the machine and the placement."""
+        """Return the files of the machine and the placement.
+
+        A machine by its name has no file here; `in_folder` replaces such names in studies.
+        """
         settings: FlowSettings = self.parameters
-        named = [settings.machine] if Path(settings.machine).suffix in (".yaml", ".yml") else []
+        files = []
+        if Path(settings.machine).suffix in (".yaml", ".yml"):
+            files.append(Path(settings.machine))
         if is_file(settings.placement):
-            named.append(settings.placement)
-        return [Path(name) for name in named]
+            files.append(Path(settings.placement))
+        return files
 
 
 def machine_of(settings: FlowSettings) -> Machine:
@@ -59,5 +67,5 @@ def machine_of(settings: FlowSettings) -> Machine:
         If the cluster does not exist, or its file is invalid.
     """
     if not settings.machine:
-        return settings.on(Machine())
-    return settings.on(load_cluster(require_cluster(settings.machine)).machine)
+        return settings.override(Machine())
+    return settings.override(load_cluster(require_cluster(settings.machine)).machine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from routelab.toolkit.input_files import read_text
 
 BLOCK, CYCLIC = "block", "cyclic"
 PLACEMENTS = (BLOCK, CYCLIC)
-"""Placements by name; any other name is a file."""
+"""Placements by name; any other word is the path of a file."""
 
 MAX_PROBLEMS = 5
 """Largest number of mistakes in one error message."""
@@ -30,8 +31,8 @@ def rank_terminals(name: str, ranks: int, topology: Topology, ranks_per_node: in
     Parameters
     ----------
     name : str
-        ``block``: the first ranks on the first terminal; ``cyclic``: one after the other on as many
-        terminals; or a file, see `read_placement`.
+        ``block``, ``cyclic``, or a file for `read_placement`. 5 ranks with at most 2 per terminal
+        are on the terminals 0 0 1 1 2 (block) or 0 1 2 0 1 (cyclic).
     ranks : int
     topology : Topology
     ranks_per_node : int
@@ -54,14 +55,15 @@ def rank_terminals(name: str, ranks: int, topology: Topology, ranks_per_node: in
         )
     if is_file(name):
         return _from_file(Path(name), ranks, topology, ranks_per_node)
-    number = np.arange(ranks)
+    rank = np.arange(ranks)
     if name == CYCLIC:
-        return frozen_array(number % max(-(-ranks // ranks_per_node), 1), np.int32)
-    return frozen_array(number // ranks_per_node, np.int32)
+        num_terminals = -(-ranks // ranks_per_node)  # rounded up; 0 without ranks
+        return frozen_array(rank % max(num_terminals, 1), np.int32)
+    return frozen_array(rank // ranks_per_node, np.int32)
 
 
 def read_placement(path: Path) -> list[tuple[int, int]]:
-    """Read the terminals of ranks.
+    """Read the terminals of ranks from a file.
 
     Parameters
     ----------
@@ -88,43 +90,46 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
         ) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
-    slots, problems = [], []
+    lines, problems = [], []
     for number, line in enumerate(text.splitlines(), 1):
         cell = line.partition("#")[0].strip()
+        # numbers of up to nine digits fit into int32
         if cell.isascii() and cell.isdigit() and len(cell) < 10:
-            slots.append((number, int(cell)))
+            lines.append((number, int(cell)))
         elif cell:
             problems.append(f"{path}:{number}: {cell!r} is not a terminal (0, 1, ...)")
-    if not slots and not problems:
+    if not lines and not problems:
         problems.append(f"{path}: no line names a terminal")
-    _refuse(problems)
-    return slots
+    _raise_if_any(problems)
+    return lines
 
 
 def _from_file(path: Path, ranks: int, topology: Topology, ranks_per_node: int) -> Int32Array:
-    """Return the terminal of each rank by a file with one line for each rank."""
+    """Return the terminal of each rank from a file with one line for each rank."""
     lines = read_placement(path)
     problems = []
     if len(lines) != ranks:
         problems.append(f"{path}: has {len(lines)} terminals, there are {ranks} ranks")
-    there: dict[int, int] = {}
+    num_ranks: Counter[int] = Counter()  # by terminal
     for number, terminal in lines:
-        there[terminal] = there.get(terminal, 0) + 1
+        num_ranks[terminal] += 1
         if terminal >= topology.num_terminals:
             problems.append(
                 f"{path}:{number}: terminal {terminal} does not exist; the network has "
                 f"{topology.num_terminals}"
             )
-        elif there[terminal] == ranks_per_node + 1:
+        # once per terminal, at the first rank that is too many
+        elif num_ranks[terminal] == ranks_per_node + 1:
             problems.append(
                 f"{path}:{number}: terminal {terminal} has more than {ranks_per_node} ranks; "
                 "raise `ranks_per_node`"
             )
-    _refuse(problems)
+    _raise_if_any(problems)
     return frozen_array([terminal for _, terminal in lines], np.int32)
 
 
-def _refuse(problems: list[str]) -> None:
+def _raise_if_any(problems: list[str]) -> None:
+    """Raise an InputError with the first problems, if there are any."""
     if problems:
         more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
         raise InputError("\n".join([*problems[:MAX_PROBLEMS], *more]))

@@ -1,6 +1,8 @@
 """Programs as blocks of operations and the order in which engines run them.
 
-A collective becomes a block of messages, a loop becomes repeated numbers on a tape.
+A collective becomes a block of messages, a loop becomes repeated block numbers on a *tape*, which
+is the order in which every rank runs the blocks. Two rounds of "exchange, barrier" are the blocks
+0 (exchange) and 1 (barrier), and the tape 0 1 0 1.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ class Schedule:
     ----------
     ranks : int
     blocks : tuple of Block
-        Different and not empty.
+        No two are equal, and none is empty.
     names : tuple of str
         Description of each block.
     tape : int32 array, shape (L,)
@@ -37,8 +39,8 @@ class Schedule:
     timed : tuple of two int
         ``tape[timed[0]:timed[1]]`` is the timed part.
     round_start : int64 array, shape (rounds + 1,)
-        Places on the tape where the simulated rounds of the outermost timed loop begin, and where
-        the last one ends; rounds are equal.
+        Indices on the tape where the simulated rounds of the outermost timed loop begin, and where
+        the last one ends; all rounds run the same blocks.
     total_rounds : int
         Number of rounds of the program; engines extrapolate those that are not simulated.
     operations : float
@@ -60,7 +62,7 @@ class Schedule:
         return len(self.round_start) - 1
 
     def repeats(self) -> Int64Array:
-        """Return the repetitions of each block in the whole program, with rounds that were cut.
+        """Return how often each block runs in the whole program, rounds not simulated included.
 
         Returns
         -------
@@ -69,8 +71,8 @@ class Schedule:
         counts = np.bincount(self.tape, minlength=len(self.blocks)).astype(np.int64)
         if self.rounds:
             round_tape = self.tape[self.round_start[0] : self.round_start[1]]
-            left_out = self.total_rounds - self.rounds
-            counts += left_out * np.bincount(round_tape, minlength=len(self.blocks))
+            missing_rounds = self.total_rounds - self.rounds
+            counts += missing_rounds * np.bincount(round_tape, minlength=len(self.blocks))
         return counts
 
     def bytes_between(self) -> Float64Array:
@@ -89,7 +91,7 @@ class Schedule:
 
 
 MAX_TAPE = 1 << 28
-"""Largest number of places on a tape: 1 GiB."""
+"""Largest number of blocks on a tape: 1 GiB of int32 numbers."""
 
 
 def schedule(
@@ -114,33 +116,38 @@ def schedule(
         If the choice contains an unknown or unsuitable algorithm, or the tape would be too long.
     """
     # 1. Steps as blocks, which are numbered in the order of the program.
-    blocks = _Blocks(program.ranks, choice)
-    before = [_tape((step,), blocks) for step in program.before]
-    parts = [_Part.of(step, blocks) for step in _without_single_rounds(program.timed)]
+    blocks = _DistinctBlocks(program.ranks, choice)
+    pieces = [_tape((step,), blocks) for step in program.before]
+    timed_steps = [
+        _TimedStep.create(step, blocks) for step in _without_single_rounds(program.timed)
+    ]
     outermost = max(
-        (part for part in parts if part.is_loop), key=lambda part: part.operations, default=None
+        (step for step in timed_steps if step.is_loop),
+        key=lambda step: step.num_operations,
+        default=None,
     )
     # 2. The tape. Rounds are left out of one loop only, from which engines extrapolate.
-    pieces, loop_begin, rounds = list(before), 0, 0
+    loop_begin = simulated_rounds = 0
     timed_begin = sum(map(len, pieces))
-    for part in parts:
-        times = part.times
-        if part is outermost:
+    for step in timed_steps:
+        num_rounds = step.num_rounds
+        if step is outermost:
             if iterations is not None:
-                times = min(times, iterations)
-            rounds, loop_begin = times, sum(map(len, pieces))
-        pieces.append(_repeat(part.round, times))
+                num_rounds = min(num_rounds, iterations)
+            simulated_rounds, loop_begin = num_rounds, sum(map(len, pieces))
+        pieces.append(_repeat(step.round_tape, num_rounds))
     timed_end = sum(map(len, pieces))
     pieces += [_tape((step,), blocks) for step in program.after]
-    round_length = len(outermost.round) if outermost else 0
+    round_length = len(outermost.round_tape) if outermost else 0
+    round_start = loop_begin + round_length * np.arange(simulated_rounds + 1)
     return Schedule(
         ranks=program.ranks,
         blocks=tuple(blocks.distinct),
         names=tuple(blocks.names),
         tape=frozen_array(np.concatenate([_EMPTY, *pieces]), np.int32),
         timed=(timed_begin, timed_end),
-        round_start=frozen_array(loop_begin + round_length * np.arange(rounds + 1), np.int64),
-        total_rounds=outermost.times if outermost else 0,
+        round_start=frozen_array(round_start, np.int64),
+        total_rounds=outermost.num_rounds if outermost else 0,
         operations=program.operations,
     )
 
@@ -149,26 +156,37 @@ _EMPTY = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """A step of the timed part; for a loop, one round and their number."""
+class _TimedStep:
+    """A step of the timed part; any step that is no loop is one round.
 
-    round: Int32Array
-    times: int
+    Attributes
+    ----------
+    round_tape : int32 array
+        Block numbers of one round, in order.
+    num_rounds : int
+    is_loop : bool
+        Whether it is a loop in which at least one block runs.
+    num_operations : int
+        Operations of all ranks in all rounds.
+    """
+
+    round_tape: Int32Array
+    num_rounds: int
     is_loop: bool
-    operations: int
+    num_operations: int
 
     @classmethod
-    def of(cls, step: Step, blocks: _Blocks) -> _Part:
-        """Return the part of one step, with its number of operations in all rounds."""
-        steps, times = (step.steps, step.times) if isinstance(step, Loop) else ((step,), 1)
-        tape = _tape(steps, blocks)
-        numbers, counts = np.unique(tape, return_counts=True)
-        work = sum(
+    def create(cls, step: Step, blocks: _DistinctBlocks) -> _TimedStep:
+        """Convert a step of a program; add its blocks to `blocks`."""
+        steps, num_rounds = (step.steps, step.times) if isinstance(step, Loop) else ((step,), 1)
+        round_tape = _tape(steps, blocks)
+        numbers, counts = np.unique(round_tape, return_counts=True)
+        round_operations = sum(
             count * len(blocks.distinct[number].kind)
             for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
         )
-        is_loop = isinstance(step, Loop) and len(tape) > 0 and times > 0
-        return cls(tape, times, is_loop, work * times)
+        is_loop = isinstance(step, Loop) and len(round_tape) > 0 and num_rounds > 0
+        return cls(round_tape, num_rounds, is_loop, num_operations=round_operations * num_rounds)
 
 
 def _without_single_rounds(steps: Iterable[Step]) -> Iterator[Step]:
@@ -180,19 +198,24 @@ def _without_single_rounds(steps: Iterable[Step]) -> Iterator[Step]:
             yield step
 
 
-def _tape(steps: Iterable[Step], blocks: _Blocks) -> Int32Array:
-    """Return the blocks of some steps in order, each round of a loop repeated; int32."""
+def _tape(steps: Iterable[Step], blocks: _DistinctBlocks) -> Int32Array:
+    """Return the block numbers of some steps in order, each round of a loop repeated.
+
+    Blocks that are not in `blocks` yet are added to it.
+    """
     pieces = [_EMPTY]
     for step in steps:
         if isinstance(step, Loop):
             pieces.append(_repeat(_tape(step.steps, blocks), step.times))
         else:
-            number = blocks.number(step)
-            pieces.append(_EMPTY if number is None else np.array([number], dtype=np.int32))
+            number = blocks.add_step(step)
+            if number is not None:
+                pieces.append(np.array([number], dtype=np.int32))
     return np.concatenate(pieces)
 
 
 def _repeat(tape: Int32Array, times: int) -> Int32Array:
+    """Return a tape several times in a row; refuse one longer than `MAX_TAPE`."""
     if len(tape) * times > MAX_TAPE:
         raise UnsupportedError(
             f"a loop of {times} rounds with {len(tape)} blocks each is too long to be simulated; "
@@ -201,48 +224,68 @@ def _repeat(tape: Int32Array, times: int) -> Int32Array:
     return np.tile(tape, times)
 
 
-class _Blocks:
-    """The different blocks that are not empty."""
+class _DistinctBlocks:
+    """The blocks of a program without repetitions and empty ones, numbered from 0.
+
+    Parameters
+    ----------
+    ranks : int
+    choice : mapping of str to str
+        Algorithm by collective.
+
+    Attributes
+    ----------
+    distinct : list of Block
+        By number.
+    names : list of str
+        Description of each block.
+    """
 
     def __init__(self, ranks: int, choice: Mapping[str, str]) -> None:
         self._ranks, self._choice = ranks, choice
+        # Three ways to find the number of a block that is in the list: the first needs no look at
+        # its content, the second makes the messages of a collective only once.
         self._number_of_step: dict[int, int | None] = {}
-        self._number_of_key: dict[tuple[object, ...], int | None] = {}
+        self._number_of_call: dict[tuple[object, ...], int | None] = {}
         self._number_of_content: dict[bytes, int] = {}
         self.distinct: list[Block] = []
         self.names: list[str] = []
 
-    def number(self, step: Block | Collective) -> int | None:
-        """Return the number of a step's block; None if it is empty."""
-        # the program keeps its steps, so that their identities stay unique
+    def add_step(self, step: Block | Collective) -> int | None:
+        """Add the block of a step, unless an equal one exists.
+
+        Return its number; None if it is empty.
+        """
+        # No other step can get the same id, because the program keeps its steps alive.
         if id(step) not in self._number_of_step:
             if isinstance(step, Block):
-                block_number = self._add(step, f"messages {len(self.distinct)}")
+                block_number = self._add_block(step, f"messages {len(self.distinct)}")
             else:
-                block_number = self._number_of_call(step)
+                block_number = self._add_call(step)
             self._number_of_step[id(step)] = block_number
         return self._number_of_step[id(step)]
 
-    def _number_of_call(self, call: Collective) -> int | None:
-        """Return the number of a collective's block, made once for equal calls; None if empty."""
+    def _add_call(self, call: Collective) -> int | None:
+        """Add the block of a collective call, made once for equal calls; return as `add_step`."""
         matrix = None if call.matrix is None else call.matrix.tobytes()
         groups = tuple(group.tobytes() for group in call.groups)
         key = call.name, call.bytes, call.root, call.algorithm, matrix, groups
-        if key not in self._number_of_key:
+        if key not in self._number_of_call:
             block = collective_block(call, self._ranks, self._choice)
             size = f" of {call.bytes} bytes" if call.bytes else ""
-            self._number_of_key[key] = self._add(block, f"{call.name}{size}")
-        return self._number_of_key[key]
+            self._number_of_call[key] = self._add_block(block, f"{call.name}{size}")
+        return self._number_of_call[key]
 
-    def _add(self, block: Block, name: str) -> int | None:
-        """Return the number of a block, that of an equal one if there is one; None if empty."""
+    def _add_block(self, block: Block, name: str) -> int | None:
+        """Add a block, unless an equal one exists; return as `add_step`."""
         if not len(block.kind):
             return None
         content = blake2b()
         for array in (block.start, block.kind, block.peer, block.amount, block.tag):
             content.update(array.tobytes())
-        number = self._number_of_content.setdefault(content.digest(), len(self.distinct))
-        if number == len(self.distinct):
+        next_number = len(self.distinct)
+        number = self._number_of_content.setdefault(content.digest(), next_number)
+        if number == next_number:
             self.distinct.append(block)
             self.names.append(name)
         return number

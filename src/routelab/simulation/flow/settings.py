@@ -12,13 +12,15 @@ from routelab.simulation.flow.collectives import MPICH, choice_text, parse_choic
 from routelab.toolkit.machine import Machine
 
 _LIMITS = ("gt", "ge", "lt", "le")
+"""Names of the limits of a number in pydantic: as arguments of `Field`, and as attributes of the
+constraints in a field's metadata."""
 
 MAX_RANKS, MAX_RANKS_PER_NODE = 2**20, 4096
 """Largest numbers of ranks that a job and a terminal have."""
 
 
 def _machine_field(name: str) -> Any:
-    """Return a field that overrides that of the machine, with the same limits."""
+    """Return an optional setting that replaces a value of the machine, with the same limits."""
     field = Machine.model_fields[name]
     limits = {
         limit: getattr(constraint, limit)
@@ -87,15 +89,17 @@ class FlowSettings(Parameters):
 
     @field_validator("collectives")
     @classmethod
-    def _check_choice(cls, value: str) -> str:
+    def _normalize_choice(cls, value: str) -> str:
+        """Check the algorithms; return them in alphabetical order of the collectives."""
         try:
             return choice_text(parse_choice(value))
         except InputError as error:
+            # pydantic names the field itself
             raise ValueError(str(error).removeprefix("collectives: ")) from None
 
-    def on(self, machine: Machine) -> Machine:
-        """Return the machine with the values that these settings override."""
-        changes = {name: getattr(self, name) for name in Machine.model_fields}
+    def override(self, machine: Machine) -> Machine:
+        """Return a copy of the machine in which the values of these settings replace its own."""
+        settings = {name: getattr(self, name) for name in Machine.model_fields}
         return machine.model_copy(
-            update={name: value for name, value in changes.items() if value is not None}
+            update={name: value for name, value in settings.items() if value is not None}
         )

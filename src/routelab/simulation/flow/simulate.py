@@ -32,7 +32,7 @@ from routelab.toolkit.machine import Machine
 
 Columns = Mapping[str, Sequence[Any]]
 MAX_SIDE = 256
-"""Largest number of terminals, or of blocks of terminals, whose pairs are listed."""
+"""Largest number of terminals whose pairs are listed; in larger networks, of blocks of them."""
 
 
 def place_ranks(case: EngineCase, settings: FlowSettings) -> tuple[Paths, Machine, dict[str, Any]]:
@@ -56,9 +56,12 @@ def place_ranks(case: EngineCase, settings: FlowSettings) -> tuple[Paths, Machin
         If a plugin breaks its contract.
     """
     machine = machine_of(settings)
-    network, table = case.network, _table(case)
+    network, table = case.network, _require_table(case)
     terminal = rank_terminals(
-        settings.placement, _ranks(network, settings), network, settings.ranks_per_node
+        settings.placement,
+        ranks=_num_ranks(network, settings),
+        topology=network,
+        ranks_per_node=settings.ranks_per_node,
     )
     facts = {
         **machine.model_dump(mode="json"),
@@ -76,8 +79,11 @@ def set_up_flows(
     Returns
     -------
     schedule : Schedule
-    paths, machine, facts
-        As of `place_ranks`; the facts include those of the workload.
+    paths : Paths
+        Routes, and the terminal of each rank.
+    machine : Machine
+    facts : dict
+        Facts of the job, the machine and the workload.
 
     Raises
     ------
@@ -100,7 +106,8 @@ def set_up_flows(
     return program_schedule, paths, machine, facts | {"convention": program.convention}
 
 
-def _table(case: EngineCase) -> RouteTable:
+def _require_table(case: EngineCase) -> RouteTable:
+    """Return the route table of the routing; refuse a routing that has none."""
     if case.routing.hop_by_hop:
         raise UnsupportedError(
             f"{case.routing.name}: it decides hop by hop and has no route table, which this engine "
@@ -109,7 +116,8 @@ def _table(case: EngineCase) -> RouteTable:
     return case.routing.table(case.network)
 
 
-def _ranks(network: Topology, settings: FlowSettings) -> int:
+def _num_ranks(network: Topology, settings: FlowSettings) -> int:
+    """Return the number of ranks in the settings or the placement file, or else the largest one."""
     if settings.ranks:
         return settings.ranks
     if is_file(settings.placement):
@@ -123,15 +131,15 @@ def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
     Raises
     ------
     UnsupportedError, InputError, PluginError
-        As `set_up_flows`.
+        In the cases that `set_up_flows` lists.
     StuckError
         If the ranks wait for each other forever (an `InputError`).
     """
-    program, paths, machine, facts = set_up_flows(case, settings)
+    program_schedule, paths, machine, facts = set_up_flows(case, settings)
     assert isinstance(case.work, WorkloadPlugin)
     case.report_progress(case.work.name, "flows")
     began = time.perf_counter()
-    run = run_flows(program, paths, machine, settings.seed)
+    run = run_flows(program_schedule, paths, machine, settings.seed)
     seconds = time.perf_counter() - began
     tables = {
         "flow-channels": flow_channel_table(run),
@@ -143,7 +151,7 @@ def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
 
 
 def run_facts(run: FlowRun) -> dict[str, Any]:
-    """Return the facts of a run."""
+    """Return the facts of a run, by column; None where the workload has no such value."""
     return {
         "completion_time_s": float(run.finish.max(initial=0)),
         "timed_s": run.seconds,
@@ -165,6 +173,7 @@ def flow_channel_table(run: FlowRun) -> Columns:
     """Return the traffic of each channel in the timed part."""
     topology = run.topology
     names = topology.switch_names
+    # If the timed part takes no time, all channels are busy for 0 s, and the shares are 0.
     share: Float64Array = run.channel_seconds / run.seconds if run.seconds else run.channel_seconds
     return {
         "channel": list(range(topology.num_channels)),
@@ -180,7 +189,7 @@ def flow_channel_table(run: FlowRun) -> Columns:
 
 
 def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
-    """Return the place and the times of each rank."""
+    """Return the terminal and the times of each rank."""
     topology = run.topology
     return {
         "rank": list(range(len(terminal))),
@@ -196,6 +205,7 @@ def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
 
 def pair_table(run: FlowRun) -> Columns:
     """Return the bytes between terminals, or between at most `MAX_SIDE` blocks of them."""
+    # terminals per block, rounded up; 1 if no terminal exists
     block = max(1, -(-run.topology.num_terminals // MAX_SIDE))
     pairs = run.pairs if block == 1 else run.pairs.in_blocks(block)
     return {

@@ -54,7 +54,15 @@ def workload_program(
 
 
 def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: int) -> Job:
-    """Return a job, on a network if one is given; parameters and errors as `workload_program`."""
+    """Return a job of that many ranks, or of as many as fit on the network.
+
+    With a network, ranks are on its terminals in order, `ranks_per_node` on each.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range or missing, or the network does not exist or is too small.
+    """
     problems = [
         f"`{name}` must be 1 or more, got {value}"
         for name, value in (("ranks", ranks), ("ranks_per_node", ranks_per_node))
@@ -78,8 +86,8 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
         assert ranks is not None
         return Job(ranks)
     network = load_network(topology)[1]
-    count = network.num_terminals * ranks_per_node if ranks is None else ranks
-    return Job.placed(rank_terminals(BLOCK, count, network, ranks_per_node), network)
+    num_ranks = network.num_terminals * ranks_per_node if ranks is None else ranks
+    return Job.placed(rank_terminals(BLOCK, num_ranks, network, ranks_per_node), network)
 
 
 def program_of(workload: WorkloadPlugin, job: Job) -> Program:
@@ -90,7 +98,7 @@ def program_of(workload: WorkloadPlugin, job: Job) -> Program:
     UnsupportedError
         If the plugin does not support the job.
     PluginError
-        If the plugin returns anything else.
+        If the plugin returns no `Program`, or one for another number of ranks.
     """
     require_support(workload.name, workload.supports(job))
     program = workload.program(job)

@@ -10,8 +10,8 @@ from routelab.toolkit.machine import Machine
 
 def test_settings_override_the_machine():
     machine = Machine(latency=3e-6, overhead=1e-7)
-    assert FlowSettings().on(machine) == machine
-    changed = FlowSettings(overhead=0, handshake=False, link_bandwidth=1e9).on(machine)
+    assert FlowSettings().override(machine) == machine
+    changed = FlowSettings(overhead=0, handshake=False, link_bandwidth=1e9).override(machine)
     assert changed == Machine(latency=3e-6, overhead=0, handshake=False, link_bandwidth=1e9)
 
 
@@ -27,7 +27,7 @@ def test_every_field_of_a_machine_can_be_changed_within_its_limits(name):
             with pytest.raises(ValidationError):
                 FlowSettings(**{name: value})
         else:
-            assert getattr(FlowSettings(**{name: value}).on(Machine()), name) == value
+            assert getattr(FlowSettings(**{name: value}).override(Machine()), name) == value
 
 
 def test_the_text_comes_back():
