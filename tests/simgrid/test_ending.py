@@ -34,7 +34,9 @@ LINKS = ("command", "supervisor", "worker", "smpirun", "SimGrid")
 def endless(tmp_path_factory):
     folder = tmp_path_factory.mktemp("endless")
     (folder / "endless.c").write_text(ENDLESS)
-    subprocess.run([smpi.find("smpicc"), "endless.c", "-o", "endless"], cwd=folder, check=True)
+    subprocess.run(
+        [smpi.find_program("smpicc"), "endless.c", "-o", "endless"], cwd=folder, check=True
+    )
     return folder / "endless"
 
 

@@ -71,9 +71,9 @@ def test_alltoalls_about_the_eager_threshold(tables, both, name, size):
     """SMPI's messages have an envelope; so that of the flow engine are as much longer."""
     machine = Machine(link_bandwidth=4e9, latency=1e-6, hop_latency=0.0)
     simgrid = both(tables[name], alltoall("pairwise", size), machine).simgrid.seconds
-    longer = machine.model_copy(update={"eager_bytes": machine.eager_bytes + smpi.ENVELOPE})
+    longer = machine.model_copy(update={"eager_bytes": machine.eager_bytes + smpi.ENVELOPE_BYTES})
     paths = Paths.create(tables[name], np.arange(32))
-    flow = run_flows(alltoall("pairwise", size + smpi.ENVELOPE), paths, longer).seconds
+    flow = run_flows(alltoall("pairwise", size + smpi.ENVELOPE_BYTES), paths, longer).seconds
     assert flow == pytest.approx(simgrid, rel=0.01)
 
 

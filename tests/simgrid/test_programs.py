@@ -43,7 +43,9 @@ int main(int count, char **words)
 def alltoall(tmp_path_factory):
     folder = tmp_path_factory.mktemp("program")
     (folder / "alltoall.c").write_text(ALLTOALL)
-    subprocess.run([smpi.find("smpicc"), "alltoall.c", "-o", "alltoall"], cwd=folder, check=True)
+    subprocess.run(
+        [smpi.find_program("smpicc"), "alltoall.c", "-o", "alltoall"], cwd=folder, check=True
+    )
     return folder / "alltoall"
 
 

@@ -42,7 +42,7 @@ QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.3, "loads": (0.
 @pytest.fixture
 def replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     """SimGrid says one second to everything."""
-    monkeypatch.setattr("routelab.simulation.smpi.simgrid.find", lambda program="": program)
+    monkeypatch.setattr("routelab.simulation.smpi.simgrid.find_program", lambda program="": program)
     monkeypatch.setattr(simgrid, "replay", lambda *arguments: SmpiRun(1.0, 2, 2, 0.5))
     monkeypatch.setattr(
         simgrid, "run_executable", lambda *arguments: SmpiRun(2.0, output="hello\n")

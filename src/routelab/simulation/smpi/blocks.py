@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +15,10 @@ from routelab.toolkit.machine import Machine
 from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 
-def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float) -> Program:
-    """Return the first places of a schedule's tape as a program that SMPI replays equivalently.
+def smpi_program(
+    schedule: Schedule, tape_length: int, machine: Machine, host_speed: float
+) -> Program:
+    """Return the first blocks on a schedule's tape as a program that SMPI replays equivalently.
 
     Every message of a block gets a unique tag among those from its source to its target. So
     receives match the same sends as in the schedule, and waits find their requests. The overhead of
@@ -26,72 +27,71 @@ def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float
     Parameters
     ----------
     schedule : Schedule
-    places : int
+        Its tape is the order in which every rank runs the blocks.
+    tape_length : int
+        Number of blocks on the tape after which the program ends.
     machine : Machine
-    speed : float
+    host_speed : float
         Operations per second of a host.
     """
     blocks, next_tag = [], 0
     for block in schedule.blocks:
         tags = _unique_tags(block, next_tag)
         next_tag = int(tags.max(initial=next_tag)) + 1
-        tagged = replace(block, tag=tags)
-        blocks.append(
-            _with_overhead(tagged, machine.overhead * speed) if machine.overhead else tagged
-        )
-    steps = tuple(blocks[number] for number in schedule.tape[:places].tolist())
+        smpi_block = replace(block, tag=tags)
+        if machine.overhead:
+            smpi_block = _with_overhead(smpi_block, operations=machine.overhead * host_speed)
+        blocks.append(smpi_block)
+    steps = tuple(blocks[number] for number in schedule.tape[:tape_length].tolist())
     return Program(schedule.ranks, steps, convention="as scheduled")
 
 
 def _unique_tags(block: Block, first_tag: int) -> Int32Array:
-    """Return tags that count the messages between two ranks, from `first_tag` on."""
+    """Return tags that count the messages from one rank to another, from `first_tag` on.
+
+    A send and its receive get the same tag; waits and computations have 0.
+    """
     sends = np.flatnonzero(block.receive_of >= 0)
-    ranks, peers = block.rank_of()[sends].tolist(), block.peer[sends].tolist()
-    counted: Counter[tuple[int, int]] = Counter()
+    sources, targets = block.rank_of()[sends].tolist(), block.peer[sends].tolist()
+    num_messages: Counter[tuple[int, int]] = Counter()  # so far, by source and target
     tags = np.zeros(len(block.kind), dtype=np.int32)
-    for send, pair in zip(sends.tolist(), zip(ranks, peers, strict=True), strict=True):
-        tags[send] = tags[block.receive_of[send]] = first_tag + counted[pair]
-        counted[pair] += 1
+    for send, source, target in zip(sends.tolist(), sources, targets, strict=True):
+        tags[send] = tags[block.receive_of[send]] = first_tag + num_messages[source, target]
+        num_messages[source, target] += 1
     return frozen_array(tags, np.int32)
 
 
 def _with_overhead(block: Block, operations: float) -> Block:
-    """Add a computation before every send, and after every receive or the wait for it."""
+    """Add a computation before every send, and after every receive or the wait for it.
+
+    Waits for all requests become waits for each, so that a computation can follow each receive.
+    """
     builder = BlockBuilder(block.ranks)
-    for rank, kind, peer, amount, tag in _operations(block, operations):
-        if kind == COMPUTE:
-            builder.compute(rank, amount)
-        elif kind == SEND:
-            builder.send(rank, peer, amount, tag)
-        elif kind == ISEND:
-            builder.isend(rank, peer, amount, tag)
-        elif kind == RECV:
-            builder.receive(rank, peer, amount, tag)
-        elif kind == IRECV:
-            builder.ireceive(rank, peer, amount, tag)
-        else:
-            builder.wait(rank, peer)
-    return builder.build()
-
-
-def _operations(block: Block, operations: float) -> Iterator[tuple[int, int, int, float, int]]:
-    """Yield rank, kind, peer, amount and tag; replace waits for all by waits for each."""
     columns = (block.kind, block.peer, block.amount, block.tag)
     for rank in range(block.ranks):
-        part = slice(block.start[rank], block.start[rank + 1])
-        receives: list[bool] = []
-        for kind, peer, amount, tag in zip(*(c[part].tolist() for c in columns), strict=True):
-            if kind == WAIT:
-                for _ in range(len(receives) if peer == ALL else 1):
-                    request = 0 if peer == ALL else peer
-                    yield rank, WAIT, request, 0.0, 0
-                    if receives.pop(request):
-                        yield rank, COMPUTE, -1, operations, 0
-                continue
-            if kind in (SEND, ISEND):
-                yield rank, COMPUTE, -1, operations, 0
-            yield rank, kind, peer, amount, tag
-            if kind == RECV:
-                yield rank, COMPUTE, -1, operations, 0
-            if kind in (ISEND, IRECV):
-                receives.append(kind == IRECV)
+        rows = slice(block.start[rank], block.start[rank + 1])
+        is_receive: list[bool] = []  # of each open request, the oldest first
+        for kind, peer, amount, tag in zip(*(c[rows].tolist() for c in columns), strict=True):
+            if kind == COMPUTE:
+                builder.compute(rank, amount)
+            elif kind == SEND:
+                builder.compute(rank, operations)
+                builder.send(rank, peer, amount, tag)
+            elif kind == ISEND:
+                builder.compute(rank, operations)
+                builder.isend(rank, peer, amount, tag)
+                is_receive.append(False)
+            elif kind == RECV:
+                builder.receive(rank, peer, amount, tag)
+                builder.compute(rank, operations)
+            elif kind == IRECV:
+                builder.ireceive(rank, peer, amount, tag)
+                is_receive.append(True)
+            elif kind == WAIT:
+                # A wait removes its request, so the next one of all has index 0 again.
+                requests = [0] * len(is_receive) if peer == ALL else [peer]
+                for request in requests:
+                    builder.wait(rank, request)
+                    if is_receive.pop(request):
+                        builder.compute(rank, operations)
+    return builder.build()

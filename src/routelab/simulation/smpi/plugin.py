@@ -29,10 +29,10 @@ class SmpiEngine(MachineEngine):
 
     @override
     def supports(self, case: EngineCase) -> str | None:
-        from routelab.simulation.smpi.simgrid import find
+        from routelab.simulation.smpi.simgrid import find_program
 
         try:
-            find()
+            find_program()
         except InputError as error:
             return str(error)
         return None

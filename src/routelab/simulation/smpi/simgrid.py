@@ -29,22 +29,22 @@ from routelab.toolkit.workloads.traces import LIST, write_trace
 PROGRAM, COMPILER, PACKAGE = "smpirun", "smpicc", "libsimgrid-dev"
 """Programs of SimGrid, and their Debian package."""
 
-MPICH = "--cfg=smpi/coll-selector:mpich"
-"""Option for programs only: it aborts replays."""
+MPICH_COLLECTIVES = "--cfg=smpi/coll-selector:mpich"
+"""Option for MPI programs; a replay with it aborts."""
 
-LARGEST_THRESHOLD = 2**31 - 1
+MAX_THRESHOLD = 2**31 - 1
 """Thresholds are C integers in SMPI."""
 
-ENVELOPE = 16
+ENVELOPE_BYTES = 16
 """Bytes that SMPI adds to every message."""
 
-_TIME = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
-_SPEED = re.compile(r'<host [^>]*speed="([0-9.e+-]+)f"')
-_WAITING = re.compile(r"Actor \d+ \((\d+)@")
+_SIMULATED_TIME = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
+_HOST_SPEED = re.compile(r'<host [^>]*speed="([0-9.e+-]+)f"')
+_WAITING_RANK = re.compile(r"Actor \d+ \((\d+)@")
 DEADLOCK = "Deadlock detected"
 """Message of SimGrid about a deadlock of ranks; it still prints a time and exits with 0."""
 SHOWN_LINES = 5
-"""Number of last lines of SimGrid's output in an error."""
+"""Largest number of last lines of SimGrid's output, or of waiting ranks, in an error."""
 
 
 class SmpiError(RoutelabError):
@@ -81,7 +81,7 @@ class SmpiRun:
     output: str = ""
 
 
-def find(program: str = PROGRAM) -> str:
+def find_program(program: str = PROGRAM) -> str:
     """Find one of SimGrid's programs; return its path.
 
     Raises
@@ -107,23 +107,28 @@ def settings(machine: Machine, *, fair: bool = True) -> list[str]:
         Share links max-min, which needs a platform on which all routes have one latency. Otherwise
         use SimGrid's default: the longer the latency, the smaller the share.
     """
-    # SMPI's threshold excludes its value, the machine's includes it
-    eager = min(int(machine.eager_bytes) + 1, LARGEST_THRESHOLD)
-    chosen = {
-        # a factor for all sizes; without the leading size SMPI aborts
-        "smpi/bw-factor": "0:1.0",
-        # a handshake is one more latency; factors apply to sizes with the envelope, inclusively
-        "smpi/lat-factor": f"0:1.0;{eager - 1 + ENVELOPE}:2.0" if machine.handshake else "0:1.0",
+    # Messages of up to `eager_bytes` are eager, and in SMPI those below the threshold.
+    threshold = min(int(machine.eager_bytes) + 1, MAX_THRESHOLD)
+    # "size:factor;..." has a factor for messages above each size. SMPI aborts at a factor without a
+    # size.
+    unchanged = "0:1.0"
+    # A handshake is one more latency, for messages above `eager_bytes`. The sizes of this option
+    # include the envelope, those of the thresholds do not.
+    handshake = f"{unchanged};{threshold - 1 + ENVELOPE_BYTES}:2.0"
+    options = {
+        "smpi/bw-factor": unchanged,
+        "smpi/lat-factor": handshake if machine.handshake else unchanged,
         "network/crosstraffic": "no",
         "network/TCP-gamma": "0",
-        # without a receiver, only a small message flows; a sender continues if detached
-        "smpi/async-small-thresh": str(eager),
-        "smpi/send-is-detached-thresh": str(eager),
+        # messages below it flow without their receiver
+        "smpi/async-small-thresh": str(threshold),
+        # senders of messages below it continue immediately
+        "smpi/send-is-detached-thresh": str(threshold),
         "smpi/display-timing": "yes",
     }
     if fair:
-        chosen["network/weight-S"] = "0"
-    return [f"--cfg={name}:{value}" for name, value in chosen.items()]
+        options["network/weight-S"] = "0"
+    return [f"--cfg={name}:{value}" for name, value in options.items()]
 
 
 def host_speed(platform: str) -> float:
@@ -134,7 +139,7 @@ def host_speed(platform: str) -> float:
     InputError
         If the platform has no host, or speeds differ.
     """
-    speeds = set(_SPEED.findall(platform))
+    speeds = set(_HOST_SPEED.findall(platform))
     if len(speeds) != 1:
         raise InputError("platform: expected hosts of one speed")
     return float(speeds.pop())
@@ -149,7 +154,7 @@ def replay(
     fair: bool = True,
     limit: float | None = None,
 ) -> SmpiRun:
-    """Run a program's schedule in SimGrid.
+    """Run a program's schedule in SimGrid; return the time of its timed part.
 
     Parameters
     ----------
@@ -160,7 +165,7 @@ def replay(
         The host of each rank.
     machine : Machine
     fair : bool
-        See `settings`.
+        Whether flows share links max-min (`settings`), or by SimGrid's default.
     limit : float, optional
         Time limit of each replay, in seconds; a run has several replays if steps precede the timed
         part, or if rounds are extrapolated.
@@ -172,42 +177,45 @@ def replay(
     SmpiError
         If SimGrid ends without a time or in a deadlock, or exceeds the limit.
     """
-    program = find()
+    smpirun = find_program()
     speed = host_speed(platform)
     began = time.perf_counter()
-    ran: list[float] = []
+    replay_seconds: list[float] = []  # wall time of each
 
     # SMPI prints one time, when all ranks have ended. So a time within the program is that of a
     # program which ends there.
     @lru_cache
-    def upto(places: int) -> float:
-        """Return the time at which the last rank finishes that many places of the tape."""
-        if not places:
+    def end_time(tape_length: int) -> float:
+        """Return the time at which the last rank finishes that many blocks on the tape."""
+        if not tape_length:
             return 0.0
         with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
             folder = Path(name)
-            prefix = smpi_program(schedule, places, machine, speed)
+            prefix = smpi_program(schedule, tape_length, machine, speed)
             for file, text in write_trace(prefix).items():
                 (folder / file).write_text(text, "utf-8")
-            more = ["-replay", LIST, *settings(machine, fair=fair)]
+            arguments = ["-replay", LIST, *settings(machine, fair=fair)]
             started = time.perf_counter()
-            simulated, _ = _smpirun(program, folder, platform, hosts, more, limit)
-            ran.append(time.perf_counter() - started)
+            simulated, _ = _run_smpirun(
+                smpirun, folder, platform, hosts, arguments=arguments, limit=limit
+            )
+            replay_seconds.append(time.perf_counter() - started)
             return simulated
 
-    # the time from one place to another; missing rounds take as long as the steady, last ones
-    seconds = upto(schedule.timed[1]) - upto(schedule.timed[0])
+    timed_begin, timed_end = schedule.timed
+    seconds = end_time(timed_end) - end_time(timed_begin)
+    # Rounds that are not simulated take as long as the steady ones, the last simulated ones.
     if missing_rounds := schedule.total_rounds - schedule.rounds:
-        steady_rounds, start = num_steady_rounds(schedule), schedule.round_start.tolist()
-        steady_seconds = upto(start[-1]) - upto(start[-1 - steady_rounds])
+        steady_rounds, round_start = num_steady_rounds(schedule), schedule.round_start.tolist()
+        steady_seconds = end_time(round_start[-1]) - end_time(round_start[-1 - steady_rounds])
         seconds += steady_seconds * missing_rounds / steady_rounds
     return SmpiRun(
         seconds,
-        schedule.rounds,
-        schedule.total_rounds,
+        rounds=schedule.rounds,
+        total_rounds=schedule.total_rounds,
         wall_seconds=time.perf_counter() - began,
-        smpirun_seconds=sum(ran),
-        replays=len(ran),
+        smpirun_seconds=sum(replay_seconds),
+        replays=len(replay_seconds),
     )
 
 
@@ -235,8 +243,8 @@ def run_executable(
     arguments : sequence of str
         Arguments of the program.
     options : sequence of str
-        Options of smpirun, such as ``--cfg=smpi/alltoall:pair``, before those of routelab. The
-        default algorithms of collectives are those of MPICH.
+        Options of smpirun, such as ``--cfg=smpi/alltoall:pair``. They come after the choice of
+        collectives as in MPICH, and before all other options of routelab.
     limit : float, optional
         Time limit, in seconds.
 
@@ -247,65 +255,77 @@ def run_executable(
     SmpiError
         If SimGrid ends without a time or in a deadlock, or exceeds the limit.
     """
-    program = find()
+    smpirun = find_program()
     if not (is_regular(executable) and os.access(executable, os.X_OK)):
         raise InputError(
             f"{executable} is not an executable program; build one with {COMPILER} and give its "
             "path"
         )
     began = time.perf_counter()
+    # SMPI's overheads of send, isend and receive, "size:seconds:seconds per byte". It has them only
+    # for messages that do not wait for their receivers.
+    overheads = [f"--cfg=smpi/{name}:0:{machine.overhead!r}:0" for name in ("os", "ois", "or")]
+    smpirun_arguments = [
+        MPICH_COLLECTIVES,
+        *options,
+        *settings(machine),
+        *overheads,
+        "--cfg=smpi/simulate-computation:no",
+        str(executable.resolve()),
+        *arguments,
+    ]
     with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
-        # SMPI has an overhead only for messages that do not wait for their receivers
-        calls = [f"--cfg=smpi/{name}:0:{machine.overhead!r}:0" for name in ("os", "ois", "or")]
-        more = [
-            MPICH,
-            *options,
-            *settings(machine),
-            *calls,
-            "--cfg=smpi/simulate-computation:no",
-            str(executable.resolve()),
-            *arguments,
-        ]
-        seconds, output = _smpirun(program, Path(name), platform, hosts, more, limit)
+        seconds, output = _run_smpirun(
+            smpirun, Path(name), platform, hosts, arguments=smpirun_arguments, limit=limit
+        )
     return SmpiRun(seconds, wall_seconds=time.perf_counter() - began, output=output)
 
 
-def _smpirun(
-    program: str,
+def _run_smpirun(
+    smpirun: str,
     folder: Path,
     platform: str,
     hosts: Sequence[str],
-    more: Sequence[str],
+    *,
+    arguments: Sequence[str],
     limit: float | None,
 ) -> tuple[float, str]:
-    """Run in a separate folder; return simulated seconds and standard output."""
+    """Run the program smpirun in a folder; return simulated seconds and standard output.
+
+    Raises
+    ------
+    SmpiError
+        If SimGrid ends without a time or in a deadlock, or exceeds the limit.
+    """
     (folder / "platform.xml").write_text(platform, "utf-8")
     (folder / "hosts").write_text("".join(f"{host}\n" for host in hosts), "utf-8")
     options = ["-np", str(len(hosts)), "-platform", "platform.xml", "-hostfile", "hosts"]
-    # files, not pipes: a pipe stays open as long as any process that smpirun, a script, has started
-    files = folder / "output.txt", folder / "messages.txt"
+    # Files instead of pipes: a pipe stays open as long as any process that smpirun, a script, has
+    # started.
+    output_file, message_file = folder / "output.txt", folder / "messages.txt"
     end = run_program(
-        [program, *options, *more],
-        stdout=files[0],
-        stderr=files[1],
+        [smpirun, *options, *arguments],
+        stdout=output_file,
+        stderr=message_file,
         environment=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
         folder=folder,
         seconds=math.inf if limit is None else limit,
     )
     if end.timed_out:
         raise SmpiError(f"SimGrid took more than {limit:g} s; raise the limit")
-    output, messages = (path.read_text("utf-8", "replace") for path in files)
+    output = output_file.read_text("utf-8", errors="replace")
+    messages = message_file.read_text("utf-8", errors="replace")
     if DEADLOCK in messages:
-        waiting = _WAITING.findall(messages)
-        more = ["..."] if len(waiting) > SHOWN_LINES else []
-        ranks = ", ".join([*waiting[:SHOWN_LINES], *more])
+        waiting = _WAITING_RANK.findall(messages)
+        ellipsis = ["..."] if len(waiting) > SHOWN_LINES else []
+        ranks = ", ".join([*waiting[:SHOWN_LINES], *ellipsis])
         raise SmpiError(
             f"program: {len(waiting)} of {len(hosts)} ranks wait for each other in SimGrid "
             f"(ranks {ranks}); if blocking sends face each other, receive first on one side, send "
             "without blocking, or raise eager_bytes"
         )
-    times = _TIME.findall(messages)
-    # an exit code of 0 alone does not prove success
+    times = _SIMULATED_TIME.findall(messages)
+    # SimGrid may exit with 0 although it has failed.
     if end.exit_code or not times:
         lines = [line for line in messages.splitlines() if line.strip()][-SHOWN_LINES:]
         message = "\n    ".join([f"exit code {end.exit_code}", *lines])

@@ -31,28 +31,34 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
 
     Raises
     ------
-    UnsupportedError, InputError, PluginError
-        As `routelab.simulation.flow.simulate.set_up_flows`; also if SimGrid cannot use
-        the routes.
+    UnsupportedError
+        If the routing has no table, SimGrid cannot use its routes, or the routing or the workload
+        does not support the network or the job.
+    InputError
+        If the machine or the placement is invalid, or ranks that send messages have no route.
+    PluginError
+        If a plugin breaks its contract.
     SmpiError
         If SimGrid fails.
     """
     if isinstance(case.work, Path):
-        return _program(case, case.work, settings)
+        return _run_mpi_program(case, case.work, settings)
     assert isinstance(case.work, WorkloadPlugin)
-    schedule, paths, machine, setup = set_up_flows(case, settings)
+    schedule, paths, machine, setup_facts = set_up_flows(case, settings)
     platform, hosts = _platform(paths, machine, settings)
     case.report_progress(case.work.name, "SimGrid")
-    ends = paths.terminal[np.array(np.nonzero(schedule.bytes_between()))]
-    paths.between(*ends)  # SimGrid aborts where there is no route
+    # SimGrid would abort at a missing route; `between` raises an InputError.
+    source_ranks, target_ranks = np.nonzero(schedule.bytes_between())
+    paths.between(paths.terminal[source_ranks], paths.terminal[target_ranks])
     run = replay(schedule, platform, hosts, machine)
-    whole = schedule.timed == (0, len(schedule.tape))
+    is_all_timed = schedule.timed == (0, len(schedule.tape))
     mops = schedule.operations / run.seconds / 1e6 if schedule.operations else None
     facts = (
-        _facts(run)
-        | setup
+        _run_facts(run)
+        | setup_facts
         | {
-            "completion_time_s": run.seconds if whole else None,
+            # SimGrid's time is that of the timed part only
+            "completion_time_s": run.seconds if is_all_timed else None,
             "timed_s": run.seconds,
             "mops": mops,
             "operations": schedule.operations or None,
@@ -61,16 +67,17 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
     return EngineResult(facts, notes=[f"workload: {facts['convention']}"])
 
 
-def _program(case: EngineCase, executable: Path, settings: FlowSettings) -> EngineResult:
-    """Run an MPI program."""
-    paths, machine, setup = place_ranks(case, settings)
+def _run_mpi_program(case: EngineCase, executable: Path, settings: FlowSettings) -> EngineResult:
+    """Run an executable file; its standard output is part of the result."""
+    paths, machine, setup_facts = place_ranks(case, settings)
     platform, hosts = _platform(paths, machine, settings)
     run = run_executable(executable, platform, hosts, machine)
-    facts = _facts(run) | setup | {"completion_time_s": run.seconds}
+    facts = _run_facts(run) | setup_facts | {"completion_time_s": run.seconds}
     return EngineResult(facts, output=run.output)
 
 
-def _facts(run: SmpiRun) -> dict[str, Any]:
+def _run_facts(run: SmpiRun) -> dict[str, Any]:
+    """Return all facts of a workload's simulation; those that SimGrid does not report are None."""
     return {
         **{column.name: None for column in FACTS},
         "iterations_simulated": run.rounds,
