@@ -20,6 +20,7 @@ FOLDER = ".unfinished"
 """Name of the store, in the parent of the run's folder."""
 
 STATUS = "kept"
+"""Status of all rows in the store; a `RowStore` needs one."""
 
 logger = logging.getLogger(__name__)
 
@@ -40,19 +41,19 @@ class FinishedParts:
         self._name, self._fingerprint = directory.name, fingerprint
         self._lock = Lock()
         self._writer: RowWriter | None = None
-        self._known = self._store.statuses()
+        self._statuses = self._store.statuses()  # by digest of fingerprint and key
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """See `routelab.api.engine.Store.find`."""
+        """Return the part that an earlier run stored under `key`; None if there is none."""
         digest = self._digest(key)
-        if digest not in self._known:
+        if digest not in self._statuses:
             return None
         return self._store.rows([digest])[digest]
 
     def save(self, key: str, row: Mapping[str, Any]) -> None:
-        """See `routelab.api.engine.Store.keep`; parts that cannot be written are lost in a kill."""
+        """Store a part. If it cannot be written, warn; the run continues, and a kill loses it."""
         digest = self._digest(key)
-        if digest in self._known:
+        if digest in self._statuses:
             return
         with self._lock:
             try:
@@ -61,10 +62,10 @@ class FinishedParts:
                 self._writer.append(digest, STATUS, row)
             except InputError as error:
                 logger.warning("cannot store a finished part: %s", error)
-            self._known[digest] = STATUS
+            self._statuses[digest] = STATUS
 
     def close(self, done: bool) -> None:
-        """Stop writing; delete all parts if the run is done."""
+        """Stop writing. If the run is done, delete its store."""
         if self._writer is not None:
             self._writer.__exit__(None, None, None)
             self._writer = None

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Proofs:
-    """Verdicts on routings on one network.
+    """Store of verdicts on routings on one network: a folder with a JSON file for each verdict.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Proofs:
     def find_or_make(
         self, routing: Routing, options: tuple[object, ...], make: Callable[[], dict[str, str]]
     ) -> dict[str, str]:
-        """Return the stored verdict on the same code and options, or compute it and store it.
+        """Return the stored verdict on the same code and options, or make it and store it.
 
         If two processes compute it at the same time, both files are correct. A file that cannot be
         read is computed again. A file that cannot be written causes a warning.
@@ -48,9 +48,9 @@ class Proofs:
         ----------
         routing : Routing
         options : tuple
-            Everything else that the verdict depends on.
+            Everything that the verdict depends on besides network and routing.
         make : callable
-            Computes the verdict.
+            Computes the verdict, by column.
         """
         path = self._folder / f"{self._key(routing, options)}.json"
         if path.exists():
@@ -58,14 +58,15 @@ class Proofs:
                 return dict(read_json(path, FORMAT)["facts"])
             except (InputError, KeyError) as error:
                 logger.warning("computing a proof again: %s", error)
-        facts = make()
+        verdict = make()
         try:
-            write_json(path, {"format": FORMAT, "routing": routing.name, "facts": facts})
+            write_json(path, {"format": FORMAT, "routing": routing.name, "facts": verdict})
         except InputError as error:
             logger.warning("cannot store a proof: %s", error)
-        return facts
+        return verdict
 
     def _key(self, routing: Routing, options: tuple[object, ...]) -> str:
+        """Return the fingerprint of network, routing, options, plugin code and input files."""
         return job_fingerprint(
             f"{self._network} {routing.name} {options!r}",
             [type(plugin) for plugin in routing.plugins],

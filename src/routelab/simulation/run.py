@@ -23,7 +23,7 @@ from routelab.registry.requirements import require_support, require_unchanged
 from routelab.results.tables import write_csv
 from routelab.routing.routing import Routing
 from routelab.routing.topology import topology_facts
-from routelab.simulation.case import case_of
+from routelab.simulation.case import build_case
 from routelab.simulation.proofs import Proofs
 
 
@@ -71,26 +71,27 @@ def run_simulation(
     if isinstance(work, TrafficPlugin):
         require_support(work.name, work.supports(network))
         require_unchanged(work.name, network)
-    case = case_of(network, routing, work, store, proofs)
+    case = build_case(network, routing, work, store=store, proofs=proofs)
     require_support(engine.name, engine.supports(case))
     result = engine.run(case)
     check_result(engine, result)
     require_unchanged(engine.name, network, *routing.known_tables)
+    # A fact is a single number or word.
+    settings: dict[str, Any] = engine.parameters.model_dump(mode="json")
+    setting_facts = {
+        name: value for name, value in settings.items() if not isinstance(value, (list, dict))
+    }
+    routing_facts = {} if routing.seconds is None else {"routing_seconds": routing.seconds}
+    # The engine's facts replace settings of the same name.
     facts = {
         **topology_facts(network),
-        **settings_facts(engine),
+        **setting_facts,
         engine.work: str(work) if isinstance(work, Path) else name_of(work),
         **result.facts,
-        **({} if routing.seconds is None else {"routing_seconds": routing.seconds}),
+        **routing_facts,
         "engine": engine.name,
     }
     return replace(result, facts=facts)
-
-
-def settings_facts(engine: EnginePlugin) -> dict[str, Any]:
-    """Return all settings that are a single number or word."""
-    settings: dict[str, Any] = engine.parameters.model_dump(mode="json")
-    return {name: value for name, value in settings.items() if not isinstance(value, (list, dict))}
 
 
 def check_result(engine: EnginePlugin, result: EngineResult) -> None:
@@ -103,64 +104,73 @@ def check_result(engine: EnginePlugin, result: EngineResult) -> None:
     """
     if not isinstance(result, EngineResult):
         raise PluginError(f"{engine.name}: expected an EngineResult, found {type(result).__name__}")
-    problems = list(dict.fromkeys(problems_of(engine, result)))
+    problems = list(dict.fromkeys(_find_problems(engine, result)))  # each once
     if problems:
         raise PluginError(f"{engine.name}: {'; '.join(problems)}")
 
 
-def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
-    """Find undeclared columns, values of wrong types and invalid tables in a result."""
-    # values of a wrong form cannot be read by name below
-    if misshapen := [*_form_problems(result)]:
-        yield from misshapen
+def _find_problems(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
+    """Yield undeclared columns, values of wrong types and invalid tables in a result."""
+    # Facts and tables that are not mappings cannot be read below.
+    form_problems = list(_find_form_problems(result))
+    if form_problems:
+        yield from form_problems
         return
+    # 1. Columns, by the rows that they belong to: those of tables, and the facts, one row of
+    #    "simulations" or "flows". Facts may also repeat settings.
     settings = engine.parameters.texts()
     facts_row = FACTS[engine.work]
-    named_values: dict[str, Mapping[str, Any]] = {facts_row: result.facts, **result.tables}
-    for of, values in named_values.items():
-        if of not in (facts_row, *TABLES[engine.work]):
+    columns_by_rows: dict[str, Mapping[str, Any]] = {facts_row: result.facts, **result.tables}
+    for rows, columns in columns_by_rows.items():
+        if rows not in (facts_row, *TABLES[engine.work]):
             tables = ", ".join(TABLES[engine.work])
-            yield f"an engine for {engine.work} cannot return the table {of!r} (tables: {tables})"
+            yield f"an engine for {engine.work} cannot return the table {rows!r} (tables: {tables})"
             continue
-        declared = {column.name for column in engine.columns if of in column.of}
-        undeclared = [name for name in values if name not in declared and name not in settings]
+        declared = {column.name for column in engine.columns if rows in column.of}
+        undeclared = [name for name in columns if name not in declared and name not in settings]
         if undeclared:
-            yield f"`columns` does not declare {', '.join(undeclared)} of {of}"
+            yield f"`columns` does not declare {', '.join(undeclared)} of {rows}"
+    # 2. Values.
     for name, value in result.facts.items():
-        if not _is_plain(value):
+        if not _is_scalar(value):
             yield f"fact {name} is {type(value).__name__}, expected a number, text or None"
-    for of, table in result.tables.items():
+    for table_name, table in result.tables.items():
         if len({len(column) for column in table.values()}) > 1:
-            yield f"the columns of table {of!r} have different lengths"
+            yield f"the columns of table {table_name!r} have different lengths"
         for name, column in table.items():
-            odd = next((value for value in column if not _is_plain(value)), None)
-            if odd is not None:
-                yield f"{of}: {name} holds {type(odd).__name__}, expected numbers, text or None"
+            # None is a scalar, so it also stands for "no wrong value"
+            wrong = next((value for value in column if not _is_scalar(value)), None)
+            if wrong is not None:
+                yield (
+                    f"{table_name}: {name} holds {type(wrong).__name__}, expected numbers, text or "
+                    "None"
+                )
 
 
-def _form_problems(result: EngineResult) -> Iterator[str]:
-    """Find values that are not mappings by name, and columns that have no length."""
+def _find_form_problems(result: EngineResult) -> Iterator[str]:
+    """Yield facts and tables that are not mappings by name, and columns that are no sequences."""
     for part, value in (("facts", result.facts), ("tables", result.tables)):
-        if not _by_name(value):
+        if not _is_mapping_by_name(value):
             yield f"{part} is {value!r}, expected a mapping by names"
-    if not _by_name(result.tables):
+    if not _is_mapping_by_name(result.tables):
         return
-    for of, table in result.tables.items():
-        if not _by_name(table):
-            yield f"table {of!r} is {table!r}, expected a mapping of columns by names"
-        elif flat := [name for name, column in table.items() if not _has_lines(column)]:
-            yield f"table {of!r}: {', '.join(flat)} is not a sequence"
+    for table_name, table in result.tables.items():
+        if not _is_mapping_by_name(table):
+            yield f"table {table_name!r} is {table!r}, expected a mapping of columns by names"
+        elif not_listed := [name for name, column in table.items() if not _has_rows(column)]:
+            yield f"table {table_name!r}: {', '.join(not_listed)} is not a sequence"
 
 
-def _by_name(value: Any) -> bool:
+def _is_mapping_by_name(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
 
-def _has_lines(column: Any) -> bool:
+def _has_rows(column: Any) -> bool:
     return isinstance(column, Sized) and isinstance(column, Iterable)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_scalar(value: Any) -> bool:
+    # NumPy's bool is not a Real, unlike Python's
     return value is None or isinstance(value, (str, bool, np.bool_, Real))
 
 

@@ -18,8 +18,9 @@ from routelab.api import (
 )
 from routelab.toolkit import BlockBuilder
 
-BYTES, ROUNDS = 1e5, 2
-"""Size of each message of `RingWorkload`, and number of messages that each rank sends."""
+MESSAGE_BYTES, NUM_OPERATIONS, ROUNDS = 1e5, 1e3, 2
+"""Of `RingWorkload`: size of each message, operations that each rank computes after it, and number
+of messages that each rank sends."""
 
 
 class UniformTraffic(TrafficPlugin):
@@ -34,7 +35,7 @@ class UniformTraffic(TrafficPlugin):
 
 
 class RingWorkload(WorkloadPlugin):
-    """Every rank sends to the next one, then all meet at a barrier."""
+    """Every rank sends to the next one and computes, then all meet at a barrier; repeated."""
 
     name = "ring"
     summary = "Every rank sends to the next one"
@@ -43,8 +44,13 @@ class RingWorkload(WorkloadPlugin):
     def program(self, job: Job) -> Program:
         ranks = np.arange(job.ranks)
         builder = BlockBuilder(job.ranks)
-        builder.send_receive(ranks, (ranks + 1) % job.ranks, BYTES, (ranks - 1) % job.ranks)
-        builder.compute(ranks, 1e3)
+        builder.send_receive(
+            ranks,
+            to=(ranks + 1) % job.ranks,
+            bytes_=MESSAGE_BYTES,
+            source=(ranks - 1) % job.ranks,
+        )
+        builder.compute(ranks, operations=NUM_OPERATIONS)
         steps = (Loop((builder.build(), Collective("barrier")), ROUNDS),)
         return Program(job.ranks, steps, convention=self.summary)
 
@@ -55,11 +61,15 @@ def trial_work(engine: EnginePlugin) -> TrafficPlugin | WorkloadPlugin:
 
 
 def brief_engine(engine: EnginePlugin) -> EnginePlugin:
-    """Return the engine with settings of a short run; required parameters do not change."""
+    """Return the engine with its `brief` settings for a short run.
+
+    Required parameters keep their values, because they have no default; others that `brief` does
+    not name get their defaults.
+    """
     model = type(engine).Parameters
-    settings = {
+    required = {
         name: getattr(engine.parameters, name)
         for name, field in model.model_fields.items()
         if field.is_required()
     }
-    return type(engine)(**{**settings, **engine.brief})
+    return type(engine)(**{**required, **engine.brief})

@@ -24,7 +24,7 @@ from routelab.registry.engines import engine_class, engine_classes
 from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_rows
 from routelab.routing.routing import Routing
-from routelab.simulation.case import case_of, look_up
+from routelab.simulation.case import build_case, look_up
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.packet.plugin import PacketEngine
 from routelab.simulation.run import check_result, run_simulation, write_engine_result
@@ -51,7 +51,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def checked_result(engine: EnginePlugin) -> EngineResult:
     network = build_grid("torus", (4, 2), wrap=True)
-    case = case_of(network, Routing(table_on(network)), trial_work(engine))
+    case = build_case(network, Routing(table_on(network)), trial_work(engine))
     result = engine.run(case)
     check_result(engine, result)
     return result

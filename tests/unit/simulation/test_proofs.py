@@ -127,7 +127,7 @@ def test_the_proven_program_is_the_one_that_runs(tmp_path: Path, monkeypatch) ->
     proofs = Proofs(tmp_path, "network")
     for _ in range(2):
         part = Routing(routing)
-        simulated_case = case.case_of(network, part, traffic, proofs=proofs)
+        simulated_case = case.build_case(network, part, traffic, proofs=proofs)
         ran.append(make_packet_program(simulated_case, SimulationSettings(vcs=2).routers())[0])
         assert ran[-1] is part.prepare(network, 2)
     # a second process has another program, and the stored verdict is not about that one

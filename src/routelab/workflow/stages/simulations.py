@@ -21,7 +21,7 @@ from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.outcome import Outcome, Status
 from routelab.routing.routing import RoutedNetwork, Routing
-from routelab.simulation.case import network_of, routing_of
+from routelab.simulation.case import look_up_routed_network, look_up_routing
 from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
@@ -153,7 +153,7 @@ class EngineJob(TableJob):
     @override
     def load(self) -> tuple[Task, Computation]:
         try:
-            is_table = routing_of(self.text) is None
+            is_table = look_up_routing(self.text) is None
         except InputError:
             is_table = False  # reported with all other mistakes below
 
@@ -164,11 +164,11 @@ class EngineJob(TableJob):
 
         if is_table:
             (name, network, routing, routing_name), (work, engine) = collect_errors(
-                lambda: network_of(self.topology, self.text), plugins
+                lambda: look_up_routed_network(self.topology, self.text), plugins
             )
         else:
             routing, (name, network), (work, engine) = collect_errors(
-                lambda: routing_of(self.text), self.look_up_network, plugins
+                lambda: look_up_routing(self.text), self.look_up_network, plugins
             )
             routing_name = routing.name
         plugins_used = (*routing.plugins, work, engine)

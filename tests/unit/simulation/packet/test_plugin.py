@@ -496,7 +496,7 @@ def test_a_penalty_larger_than_any_queue_is_named(penalty, warns) -> None:
 
     def simulated(penalty: int):
         routing = Routing.from_name(f"polarized~p1={penalty},p0={penalty}")
-        simulated_case = case.case_of(network, routing, load("traffic", "uniform"))
+        simulated_case = case.build_case(network, routing, load("traffic", "uniform"))
         # one virtual channel for each hop, two packets in the buffer and two in the FIFO
         return packets.simulate_packets(
             simulated_case,

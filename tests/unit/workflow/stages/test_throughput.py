@@ -22,7 +22,7 @@ from routelab.registry.instances import load
 from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_rows
 from routelab.routing.topology import load_network
-from routelab.simulation.case import routing_of
+from routelab.simulation.case import look_up_routing
 from routelab.simulation.run import run_simulation
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.stages.throughput import ThroughputJob
@@ -140,7 +140,7 @@ def test_a_study_s_bounds_are_jobs_of_networks_and_traffic(tmp_path: Path) -> No
 def test_simulations_accept_no_more_than_the_bound(traffic: str) -> None:
     network = load_network(NETWORK)[1]
     engine = load("engine", "packet~loads=0.4+1,vcs=4,sample_cycles=500,precision=0.1")
-    result = run_simulation(network, routing_of("minimal"), load("traffic", traffic), engine)
+    result = run_simulation(network, look_up_routing("minimal"), load("traffic", traffic), engine)
     demand = load("traffic", traffic).demand(network, 0)
     bound = bound_throughput(network, demand, (0.4, 1.0))
     loads = result.tables["loads"]
