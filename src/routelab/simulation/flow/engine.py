@@ -142,7 +142,7 @@ class FlowSimulation:
         flow, schedule, bundle_paths = self._flow, self.schedule, self._bundle_paths
         topology = self.paths.topology
         # 1. Times at which ranks begin and end the timed part, and end the program.
-        #    Keys are indices on the tape, values are arrays by rank.
+        #    `rank_times` has an array by rank for each recorded index on the tape.
         rank_times = dict(zip(flow.timestamp_indices.tolist(), flow.timestamps, strict=True))
         begin, end = (rank_times[tape_index] for tape_index in schedule.timed)
         finish = rank_times[len(schedule.tape)]

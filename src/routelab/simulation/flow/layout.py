@@ -58,7 +58,7 @@ def initial_state(
     #    power of two. The ring must hold the messages of all blocks from the slowest rank to the
     #    fastest one: at first those of any four blocks; `larger_ring` doubles it.
     ring_size = 1 << int(max(4 * block_messages.max(initial=0), _INITIAL_ROOM) - 1).bit_length()
-    num_messages = _INITIAL_ROOM + at.BURST
+    num_messages = _INITIAL_ROOM + at.BURST  # the kernel stops with fewer than BURST free rows
     # 4. All ranks are ready, and on no block of the tape yet. Stacks are filled from above, so that
     #    rank 0 and message 0 are on top.
     ints = np.zeros(at.INTS, np.int64)
@@ -151,10 +151,13 @@ def _operations(
         source, target = terminal[block.rank_of()[sends]], terminal[block.peer[sends]]
         block_sends.append((rows, sends, source * num_terminals + target))
     # 2. Pairs of terminals, numbered among those in use: of all pairs there may be too many.
-    used = np.unique(np.concatenate([np.unique(pair) for *_, pair in block_sends] or [start[:0]]))
+    block_pairs = [np.unique(pair) for *_, pair in block_sends]
+    no_pairs = np.zeros(0, np.int64)  # of a program without blocks
+    used_pairs = np.unique(np.concatenate([no_pairs, *block_pairs]))
     for rows, sends, pair in block_sends:
-        rows["pair"][sends] = np.searchsorted(used, pair)
-    return operations, block_start, block_messages, used // num_terminals, used % num_terminals
+        rows["pair"][sends] = np.searchsorted(used_pairs, pair)
+    sources, targets = used_pairs // num_terminals, used_pairs % num_terminals
+    return operations, block_start, block_messages, sources, targets
 
 
 def _network(
@@ -168,11 +171,9 @@ def _network(
     memory. Bundles do not cross resources without a limit.
     """
     topology = paths.topology
-    channels, terminals, count = (
-        topology.num_channels,
-        topology.num_terminals,
-        len(pair_paths.source),
-    )
+    channels, terminals = topology.num_channels, topology.num_terminals
+    num_bundles = len(pair_paths.source)
+    # numbers of the first injection, ejection and memory
     injection, ejection, memory = channels, channels + terminals, channels + 2 * terminals
     # 1. How many resources each bundle crosses. Bandwidth 0 means no limit.
     inside, hops = pair_paths.source == pair_paths.target, np.diff(pair_paths.hop_start)
@@ -181,10 +182,10 @@ def _network(
     copied = inside & (machine.memory_bandwidth > 0)
     length = hops + injected + ejected + copied
     start = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
-    if max(start[-1], count) > _MAX_ROWS:
+    if max(start[-1], num_bundles) > _MAX_ROWS:
         raise UnsupportedError(
-            f"the flow engine: {count} paths with {start[-1]} channels between the ranks are too "
-            "many; use fewer ranks, or more ranks per terminal"
+            f"the flow engine: {num_bundles} paths with {start[-1]} channels between the ranks are "
+            "too many; use fewer ranks, or more ranks per terminal"
         )
     # 2. Which ones: an injection first, an ejection last, channels between them; or one memory.
     #    Bundle b's are start[b]:start[b + 1]. Its channels begin one later if it has an injection.
@@ -193,11 +194,11 @@ def _network(
     resource[start[:-1][injected]] = injection + pair_paths.source[injected]
     resource[start[:-1][copied]] = memory + pair_paths.source[copied]
     resource[start[1:][ejected] - 1] = ejection + pair_paths.target[ejected]
-    bundle_of_hop = np.repeat(np.arange(count), hops)
+    bundle_of_hop = np.repeat(np.arange(num_bundles), hops)
     hop_number = np.arange(len(bundle_of_hop)) - pair_paths.hop_start[bundle_of_hop]
     first_channel = start[bundle_of_hop] + injected[bundle_of_hop]
     resource[first_channel + hop_number] = pair_paths.hop_channel
-    bundles = np.zeros(count, at.BUNDLE)
+    bundles = np.zeros(num_bundles, at.BUNDLE)
     bundles["first_crossing"], bundles["num_crossings"] = start[:-1], length
     bundles["cumulative_share"] = pair_paths.cumulative_share
     bundles["latency"] = np.where(

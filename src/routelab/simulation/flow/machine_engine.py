@@ -28,9 +28,10 @@ class MachineEngine(EnginePlugin):
 
     @override
     def in_folder(self, folder: Path) -> Self:
-        """Replace the names of machine and placement by paths of files, seen from `folder`.
+        """Replace machine and placement, as a study in `folder` names them, by paths of files.
 
-        Both files are read, so that mistakes in them are found now.
+        The paths are relative to the working directory. Both files are read, so that mistakes in
+        them are found now.
         """
         settings: FlowSettings = self.parameters
         changes: dict[str, str] = {}

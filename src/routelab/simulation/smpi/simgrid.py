@@ -118,13 +118,14 @@ def settings(machine: Machine, *, fair: bool = True) -> list[str]:
     options = {
         "smpi/bw-factor": unchanged,
         "smpi/lat-factor": handshake if machine.handshake else unchanged,
+        # bandwidths as they are, not those of TCP
         "network/crosstraffic": "no",
         "network/TCP-gamma": "0",
         # messages below it flow without their receiver
         "smpi/async-small-thresh": str(threshold),
         # senders of messages below it continue immediately
         "smpi/send-is-detached-thresh": str(threshold),
-        "smpi/display-timing": "yes",
+        "smpi/display-timing": "yes",  # prints the simulated time
     }
     if fair:
         options["network/weight-S"] = "0"
@@ -191,7 +192,7 @@ def replay(
             return 0.0
         with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
             folder = Path(name)
-            prefix = smpi_program(schedule, tape_length, machine, speed)
+            prefix = smpi_program(schedule, tape_length, machine, host_speed=speed)
             for file, text in write_trace(prefix).items():
                 (folder / file).write_text(text, "utf-8")
             arguments = ["-replay", LIST, *settings(machine, fair=fair)]

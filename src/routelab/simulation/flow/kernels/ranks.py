@@ -204,11 +204,11 @@ def run_rank(flow, rank):
         if kind == _COMPUTE:
             rank_row.clock += operation_row.amount
             continue
-        if kind <= _ISEND:
+        if kind <= _ISEND:  # a send: kinds are in the order of the constants
             number = operation - flow.block_start[u(flow.tape[u(rank_row.tape_index)]), 0]
             message = _send(flow, rank, operation, number)
             request = 2 * message if message >= 0 else -1
-        elif kind <= _IRECV:
+        elif kind <= _IRECV:  # a receive
             request = 2 * _receive(flow, rank, operation) + 1
         else:
             _wait(flow, rank, operation_row.peer)

@@ -4,8 +4,8 @@ Rates are max-min fair if every flow crosses a full resource on which no flow is
 and Gallager, *Data Networks*, 2nd ed., section 6.5.2): its *bottleneck*. A change therefore spreads
 only through bottlenecks. So a computation repeats these steps:
 
-    1. affected bundles   at first the changed ones, and those with a bottleneck on their paths;
-                          all others are fixed: they keep their rates
+    1. affected bundles   at first the changed ones, and those whose bottleneck these cross or have
+                          left; all others are fixed: they keep their rates
     2. filling            progressive filling shares what the fixed bundles leave
     3. check              fixed bundles whose bottleneck is no longer full or now has a faster flow,
                           and fixed bundles that are faster than the new shares, are affected, too
@@ -122,7 +122,7 @@ def _add_changed(flow):
         if flow.bundles[u(bundle)].num_messages > 0:
             num_bundles = _add_bundle(flow, bundle, num_bundles)
         else:
-            # An empty bundle has no rate. It has already listed its bottlenecks as freed.
+            # An empty bundle gets no rate. When it left its resources, it listed the bottlenecks.
             flow.bundles[u(bundle)].changed = 0
     num_changed = num_bundles
     for k in range(flow.ints[at.NUM_FREED]):
@@ -135,6 +135,7 @@ def _add_changed(flow):
             resource = flow.crossings[u(crossing)].resource
             if flow.resources[u(resource)].num_bottlenecked > 0:
                 num_bundles = _add_bottlenecked_or_faster(flow, resource, at.NEVER, num_bundles)
+    # For checks: all bundles with messages.
     if flow.ints[at.S_RECOMPUTE_ALL] != 0:
         for bundle in range(len(flow.bundles)):
             if flow.bundles[u(bundle)].num_messages > 0:
@@ -311,6 +312,7 @@ def recompute_shares(flow):
     if num_bundles == 0:
         return 0
     flow.ints[at.SHARE_COMPUTATIONS] += 1
+    # `num_collected`: affected bundles whose resources are already in `affected_resources`
     num_collected, num_resources, tries = 0, 0, 0
     while num_collected < num_bundles:
         tries += 1
