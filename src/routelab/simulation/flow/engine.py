@@ -149,7 +149,7 @@ class FlowSimulation:
         # 2. Rounds that were left out last as long as the steady ones, the last simulated ones.
         #    Once ranks wait for each other, rounds take equally long for all; before that, the mean
         #    over ranks equals this time.
-        weight = np.zeros(3)  # by phase; messages OUTSIDE the timed part do not count
+        weight = np.zeros(at.PHASES)  # messages OUTSIDE the timed part do not count
         weight[at.TIMED] = weight[at.REPEATED] = 1.0
         if missing_rounds := schedule.total_rounds - schedule.rounds:
             steady_rounds = self._steady_rounds

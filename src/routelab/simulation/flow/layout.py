@@ -104,8 +104,8 @@ def initial_state(
         affected_resources=np.zeros(num_resources, np.int32),
         share_heap=np.zeros(num_resources),
         share_resource=np.zeros(num_resources, np.int32),
-        sent_bytes=np.zeros((num_bundles, 3)),
-        sent_messages=np.zeros((num_bundles, 3), np.int64),
+        sent_bytes=np.zeros((num_bundles, at.PHASES)),
+        sent_messages=np.zeros((num_bundles, at.PHASES), np.int64),
     )
     return flow, pair_paths
 

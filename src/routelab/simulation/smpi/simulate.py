@@ -42,7 +42,11 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
         If SimGrid fails.
     """
     if isinstance(case.work, Path):
-        return _run_mpi_program(case, case.work, settings)
+        paths, machine, setup_facts = place_ranks(case, settings)
+        platform, hosts = _platform(paths, machine, settings)
+        run = run_executable(case.work, platform, hosts, machine)
+        facts = _run_facts(run) | setup_facts | {"completion_time_s": run.seconds}
+        return EngineResult(facts, output=run.output)
     assert isinstance(case.work, WorkloadPlugin)
     schedule, paths, machine, setup_facts = set_up_flows(case, settings)
     platform, hosts = _platform(paths, machine, settings)
@@ -65,15 +69,6 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
         }
     )
     return EngineResult(facts, notes=[f"workload: {facts['convention']}"])
-
-
-def _run_mpi_program(case: EngineCase, executable: Path, settings: FlowSettings) -> EngineResult:
-    """Run an executable file; its standard output is part of the result."""
-    paths, machine, setup_facts = place_ranks(case, settings)
-    platform, hosts = _platform(paths, machine, settings)
-    run = run_executable(executable, platform, hosts, machine)
-    facts = _run_facts(run) | setup_facts | {"completion_time_s": run.seconds}
-    return EngineResult(facts, output=run.output)
 
 
 def _run_facts(run: SmpiRun) -> dict[str, Any]:

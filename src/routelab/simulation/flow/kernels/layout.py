@@ -117,7 +117,7 @@ RESOURCE = np.dtype(
     ]
 )
 
-# Indices of settings and counts in `ints` (int64)
+# Indices of settings (S_...) and counts in `ints` (int64)
 (
     S_RANKS,
     S_HANDSHAKE,
@@ -152,12 +152,13 @@ NOW, STEP_END, OVERHEAD, EAGER_BYTES, REALS = range(5)
 # Reasons for a stop of the engine
 FINISHED, STUCK, PAUSED, FULL_MESSAGES, FULL_RING = range(5)
 
-OUTSIDE, TIMED, REPEATED = range(3)
-"""Phases of the tape whose messages are counted separately. REPEATED: timed rounds that also stand
-for those that are not simulated."""
+OUTSIDE, TIMED, REPEATED, PHASES = range(4)
+"""Phases of the tape whose messages are counted separately, and their number. REPEATED: timed
+rounds that also stand for those that are not simulated."""
 
 BURST = 32
-"""Largest number of operations of a rank in one turn, and of new messages."""
+"""Largest number of operations that a rank does in one call of `run_rank`. Each can take one free
+row of `messages`, so a rank only runs if so many are free."""
 
 NEVER = np.inf
 
@@ -172,7 +173,7 @@ TOLERANCE = 1e-12
 class FlowState(NamedTuple):
     """All arrays; P ranks, L blocks on the tape, B bundles, R resources, C crossings, M messages.
 
-    A "stack" and a "heap" are longer than their content; `ints` has the numbers of used entries.
+    Stacks and heaps are longer than their content; `ints` has the numbers of used entries.
     """
 
     ints: Any
@@ -240,9 +241,9 @@ class FlowState(NamedTuple):
     share_resource: Any
     """int32 (R,): resource of each entry of `share_heap`"""
     sent_bytes: Any
-    """float64 (B, 3): by phase of the tape"""
+    """float64 (B, PHASES)"""
     sent_messages: Any
-    """int64 (B, 3): by phase of the tape"""
+    """int64 (B, PHASES)"""
 
 
 _INT32, _INT64, _FLOAT64 = np.zeros(1, np.int32), np.zeros(1, np.int64), np.zeros(1)
