@@ -14,14 +14,14 @@ from routelab.kernels import hops as abi
 from routelab.kernels.distances import hop_distances
 from routelab.kernels.hops import CREDITS, FRONT_FLITS, PHASE
 from routelab.testing.plain_python import plain_python
-from routelab.testing.walks import FREE, Candidate, Walker
+from routelab.testing.walks import FREE, PACKET, Candidate, Walker
 
-WALKS = 400
+MAX_PAIRS = 400
 """Largest number of pairs whose packets are followed."""
-CALLS = 4000
+MAX_CALLS = 4000
 """Number of calls of `hop` after which no further walk begins."""
 
-_READABLE = {
+_READABLE_COLUMNS = {
     abi.SOURCE,
     abi.TARGET,
     abi.DESTINATION,
@@ -30,11 +30,11 @@ _READABLE = {
     abi.HOPS,
     *range(abi.STATE, abi.STATE + abi.STATES),
 }
-_OF_CLASS = (abi.class_flits, abi.class_packets)
-_OF_CHANNEL = (abi.channel_flits, abi.channel_packets)
-_OF_WAITING = (abi.waiting_flits, abi.waiting_packets)
+_CLASS_HELPERS = (abi.class_flits, abi.class_packets)
+_CHANNEL_HELPERS = (abi.channel_flits, abi.channel_packets)
+_WAITING_HELPERS = (abi.waiting_flits, abi.waiting_packets)
 _HELPERS_ONLY = "read queues only with class_flits and the other helpers"
-_TERMINALS = {abi.SOURCE_TERMINAL: "SOURCE_TERMINAL", abi.TARGET_TERMINAL: "TARGET_TERMINAL"}
+_TERMINAL_COLUMNS = {abi.SOURCE_TERMINAL: "SOURCE_TERMINAL", abi.TARGET_TERMINAL: "TARGET_TERMINAL"}
 
 
 class BoundsError(Exception):
@@ -42,33 +42,36 @@ class BoundsError(Exception):
 
 
 class BoundsArray(np.ndarray):
-    """An array that refuses indices below 0, indices beyond its end, and secret indices.
+    """An array that refuses negative and too large indices, and forbidden ones.
+
+    NumPy alone would take −1 for the last item; compiled code would access other memory.
 
     Attributes
     ----------
     label : str
         Name of the array in messages.
-    secret : mapping
-        Reasons why indices of the last axis may not be used, by index; also for single rows.
+    forbidden : mapping
+        Reasons why indices of the last axis may not be used, by index. ``a[i]`` has those of ``a``.
     """
 
     label: str = ""
-    secret: Mapping[int, str] = MappingProxyType({})
+    forbidden: Mapping[int, str] = MappingProxyType({})
 
     def __array_finalize__(self, parent: Any) -> None:
-        """Take the label of the array that this one is a part of."""
+        """Take the label of the array that NumPy makes this one from."""
         self.label = getattr(parent, "label", "")
-        self.secret = MappingProxyType({})
+        self.forbidden = MappingProxyType({})
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a Python number, or a part that checks its indices as well."""
+        """Return a Python number, or an array that checks its indices as well."""
         self._check(key)
         value = super().__getitem__(key)
         if not isinstance(value, BoundsArray):
             return value.item()
-        value.label = f"{self.label}[{_text(key)}]"
+        value.label = f"{self.label}[{_key_text(key)}]"
+        # A row still ends with the axis whose indices are forbidden. A slice may begin elsewhere.
         if isinstance(key, (int, np.integer)):
-            value.secret = self.secret
+            value.forbidden = self.forbidden
         return value
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -78,40 +81,46 @@ class BoundsArray(np.ndarray):
             limits = np.iinfo(np.int32)
             if not limits.min <= int(value) <= limits.max:
                 raise BoundsError(
-                    f"{self.label}[{_text(key)}] = {int(value)}: it does not fit into 32 bits"
+                    f"{self.label}[{_key_text(key)}] = {int(value)}: it does not fit into 32 bits"
                 )
             value = int(value)
         super().__setitem__(key, value)
 
     def _check(self, key: Any) -> None:
         """Refuse an index outside the array, or of an item that must not be read."""
-        places = key if isinstance(key, tuple) else (key,)
-        for axis, place in enumerate(places):
-            if not isinstance(place, (int, np.integer)) or axis >= self.ndim:
+        indices = key if isinstance(key, tuple) else (key,)
+        for axis, index in enumerate(indices):
+            # slices cannot leave an array, and NumPy refuses an index too many
+            if not isinstance(index, (int, np.integer)) or axis >= self.ndim:
                 continue
-            if not 0 <= place < self.shape[axis]:
+            if not 0 <= index < self.shape[axis]:
                 size = self.shape[axis]
-                there = f"0..{size - 1}" if size else "an empty axis"
-                raise BoundsError(f"{self.label}[{_text(key)}]: index {place} is outside {there}")
-            if axis == self.ndim - 1 and int(place) in self.secret:
-                raise BoundsError(f"{self.label}[{_text(key)}]: {self.secret[int(place)]}")
+                valid = f"0..{size - 1}" if size else "an empty axis"
+                raise BoundsError(
+                    f"{self.label}[{_key_text(key)}]: index {index} is outside {valid}"
+                )
+            if axis == self.ndim - 1 and int(index) in self.forbidden:
+                raise BoundsError(f"{self.label}[{_key_text(key)}]: {self.forbidden[int(index)]}")
 
 
-def _text(key: Any) -> str:
-    places = key if isinstance(key, tuple) else (key,)
+def _key_text(key: Any) -> str:
+    """Return an index as it stands in messages: ``(3, slice(2))`` is ``3, ...``."""
+    indices = key if isinstance(key, tuple) else (key,)
     return ", ".join(
-        str(int(place)) if isinstance(place, (int, np.integer)) else "..." for place in places
+        str(int(index)) if isinstance(index, (int, np.integer)) else "..." for index in indices
     )
 
 
-def _label(array: Any, label: str, secret: Mapping[int, str] | None = None) -> BoundsArray:
+def _as_bounds_array(
+    array: Any, label: str, forbidden: Mapping[int, str] | None = None
+) -> BoundsArray:
     labelled: BoundsArray = array.view(BoundsArray)
-    labelled.label, labelled.secret = label, secret or {}
+    labelled.label, labelled.forbidden = label, forbidden or {}
     return labelled
 
 
 class BoundsWalker(Walker):
-    """Packets that take random candidates, with every index of both functions checked.
+    """Packets that take random candidates, with every index of hop and inject checked.
 
     Parameters
     ----------
@@ -126,12 +135,14 @@ class BoundsWalker(Walker):
         helpers = self._helpers()
         self._hop = plain_python(program.hop, helpers)
         self._inject: Any = plain_python(program.inject, helpers) if program.inject else None
-        self._given = {
-            "tables": _label(self.tables, "tables", self._engine_block()),
-            "reals": _label(self.reals, "reals"),
-            "packets": _label(self._packets, "packets", _secrets(program)),
-            "queues": _label(self.queues, "queues", dict.fromkeys(range(2), _HELPERS_ONLY)),
-            "out": _label(self._candidates, "out"),
+        self._arguments = {
+            "tables": _as_bounds_array(self.tables, "tables", self._forbidden_table_indices()),
+            "reals": _as_bounds_array(self.reals, "reals"),
+            "packets": _as_bounds_array(self._packets, "packets", _forbidden_columns(program)),
+            "queues": _as_bounds_array(
+                self.queues, "queues", dict.fromkeys(range(abi.QUEUE_COLUMNS), _HELPERS_ONLY)
+            ),
+            "out": _as_bounds_array(self._candidates, "out"),
         }
 
     def explore(self) -> int:
@@ -147,16 +158,19 @@ class BoundsWalker(Walker):
         BoundsError
             If a function uses an index that does not exist or a column that it may not read.
         """
-        for source, target in self._pairs():
-            if self._calls >= CALLS:
+        for source, target in self._choose_pairs():
+            if self._calls >= MAX_CALLS:
                 break
-            self._fill()
-            first, last = (self.random.choice(self.terminals_of(end)) for end in (source, target))
-            self.walk(source, target, terminals=(first, last))
+            self._fill_queues()
+            sender, receiver = (
+                self.random.choice(self.terminals_of(end)) for end in (source, target)
+            )
+            self.walk(source, target, terminals=(sender, receiver))
         return self._calls
 
-    def _engine_block(self) -> dict[int, str]:
-        """Return the indices of tables that only helpers may use."""
+    def _forbidden_table_indices(self) -> dict[int, str]:
+        """Return the indices of the engine block, which only helpers may use, with the reason."""
+        # tables[0] is the index where the engine block begins
         block = range(int(self.tables[0]), len(self.tables))
         return dict.fromkeys(block, "it is beyond the program's own tables")
 
@@ -164,8 +178,8 @@ class BoundsWalker(Walker):
         """Return functions that check channels and classes, by the helper that each replaces."""
         program, channels = self.program, self.topology.num_channels
 
-        # A helper reads the engine's part of tables and queues, which is refused to the program. So
-        # it gets the plain arrays, not those that the program hands over, once its indices exist.
+        # A helper reads the engine block and the queues, which are forbidden to the program. So it
+        # gets the plain arrays of the walker instead of the program's `tables` and `queues`.
         def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
             for kind, number, count in (
                 ("channel", channel, channels),
@@ -175,90 +189,119 @@ class BoundsWalker(Walker):
                 if not 0 <= number < count:
                     raise BoundsError(f"{name}: {kind} {number} is outside 0..{count - 1}")
 
-        def of_class(helper: Any) -> Callable[..., Any]:
-            def ask(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> int:
+        def checked_class_helper(helper: Any) -> Callable[..., Any]:
+            def checked(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> int:
                 check(helper.__name__, channel, phase, vc)
                 return int(helper(self.tables, self.queues, channel, phase, vc))
 
-            return ask
+            return checked
 
-        def of_channel(helper: Any) -> Callable[..., Any]:
-            def ask(tables: Any, queues: Any, channel: int) -> int:
+        def checked_channel_helper(helper: Any) -> Callable[..., Any]:
+            def checked(tables: Any, queues: Any, channel: int) -> int:
                 check(helper.__name__, channel)
-                if helper in _OF_WAITING and not program.waiting:
+                if helper in _WAITING_HELPERS and not program.waiting:
                     raise BoundsError(f"{helper.__name__}: the program has waiting=False")
                 return int(helper(self.tables, self.queues, channel))
 
-            return ask
+            return checked
 
         return {
             abi.unit_flits: lambda tables: int(abi.unit_flits(self.tables)),
-            **{helper: of_class(helper) for helper in _OF_CLASS},
-            **{helper: of_channel(helper) for helper in _OF_CHANNEL + _OF_WAITING},
+            **{helper: checked_class_helper(helper) for helper in _CLASS_HELPERS},
+            **{
+                helper: checked_channel_helper(helper)
+                for helper in _CHANNEL_HELPERS + _WAITING_HELPERS
+            },
         }
 
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        """Iterate over all connected pairs of switches, or over `WALKS` random ones."""
+    def _choose_pairs(self) -> Iterator[tuple[int, int]]:
+        """Iterate over all connected pairs of switches, or over `MAX_PAIRS` random ones."""
         ends = self.topology.endpoints.tolist()
-        if len(ends) ** 2 <= WALKS:
+        if len(ends) ** 2 <= MAX_PAIRS:
             for source in ends:
-                yield from ((source, target) for target in self._reach(source))
+                yield from ((source, target) for target in self._reachable_endpoints(source))
             return
-        for _ in range(WALKS):
+        for _ in range(MAX_PAIRS):
             source = self.random.choice(ends)
-            targets = self._reach(source)
+            targets = self._reachable_endpoints(source)
             if targets:
                 yield source, self.random.choice(targets)
 
-    def _reach(self, source: int) -> list[int]:
-        """Return the other switches with terminals that can be reached."""
+    def _reachable_endpoints(self, source: int) -> list[int]:
+        """Return the other switches with terminals that a path from `source` reaches."""
         topology = self.topology
         distance = np.empty(topology.num_switches, np.int32)
         queue = np.empty_like(distance)
         hop_distances(*topology.outgoing, topology.channel_target, source, distance, queue)
         ends = topology.endpoints
+        # distance 0 is the source itself, −1 an unreachable switch
         targets: list[int] = ends[distance[ends] > 0].tolist()
         return targets
 
-    def _fill(self) -> None:
+    def _fill_queues(self) -> None:
+        """Draw the credits of every buffer and the waiting flits of every channel, 0 to `FREE`."""
         draw = np.random.default_rng(self.random.getrandbits(64)).integers
-        self.queues[: self._inside, CREDITS] = draw(FREE + 1, size=self._inside)
+        self.queues[: self._first_waiting_row, CREDITS] = draw(
+            FREE + 1, size=self._first_waiting_row
+        )
         if self.program.waiting:
-            inside = slice(self._inside, self._inside + self.topology.num_channels)
-            self.queues[inside, FRONT_FLITS] = draw(FREE + 1, size=self.topology.num_channels)
+            channels, first_row = self.topology.num_channels, self._first_waiting_row
+            waiting_rows = slice(first_row, first_row + channels)
+            self.queues[waiting_rows, FRONT_FLITS] = draw(FREE + 1, size=channels)
 
     def _call_inject(self, random_bits: Any) -> None:
-        arrays = self._given
-        with _place("inject"):
+        """Call inject as plain Python, with arrays that refuse wrong indices."""
+        arrays = self._arguments
+        with _bounds_errors("inject"):
             self._inject(
-                *(arrays["tables"], arrays["reals"], arrays["packets"], 0, arrays["queues"]),
-                *(self._hop, random_bits, arrays["out"]),
+                arrays["tables"],
+                arrays["reals"],
+                arrays["packets"],
+                PACKET,
+                arrays["queues"],
+                self._hop,
+                random_bits,
+                arrays["out"],
             )
 
     def _call_hop(self, switch: int, channel: int, vc: int, random_bits: Any) -> int:
-        """Return the number of candidates of a call of hop, with refusing arrays."""
-        arrays = self._given
+        """Call hop as plain Python, with arrays that refuse wrong indices."""
+        arrays = self._arguments
         self._calls += 1
-        with _place("hop"):
+        with _bounds_errors("hop"):
             return int(
                 self._hop(
-                    *(arrays["tables"], arrays["packets"], 0, arrays["queues"]),
-                    *(switch, channel, vc, random_bits, arrays["out"]),
+                    arrays["tables"],
+                    arrays["packets"],
+                    PACKET,
+                    arrays["queues"],
+                    switch,
+                    channel,
+                    vc,
+                    random_bits,
+                    arrays["out"],
                 )
             )
 
-    def _offers(self, switch: int, arrival: Candidate) -> tuple[Candidate, ...] | None:
-        """Return the candidates that a packet can follow; other checks report invalid ones."""
-        shift = int(self._packets[0, PHASE]) * self.program.vc_classes
-        leaving = set(np.flatnonzero(self.topology.channel_source == switch).tolist())
-        candidates = super()._offers(switch, arrival)
-        return candidates and tuple(
+    def _call_for_candidates(self, switch: int, arrival: Candidate) -> tuple[Candidate, ...] | None:
+        """Return the candidates that a packet can follow; other checks report invalid ones.
+
+        None if hop set an invalid waypoint.
+        """
+        # a candidate counts the classes of both phases, and must be in one of the current phase
+        first_class = int(self._packets[PACKET, PHASE]) * self.program.vc_classes
+        classes = range(first_class, first_class + self.program.vc_classes)
+        leaving_channels = set(np.flatnonzero(self.topology.channel_source == switch).tolist())
+        candidates = super()._call_for_candidates(switch, arrival)
+        if candidates is None:
+            return None
+        return tuple(
             candidate
             for candidate in candidates
-            if candidate.channel in leaving and 0 <= candidate.vc - shift < self.program.vc_classes
+            if candidate.channel in leaving_channels and candidate.vc in classes
         )
 
-    def _choice(
+    def _choose(
         self, candidates: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
     ) -> Candidate | None:
         """Return a random candidate, so that packets follow all of them at some point."""
@@ -266,9 +309,10 @@ class BoundsWalker(Walker):
 
 
 @contextmanager
-def _place(function: str) -> Iterator[None]:
+def _bounds_errors(function: str) -> Iterator[None]:
     """Add the function's name to errors, and convert errors that compiled code would ignore."""
     try:
+        # the 64-bit arithmetic of random words overflows on purpose, as in compiled code
         with np.errstate(over="ignore"):
             yield
     except BoundsError as error:
@@ -277,15 +321,16 @@ def _place(function: str) -> Iterator[None]:
         raise BoundsError(f"{function}: {type(error).__name__}: {error}") from error
 
 
-def _secrets(program: HopProgram) -> dict[int, str]:
+def _forbidden_columns(program: HopProgram) -> dict[int, str]:
     """Return the reasons why columns of packets may not be used, by column."""
-    secrets = {
+    reasons = {
         column: "the column belongs to the engine"
         for column in range(abi.PACKET_COLUMNS)
-        if column not in _READABLE
+        if column not in _READABLE_COLUMNS
     }
-    for column, name in _TERMINALS.items():
-        secrets[column] = f"the function uses {name}, but the program has by_terminal=False"
+    for column, name in _TERMINAL_COLUMNS.items():
         if program.by_terminal:
-            del secrets[column]
-    return secrets
+            del reasons[column]
+        else:
+            reasons[column] = f"the function uses {name}, but the program has by_terminal=False"
+    return reasons

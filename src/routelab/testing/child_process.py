@@ -32,7 +32,7 @@ from routelab.testing.results import CheckResult
 from routelab.testing.suite import CONTRACT, Suite
 
 MEMORY_GB = 4.0
-MAX_ENDS = 2
+MAX_FAILED_CHILDREN = 2
 """Number of cases that end their process, after which the others are skipped."""
 _SLACK_SECONDS = 5.0
 
@@ -50,26 +50,30 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
     if suite.kind == "routing":
         compile_search()
     results: list[CheckResult] = []
-    ends = 0
+    num_failed_children = 0
     while len(results) < len(suite.cases):
         pending = suite.cases[len(results) :]
-        if ends == MAX_ENDS or (ends and results[-1].check == CONTRACT):
+        # The contract is the first check, and imports the plugin. What ends its process would end
+        # that of every other check.
+        contract_failed = num_failed_children > 0 and results[-1].check == CONTRACT
+        if contract_failed or num_failed_children == MAX_FAILED_CHILDREN:
             why = (
                 f"not tried: {results[-1].message}"
-                if ends == 1
+                if num_failed_children == 1
                 else "not tried after these failures"
             )
             results += [CheckResult(*case, "skipped", why, 0.0) for case in pending]
             break
         begin = time.monotonic()
-        finished, end = _run_child(suite, pending, budget_seconds)
+        finished, failure = _run_child(suite, pending, budget_seconds)
         results += finished
         if len(finished) < len(pending):
-            ends += 1
-            case = pending[len(finished)]
-            suite.avoid[case[1]] = f"{end} (check {case[0]!r})"
-            spent = time.monotonic() - begin - sum(result.seconds for result in finished)
-            results.append(CheckResult(*case, "failed", end, spent))
+            num_failed_children += 1
+            # the first case without a result ended the process; later ones do not get its input
+            check, input_name = pending[len(finished)]
+            suite.avoid[input_name] = f"{failure} (check {check!r})"
+            seconds = time.monotonic() - begin - sum(result.seconds for result in finished)
+            results.append(CheckResult(check, input_name, "failed", failure, seconds))
     return results
 
 
@@ -93,31 +97,45 @@ def _load_kernels() -> None:
 def _run_child(
     suite: Suite, cases: Sequence[tuple[str, str]], budget_seconds: float
 ) -> tuple[list[CheckResult], str]:
-    """Run cases in a child; return the results of finished cases, and how the child ended."""
+    """Run cases in a child process.
+
+    Returns
+    -------
+    results : list of CheckResult
+        Results of the cases that finished: all, or those before the one that ended the process.
+    failure : str
+        Why the process ended; of no use if all cases finished.
+    """
     with tempfile.TemporaryDirectory(prefix="routelab-check-") as folder:
-        notes, log = Path(folder, "results"), Path(folder, "log")
+        results_file, log = Path(folder, "results"), Path(folder, "log")
         end = run_limited(
-            lambda: _work(suite, cases, budget_seconds, notes, log),
+            lambda: _run_cases(suite, cases, budget_seconds, results_file, log),
             Limits(seconds=len(cases) * budget_seconds + _SLACK_SECONDS, memory_gb=MEMORY_GB),
         )
-        lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
-        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        lines = (
+            results_file.read_text(encoding="utf-8").splitlines() if results_file.exists() else []
+        )
+        log_text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     results = [CheckResult(**json.loads(line)) for line in lines]
-    return results, _end(end, text, budget_seconds)
+    return results, _failure_text(end, log_text, budget_seconds)
 
 
-def _work(
+def _run_cases(
     suite: Suite,
     cases: Sequence[tuple[str, str]],
     budget_seconds: float,
-    notes: Path,
+    results_file: Path,
     log: Path,
 ) -> int:
-    """Run the cases in the child, each with its time limit, and note their results."""
-    # the plugin's output is separate from the kit's output
-    with log.open("wb", buffering=0) as sink, notes.open("w", encoding="utf-8") as stream:
+    """Run the cases in the child, each with its time limit; write their results to a file.
+
+    Each result is a line of JSON, written at once: a later case may end the process.
+    """
+    # What the plugin prints goes to the log, not to the kit's own output.
+    with log.open("wb", buffering=0) as sink, results_file.open("w", encoding="utf-8") as stream:
         os.dup2(sink.fileno(), 1)
         os.dup2(sink.fileno(), 2)
+        # A crash, or a case that takes too long, writes the current line to the log.
         faulthandler.enable(sink)
         for case in cases:
             faulthandler.dump_traceback_later(budget_seconds, exit=True, file=sink)
@@ -128,11 +146,13 @@ def _work(
     return 0
 
 
-def _end(end: int | Failure, notes_text: str, budget_seconds: float) -> str:
-    frame = re.search(r'File "([^"]+)", line (\d+) in (\S+)', notes_text)
-    place = f" ({frame[1]}, line {frame[2]}, in {frame[3]})" if frame else ""
-    if "Timeout (" in notes_text:
-        return f"it took longer than {budget_seconds:g} s{place}"
+def _failure_text(end: int | Failure, log_text: str, budget_seconds: float) -> str:
+    """Return why a child ended, with the line of code that faulthandler wrote to its log."""
+    frame = re.search(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)', log_text)
+    location = f" ({frame['file']}, line {frame['line']}, in {frame['function']})" if frame else ""
+    # faulthandler begins with this word when the time of a case is over
+    if "Timeout (" in log_text:
+        return f"it took longer than {budget_seconds:g} s{location}"
     if isinstance(end, Failure):
-        return f"{end.reason}{place}"
-    return f"the process ended with exit code {end}{place}"
+        return f"{end.reason}{location}"
+    return f"the process ended with exit code {end}{location}"

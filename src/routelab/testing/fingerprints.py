@@ -31,6 +31,7 @@ def field_digests(value: Any, name: str = "") -> dict[str, str]:
         parts = {str(number): item for number, item in enumerate(value)}
     else:
         return {name: _digest(value)}
+    # The container itself, so that [] differs from (), and a list from a longer one.
     digests = {name: f"{type(value).__name__} of {len(parts)}"}
     for key, part in parts.items():
         if key != WORK_COUNTERS:
@@ -38,16 +39,17 @@ def field_digests(value: Any, name: str = "") -> dict[str, str]:
     return digests
 
 
-def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+def differences(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
     """Return the names of the fields in which two sets of digests differ."""
-    names = dict.fromkeys((*one, *other))
-    return [name or "all" for name in names if one.get(name) != other.get(name)]
+    names = dict.fromkeys((*first, *second))
+    # the whole value has the empty name
+    return [name or "all" for name in names if first.get(name) != second.get(name)]
 
 
 def _digest(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        head = f"{value.dtype.str} {value.shape} ".encode()
-        return hashlib.sha256(head + np.ascontiguousarray(value).tobytes()).hexdigest()
+        header = f"{value.dtype.str} {value.shape} ".encode()
+        return hashlib.sha256(header + np.ascontiguousarray(value).tobytes()).hexdigest()
     if hasattr(value, "py_func"):
         # the repr of a compiled function contains its address
         value = f"{value.py_func.__module__}.{value.py_func.__qualname__}"

@@ -13,22 +13,36 @@ CHANNEL_COUNTS = (*range(1, 13), 16, 32, 64)
 
 
 def least_channels(routing: RoutingPart, topology: Topology) -> tuple[int, Any]:
-    """Return the least number of virtual channels that a routing supports, and None.
+    """Find the least number of virtual channels of `CHANNEL_COUNTS` that a routing supports.
 
-    If it supports no number, return the last one and the reason.
+    Returns
+    -------
+    num_vcs : int
+        The last one tried if the routing supports none.
+    answer : object
+        Answer of ``supports()`` for this number: None if the routing supports it, otherwise the
+        reason, or an invalid answer, at which the search ends.
     """
-    count, answer = 0, None
-    for count in CHANNEL_COUNTS:
-        answer = routing.supports(topology, count)
-        if answer is None or not isinstance(answer, str):
+    num_vcs, answer = 0, None
+    for num_vcs in CHANNEL_COUNTS:
+        answer = routing.supports(topology, num_vcs)
+        if not isinstance(answer, str):
             break
-    return count, answer
+    return num_vcs, answer
 
 
 def explore_or_skip(
     program: HopProgram, topology: Topology, virtual_channels: int, *, escapes: bool = False
 ) -> ReachableStates:
-    """Explore all states that packets of a program can reach; see `explore_states`.
+    """Explore all states that packets of a program can reach.
+
+    Parameters
+    ----------
+    program : HopProgram
+    topology : Topology
+    virtual_channels : int
+    escapes : bool
+        Collect the dependencies on escape candidates, for Duato's proof.
 
     Raises
     ------

@@ -36,28 +36,33 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
     ends = topology.endpoints
     lengths = route_lengths(graph.arrays, ends)
     counts = count_routes(graph.arrays, ends)
+    # a pair without a route has length −1
     if (counts * np.maximum(lengths, 0)).sum() > MAX_HOPS:
         raise Skipped("there are too many shortest legal routes to list")
     pair_start, _, hops = enumerate_routes(graph.arrays, ends, counts, lengths)
-    listed = np.diff(pair_start)
+    num_paths = np.diff(pair_start)
     return RouteTable.create(
         topology,
         pair_start=pair_start,
-        path_start=np.concatenate(([0], np.cumsum(np.repeat(lengths.reshape(-1), listed)))),
+        # all paths of a pair are equally long
+        path_start=np.concatenate(([0], np.cumsum(np.repeat(lengths.reshape(-1), num_paths)))),
         hop_channel=hops,
-        path_weight=np.repeat(1 / np.maximum(listed, 1), listed),
+        path_weight=np.repeat(1 / np.maximum(num_paths, 1), num_paths),
         flow_control=flow_control,
     )
 
 
 def first_paths(table: RouteTable) -> RouteTable:
     """Return a table with the first path of every pair."""
-    chosen = table.pair_start[:-1][np.diff(table.pair_start) > 0]
+    # the paths of pair p are pair_start[p] to pair_start[p + 1]; some pairs have none
+    first = table.pair_start[:-1][np.diff(table.pair_start) > 0]
     lengths = np.full(table.num_pairs, -1)
-    lengths[table.path_pair[chosen]] = table.path_length[chosen]
-    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in chosen]
+    lengths[table.path_pair[first]] = table.path_length[first]
+    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in first]
+    # NumPy cannot concatenate an empty list: a table may have no path at all
+    hop_channel = np.concatenate([*hops, []])
     return RouteTable.from_lengths(
-        table.topology, lengths, np.concatenate([*hops, []]), per_terminal=table.per_terminal
+        table.topology, lengths, hop_channel, per_terminal=table.per_terminal
     )
 
 
@@ -76,38 +81,43 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     ends = topology.endpoints
     if len(ends) * (graph.num_edges + graph.num_vertices) > MAX_STEPS:
         raise Skipped("the routing graph is too large to examine all turns")
-    # 1. By endpoint: how packets from it reach vertices, and how packets for it go on from them.
-    before = [_edges_from(graph, int(graph.begin[end])) for end in ends]
-    after = [_edges_to(graph, int(end)) for end in ends]
+    # 1. For each endpoint and each vertex of the graph: the last edge of a route from the endpoint
+    #    to the vertex, and the first edge of a route from the vertex to the endpoint.
+    arriving_edges = [_search_forward(graph, int(graph.begin[end])) for end in ends]
+    leaving_edges = [_search_backward(graph, int(end)) for end in ends]
     # 2. A route for each turn, between the first two endpoints that have one. Several pairs of
     #    edges may be the same turn, because a channel may lead to several vertices.
     routes: dict[tuple[int, int], list[list[int]]] = {}
     turns: set[tuple[tuple[int, int], tuple[int, int]]] = set()
     for edge, next_edge in _turns(graph):
-        turn = _hop(graph, edge), _hop(graph, next_edge)
+        turn = _channel_and_vc(graph, edge), _channel_and_vc(graph, next_edge)
         if turn in turns:
             continue
-        entry, exit_ = int(graph.edge_source[edge]), int(graph.edge_target[next_edge])
-        pair = _pair(entry, exit_, before, after)
+        first_vertex, last_vertex = int(graph.edge_source[edge]), int(graph.edge_target[next_edge])
+        pair = _endpoints_around(first_vertex, last_vertex, arriving_edges, leaving_edges)
+        # Without a route over these two edges, others of the same turn may have one.
         if pair is not None:
             turns.add(turn)
             source, target = pair
-            first_edges = _edges_before(graph, before[source], entry)
-            last_edges = _edges_after(graph, after[target], exit_)
-            edges = [*first_edges, edge, next_edge, *last_edges]
+            edges = [
+                *_edges_to_vertex(graph, arriving_edges[source], first_vertex),
+                edge,
+                next_edge,
+                *_edges_from_vertex(graph, leaving_edges[target], last_vertex),
+            ]
             routes.setdefault(pair, []).append(graph.edge_channel[edges].tolist())
-    table = _table(graph, routes, flow_control)
+    table = _table_of_routes(graph, routes, flow_control)
     return table if graph.vertex_vc is None else table.with_vcs(graph.virtual_channels(table))
 
 
-def _hop(graph: RoutingGraph, edge: int) -> tuple[int, int]:
+def _channel_and_vc(graph: RoutingGraph, edge: int) -> tuple[int, int]:
     """Return the channel and the virtual channel of an edge's hop."""
     vc = 0 if graph.vertex_vc is None else int(graph.vertex_vc[graph.edge_target[edge]])
     return int(graph.edge_channel[edge]), vc
 
 
-def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:
-    """Return, for each vertex that `root` reaches, the edge that reached it; −1 for the root."""
+def _search_forward(graph: RoutingGraph, root: int) -> dict[int, int]:
+    """Return the edge by which a breadth-first search reached each vertex; −1 for the root."""
     edges, queue = {root: -1}, deque((root,))
     while queue:
         vertex = queue.popleft()
@@ -119,8 +129,11 @@ def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:
     return edges
 
 
-def _edges_to(graph: RoutingGraph, switch: int) -> dict[int, int]:
-    """Return, for each vertex from which `switch` is reached, the edge to take; −1 to stop."""
+def _search_backward(graph: RoutingGraph, switch: int) -> dict[int, int]:
+    """Return the first edge of a shortest route from each vertex to a switch; −1 where it ends.
+
+    It is a breadth-first search against the edges, from all accepting vertices of the switch.
+    """
     arrays = graph.arrays
     stops = np.flatnonzero((graph.vertex_switch == switch) & graph.accepting).tolist()
     edges, queue = dict.fromkeys(stops, -1), deque(stops)
@@ -135,27 +148,33 @@ def _edges_to(graph: RoutingGraph, switch: int) -> dict[int, int]:
 
 
 def _turns(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
-    """Iterate over pairs of consecutive edges."""
+    """Yield all pairs of consecutive edges."""
     for edge, vertex in enumerate(graph.edge_target.tolist()):
         for next_edge in range(graph.edge_start[vertex], graph.edge_start[vertex + 1]):
             yield edge, next_edge
 
 
-def _pair(
-    entry: int, exit_: int, before: list[dict[int, int]], after: list[dict[int, int]]
+def _endpoints_around(
+    first_vertex: int,
+    last_vertex: int,
+    arriving_edges: list[dict[int, int]],
+    leaving_edges: list[dict[int, int]],
 ) -> tuple[int, int] | None:
-    """Return two different endpoints with a route that reaches `entry` and leaves from `exit_`."""
-    sources = [source for source, vertices in enumerate(before) if entry in vertices]
-    for target, vertices in enumerate(after):
-        if exit_ in vertices:
+    """Return a source that reaches `first_vertex` and another endpoint that `last_vertex` reaches.
+
+    They are indices of endpoints; None if there are none.
+    """
+    sources = [source for source, edges in enumerate(arriving_edges) if first_vertex in edges]
+    for target, edges in enumerate(leaving_edges):
+        if last_vertex in edges:
             for source in sources:
                 if source != target:
                     return source, target
     return None
 
 
-def _edges_before(graph: RoutingGraph, reached_by: dict[int, int], vertex: int) -> list[int]:
-    """Return the edges from the root of a search to a vertex; see `_edges_from`."""
+def _edges_to_vertex(graph: RoutingGraph, reached_by: dict[int, int], vertex: int) -> list[int]:
+    """Return the edges from the root of `_search_forward` to a vertex, in order."""
     edges = []
     while reached_by[vertex] >= 0:
         edges.append(reached_by[vertex])
@@ -163,8 +182,8 @@ def _edges_before(graph: RoutingGraph, reached_by: dict[int, int], vertex: int) 
     return edges[::-1]
 
 
-def _edges_after(graph: RoutingGraph, next_edge: dict[int, int], vertex: int) -> list[int]:
-    """Return the edges from a vertex to where packets stop; see `_edges_to`."""
+def _edges_from_vertex(graph: RoutingGraph, next_edge: dict[int, int], vertex: int) -> list[int]:
+    """Return the edges from a vertex to the switch of `_search_backward`, in order."""
     edges = []
     while next_edge[vertex] >= 0:
         edges.append(next_edge[vertex])
@@ -172,20 +191,23 @@ def _edges_after(graph: RoutingGraph, next_edge: dict[int, int], vertex: int) ->
     return edges
 
 
-def _table(
+def _table_of_routes(
     graph: RoutingGraph, routes: dict[tuple[int, int], list[list[int]]], flow_control: str
 ) -> RouteTable:
-    """Return the table of some routes by pair of endpoints, all of equal weight."""
-    count = len(graph.topology.endpoints)
-    paths = [routes.get(pair, []) for pair in product(range(count), range(count))]
-    pair_start = np.cumsum([0, *map(len, paths)])
-    lengths = [len(path) for several in paths for path in several]
-    listed = np.diff(pair_start)
+    """Return the table with these routes, those of a pair with equal weights.
+
+    `routes` has the channels of each route, by the indices of its two endpoints.
+    """
+    num_endpoints = len(graph.topology.endpoints)
+    paths_of_pairs = [routes.get(pair, []) for pair in product(range(num_endpoints), repeat=2)]
+    pair_start = np.cumsum([0, *map(len, paths_of_pairs)])
+    all_paths = [path for paths in paths_of_pairs for path in paths]
+    num_paths = np.diff(pair_start)
     return RouteTable.create(
         graph.topology,
         pair_start=pair_start,
-        path_start=np.cumsum([0, *lengths]),
-        hop_channel=[hop for several in paths for path in several for hop in path],
-        path_weight=np.repeat(1 / np.maximum(listed, 1), listed),
+        path_start=np.cumsum([0, *map(len, all_paths)]),
+        hop_channel=[channel for path in all_paths for channel in path],
+        path_weight=np.repeat(1 / np.maximum(num_paths, 1), num_paths),
         flow_control=flow_control,
     )

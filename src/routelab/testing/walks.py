@@ -34,7 +34,7 @@ FREE = 64
 PACKET = 0
 """Row of the walker's only packet."""
 MOST_CALLS = 64
-"""Largest number of calls of hop for a packet that cannot move, if the program is asked again."""
+"""Largest number of calls of hop for a packet that cannot move, if the program has `again=True`."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,10 @@ class Candidate:
         return self.penalty >= ESCAPE
 
 
+_NO_ARRIVAL = Candidate(channel=-1, vc=-1, penalty=0)
+"""Where hop is told that a packet came from at its injection and at its waypoint: no channel."""
+
+
 @dataclass(frozen=True)
 class Walk:
     """The path of a packet.
@@ -68,7 +72,7 @@ class Walk:
     hops : tuple of Candidate
         The candidates that it took.
     offers : tuple of tuple of Candidate
-        All its candidates, hop by hop.
+        All candidates at each switch where it chose a hop; `hops` is one of each.
     waypoint : int
         −1 for none; the last one if hop changed it.
     arrived : bool
@@ -106,7 +110,8 @@ class Walker:
         # compiled functions take writable arrays
         self.reals = program.reals.copy()
         run = run_tables(program, topology, self.classes, capacity=FREE)
-        self.tables, self.queues, self._inside = run.tables, run.queues, run.buffers
+        # The rows of waiting flits, one for each channel, follow those of the buffers.
+        self.tables, self.queues, self._first_waiting_row = run.tables, run.queues, run.buffers
         self._packets = np.zeros((1, PACKET_COLUMNS), np.int32)
         # rows of (channel, vc, penalty), which hop fills
         self._candidates = np.zeros((program.candidates, 3), np.int32)
@@ -122,15 +127,15 @@ class Walker:
         flits : int
             Any number, even above `FREE`; it blocks no candidate.
         """
-        row = self._row(channel, vc)
+        row = self._queue_row(channel, vc)
         self.queues[row, CREDITS] = self.queues[row, CAPACITY] - flits
 
     def occupancy(self, channel: int, vc: int) -> int:
-        """Return the flits in a buffer; see `occupy`."""
-        row = self.queues[self._row(channel, vc)]
+        """Return the number of flits that `occupy` has put into a buffer."""
+        row = self.queues[self._queue_row(channel, vc)]
         return int(row[CAPACITY] - row[CREDITS])
 
-    def keep_waiting(self, channel: int, flits: int) -> None:
+    def set_waiting_flits(self, channel: int, flits: int) -> None:
         """Set how many flits wait for a channel inside the switch that it leaves.
 
         Raises
@@ -140,17 +145,17 @@ class Walker:
         """
         if not self.program.waiting:
             raise ValueError("the program has waiting=False, so waiting flits are not counted")
-        self.queues[self._inside + self._number(channel), FRONT_FLITS] = flits
+        self.queues[self._first_waiting_row + self._require_channel(channel), FRONT_FLITS] = flits
 
-    def _number(self, channel: int) -> int:
+    def _require_channel(self, channel: int) -> int:
         if not 0 <= channel < self.topology.num_channels:
             raise ValueError(f"channel {channel}: there are 0..{self.topology.num_channels - 1}")
         return channel
 
-    def _row(self, channel: int, vc: int) -> int:
+    def _queue_row(self, channel: int, vc: int) -> int:
         if not 0 <= vc < self.classes:
             raise ValueError(f"class {vc}: there are 0..{self.classes - 1}")
-        return self._number(channel) * self.classes + vc
+        return self._require_channel(channel) * self.classes + vc
 
     def walk(
         self,
@@ -171,49 +176,56 @@ class Walker:
             Terminals that send and receive the packet (default: the first of each switch, −1 if
             it has none).
         """
-        packet = self._packets[0]
-        sender, receiver = ((*self.terminals_of(end), -1)[0] for end in (source, target))
-        self._enter(source, target, terminals or (sender, receiver))
+        # 1. Inject the packet.
+        packet = self._packets[PACKET]
+        if terminals is None:
+            sender, receiver = (next(iter(self.terminals_of(end)), -1) for end in (source, target))
+            terminals = sender, receiver
+        self._inject_packet(source, target, terminals)
+
+        # 2. Move it from switch to switch. A program without a limit may send it around forever.
         max_hops = self.program.max_hops
         limit = 4 * self.topology.num_switches + 4 if max_hops is None else max_hops
-        switch, arrival = source, Candidate(-1, -1, 0)
+        switch, arrival = source, _NO_ARRIVAL
         hops: list[Candidate] = []
         offers: list[tuple[Candidate, ...]] = []
-        while not self._is_there(switch):
+        while not self._has_arrived(switch):
             if packet[PHASE] == 0 and packet[WAYPOINT] == switch:
-                self._pass_waypoint()
-                arrival = Candidate(-1, -1, 0)
+                self._begin_phase_1()
+                arrival = _NO_ARRIVAL
+                # The waypoint may be the destination, so the packet may have arrived now.
                 continue
-            candidates, chosen = self._decide(switch, arrival, blocked)
+            candidates, chosen = self._choose_hop(switch, arrival, blocked)
             offers.append(candidates)
             if chosen is None or len(hops) == limit:
-                return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), False)
+                return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), arrived=False)
             hops.append(chosen)
             packet[HOPS] += 1
             switch, arrival = int(self.topology.channel_target[chosen.channel]), chosen
-        return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), True)
+        return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), arrived=True)
 
     def terminals_of(self, switch: int) -> list[int]:
         """Return the terminals of a switch."""
         terminals: list[int] = np.flatnonzero(self.topology.terminal_switch == switch).tolist()
         return terminals
 
-    def _enter(self, source: int, target: int, terminals: tuple[int, int]) -> None:
-        """Inject a packet: fill its fields, and go to its waypoint first if there is one."""
-        packet = self._packets[0]
+    def _inject_packet(self, source: int, target: int, terminals: tuple[int, int]) -> None:
+        """Fill the packet's row; its target is the waypoint that inject sets, if it sets one."""
+        packet = self._packets[PACKET]
         packet[:] = 0
         packet[[SOURCE, TARGET, DESTINATION]] = source, target, target
         packet[[SOURCE_TERMINAL, TARGET_TERMINAL]] = terminals
         packet[WAYPOINT] = -1
+        # The engine, too, calls inject only for packets to another switch.
         if self.program.inject is not None and source != target:
             self._call_inject(self._random_bits())
         if packet[WAYPOINT] >= 0:
             packet[TARGET] = packet[WAYPOINT]
 
     def _call_inject(self, random_bits: Any) -> None:
-        """Let the program's inject fill the packet's row.
+        """Let the program's inject fill the packet's row; the arguments are those of `INJECT`.
 
-        The candidates are scratch for calls of hop inside inject.
+        The last one is scratch for the candidates of hop, which inject may call.
         """
         self.program.inject(
             self.tables,
@@ -227,7 +239,10 @@ class Walker:
         )
 
     def _call_hop(self, switch: int, channel: int, vc: int, random_bits: Any) -> int:
-        """Let the program's hop fill `_candidates`; return how many there are."""
+        """Let the program's hop fill `_candidates`; return how many there are.
+
+        The arguments are those of `HOP`: `channel` and `vc` are those over which the packet came.
+        """
         count: int = self.program.hop(
             self.tables,
             self._packets,
@@ -241,71 +256,97 @@ class Walker:
         )
         return count
 
-    def _is_there(self, switch: int) -> bool:
-        packet = self._packets[0]
-        on_the_way = packet[WAYPOINT] >= 0 and packet[PHASE] == 0
-        return not on_the_way and switch == packet[DESTINATION]
+    def _has_arrived(self, switch: int) -> bool:
+        """Whether the packet is at its destination and has no waypoint still to visit."""
+        packet = self._packets[PACKET]
+        waypoint_ahead = packet[WAYPOINT] >= 0 and packet[PHASE] == 0
+        return not waypoint_ahead and switch == packet[DESTINATION]
 
-    def _pass_waypoint(self) -> None:
-        packet = self._packets[0]
+    def _begin_phase_1(self) -> None:
+        """Send the packet from its waypoint on to its destination."""
+        packet = self._packets[PACKET]
         packet[PHASE], packet[TARGET] = 1, packet[DESTINATION]
         if not self.program.keeps_state:
             packet[STATE : STATE + STATES] = 0
 
-    def _decide(
+    def _choose_hop(
         self, switch: int, arrival: Candidate, blocked: Callable[[Candidate], bool]
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
-        """Return the candidates of the last call of hop, and the one that is taken, if any."""
+        """Return the candidates of the last call of hop, and the candidate that the packet takes.
+
+        It is None if the packet cannot move, or if hop set an invalid waypoint.
+        """
         candidates: tuple[Candidate, ...] = ()
+        # Further calls of hop may return other candidates, because each gets new random bits.
         for _ in range(MOST_CALLS if self.program.again else 1):
-            offers = self._offers(switch, arrival)
-            if offers is None:
+            valid_candidates = self._call_for_candidates(switch, arrival)
+            if valid_candidates is None:
                 break
-            candidates = offers
-            chosen = self._choice(candidates, blocked)
+            candidates = valid_candidates
+            chosen = self._choose(candidates, blocked)
             if chosen is not None:
                 return candidates, chosen
         return candidates, None
 
-    def _offers(self, switch: int, arrival: Candidate) -> tuple[Candidate, ...] | None:
-        """Return the candidates at a switch; None if hop sets an invalid waypoint."""
-        packet = self._packets[0]
-        # hop numbers the classes of one phase from 0, candidates those of both phases
-        shift, waypoint = int(packet[PHASE]) * self.program.vc_classes, int(packet[WAYPOINT])
-        vc_of_arrival = arrival.vc - shift if arrival.channel >= 0 else -1
-        count = self._call_hop(switch, arrival.channel, vc_of_arrival, self._random_bits())
-        if packet[WAYPOINT] != waypoint and not self._follows_waypoint(switch):
-            return None
-        rows = self._candidates[: max(count, 0)].tolist()
-        return tuple(Candidate(channel, vc + shift, penalty) for channel, vc, penalty in rows)
+    def _call_for_candidates(self, switch: int, arrival: Candidate) -> tuple[Candidate, ...] | None:
+        """Call hop once at a switch and return its candidates; None if it set an invalid waypoint.
 
-    def _follows_waypoint(self, switch: int) -> bool:
-        """Make the waypoint that hop has set or removed the target; return whether it is valid."""
-        packet, program = self._packets[0], self.program
+        Parameters
+        ----------
+        switch : int
+        arrival : Candidate
+            The hop over which the packet came to the switch.
+        """
+        packet = self._packets[PACKET]
+        # hop counts the classes of the current phase from 0; a Candidate counts those of both
+        # phases. With 2 classes in each phase, class 1 of hop in phase 1 is class 3 of a Candidate.
+        first_class = int(packet[PHASE]) * self.program.vc_classes
+        waypoint = int(packet[WAYPOINT])
+        arrival_vc = arrival.vc - first_class if arrival.channel >= 0 else -1
+        count = self._call_hop(switch, arrival.channel, arrival_vc, self._random_bits())
+        if packet[WAYPOINT] != waypoint and not self._aim_at_waypoint(switch):
+            return None
+        # A faulty hop may return a negative count, with which a slice would count from the end.
+        rows = self._candidates[: max(count, 0)].tolist()
+        return tuple(Candidate(channel, vc + first_class, penalty) for channel, vc, penalty in rows)
+
+    def _aim_at_waypoint(self, switch: int) -> bool:
+        """Set TARGET to the waypoint that hop has just set, or to the destination if it removed it.
+
+        Return False, and change nothing, if hop must not do so (see WAYPOINT in `kernels.hops`).
+        """
+        packet = self._packets[PACKET]
         waypoint = int(packet[WAYPOINT])
         target = waypoint if waypoint >= 0 else int(packet[DESTINATION])
-        if program.phases < 2 or packet[PHASE] or target == switch:
+        # There is no waypoint in a program of one phase, and no second one behind the first.
+        if self.program.phases < 2 or packet[PHASE] == 1:
             return False
+        # The packet must go on from here: the candidates of this call stay valid.
+        if target == switch:
+            return False
+        # −1 removes the waypoint; anything else must be a switch.
         if not -1 <= waypoint < self.topology.num_switches:
             return False
         packet[TARGET] = target
         return True
 
-    def _choice(
+    def _choose(
         self, candidates: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
     ) -> Candidate | None:
         """Return the candidate that the program's ranking prefers; None: the packet waits."""
         free = [candidate for candidate in candidates if not blocked(candidate)]
         if self.program.ranking == "room":
-            return self._cheapest(free)
-        cheapest = self._cheapest(candidates)
+            return self._draw_cheapest(free)
+        cheapest = self._draw_cheapest(candidates)
         if cheapest is None or not blocked(cheapest):
             return cheapest
+        # The best candidate has no room: "best" waits for it, "best-or-escape" takes an escape.
         if self.program.ranking == "best":
             return None
-        return self._cheapest([candidate for candidate in free if candidate.escape])
+        return self._draw_cheapest([candidate for candidate in free if candidate.escape])
 
-    def _cheapest(self, candidates: Sequence[Candidate]) -> Candidate | None:
+    def _draw_cheapest(self, candidates: Sequence[Candidate]) -> Candidate | None:
+        """Return one of the candidates of least cost, drawn at random; None without candidates."""
         if not candidates:
             return None
         costs = [self._cost(candidate) for candidate in candidates]

@@ -118,7 +118,7 @@ def test_terminals_are_readable_only_if_the_program_says_so() -> None:
 )
 def test_wrong_indices_are_refused(use, said) -> None:
     array = np.arange(12, dtype=np.int32).reshape(3, 4).view(BoundsArray)
-    array.label, array.secret = "a", {1: "mine"}
+    array.label, array.forbidden = "a", {1: "mine"}
     with pytest.raises(BoundsError, match=said):
         use(array)
     assert (array[2, 3], array[1][2], array[1:][0, 3].__class__) == (11, 6, int)

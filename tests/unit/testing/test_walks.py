@@ -191,7 +191,7 @@ def test_functions_see_occupied_and_waiting_flits() -> None:
     walker.occupy(1, 0, 3)
     walker.occupy(1, 1, 4)
     walker.occupy(2, 0, 9)
-    walker.keep_waiting(1, 2)
+    walker.set_waiting_flits(1, 2)
     assert (walker.occupancy(1, 0), walker.occupancy(1, 1), walker.occupancy(6, 0)) == (3, 4, 0)
     offered = walker.walk(1, 2).offers[0]
     assert [candidate.penalty for candidate in offered] == [3 + 700 + 20_000, ESCAPE]
@@ -199,7 +199,7 @@ def test_functions_see_occupied_and_waiting_flits() -> None:
         with pytest.raises(ValueError, match="there are 0"):
             walker.occupy(*wrong, 1)
     with pytest.raises(ValueError, match="waiting=False"):
-        Walker(ring()[1], ring()[0]).keep_waiting(0, 1)
+        Walker(ring()[1], ring()[0]).set_waiting_flits(0, 1)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def reason(text: str, topology: Topology, vcs: int) -> str | None:
 def crowd(walker: Walker, rng: Random, flits: int) -> None:
     """Fill all buffers and outputs at random."""
     for channel in range(walker.topology.num_channels):
-        walker.keep_waiting(channel, rng.randint(0, flits))
+        walker.set_waiting_flits(channel, rng.randint(0, flits))
         for vc in range(walker.classes):
             walker.occupy(channel, vc, rng.randint(0, flits))
 
@@ -110,7 +110,7 @@ def test_weights_are_congestion_times_the_hops_left(text, vcs) -> None:
         inside = [rng.randint(0, 5) for _ in range(network.num_channels)]
         crowd(walker, rng, 5)
         for channel, flits in enumerate(inside):
-            walker.keep_waiting(channel, flits)
+            walker.set_waiting_flits(channel, flits)
         walk = walker.walk(0, 11)
         for offered, taken in zip(walk.offers, walk.hops, strict=True):
             for candidate in offered:
