@@ -198,8 +198,8 @@ def _table_of_routes(
 
     `routes` has the channels of each route, by the indices of its two endpoints.
     """
-    num_endpoints = len(graph.topology.endpoints)
-    paths_of_pairs = [routes.get(pair, []) for pair in product(range(num_endpoints), repeat=2)]
+    endpoints = range(len(graph.topology.endpoints))
+    paths_of_pairs = [routes.get(pair, []) for pair in product(endpoints, endpoints)]
     pair_start = np.cumsum([0, *map(len, paths_of_pairs)])
     all_paths = [path for paths in paths_of_pairs for path in paths]
     num_paths = np.diff(pair_start)

@@ -11,7 +11,6 @@ from routelab.api import (
     Block,
     Demand,
     HopProgram,
-    Job,
     Measurement,
     Messages,
     Program,
@@ -36,7 +35,7 @@ RESULTS: dict[str, type | tuple[type, ...]] = {
 
 
 def check_form(kind: str, value: Any, output: Any) -> None:
-    """Check a result's type, owner, arrays and form.
+    """Check that a result has the type of its kind, belongs to the input, and has valid arrays.
 
     Parameters
     ----------
@@ -48,6 +47,7 @@ def check_form(kind: str, value: Any, output: Any) -> None:
     ------
     Failed
     """
+    # 1. The type. A metric's list has no arrays to check.
     expected = RESULTS[kind]
     if not isinstance(output, expected):
         types = expected if isinstance(expected, tuple) else (expected,)
@@ -55,19 +55,30 @@ def check_form(kind: str, value: Any, output: Any) -> None:
         raise Failed(f"expected a {names}, found {type(output).__name__}")
     result: Any = output
     if isinstance(result, list):
-        strangers = [item for item in result if not isinstance(item, Measurement)]
-        if strangers:
-            raise Failed(f"expected a list of Measurement, found {strangers[0]!r} in it")
+        other_items = [item for item in result if not isinstance(item, Measurement)]
+        if other_items:
+            raise Failed(f"expected a list of Measurement, found {other_items[0]!r} in it")
         return
+
+    # 2. Results that are made of several parts.
     if kind == "traffic":
-        _check_traffic(value, *result)
+        demand, messages = result
+        _check_traffic(topology=value, demand=demand, messages=messages)
         return
     if kind == "workload":
-        _check_ranks(value, result)
+        if result.ranks != value.ranks:
+            raise Failed(f"the program is for {result.ranks} ranks, the job has {value.ranks}")
+        # the same block may be a step of the program many times
+        steps = {id(step): step for step, _ in result.walk()}
+        for step in steps.values():
+            if isinstance(step, Block):
+                _check_arrays(step)
         return
     if isinstance(result, HopProgram):
-        _check_program(result)
+        _check_hop_program(result)
         return
+
+    # 3. Networks, routing graphs and route tables.
     if kind != "topology":
         network = value if isinstance(value, Topology) else value.topology
         if result.topology is not network:
@@ -75,8 +86,9 @@ def check_form(kind: str, value: Any, output: Any) -> None:
     _check_arrays(result)
 
 
-def _check_program(program: HopProgram) -> None:
-    """Check that the tables have the form that the engine extends."""
+def _check_hop_program(program: HopProgram) -> None:
+    """Check that the program's tables come from `pack_tables`."""
+    # word 0 is the length, where the engine appends its block
     tables = program.tables
     if tables.ndim != 1 or not len(tables) or int(tables[0]) != len(tables):
         raise Failed("the program's tables are not of pack_tables(topology, ...)")
@@ -85,12 +97,14 @@ def _check_program(program: HopProgram) -> None:
 def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
     """Check demand and messages, and that they match the network's number of terminals."""
     for name, value, form in (("demand", demand, Demand), ("messages", messages, Messages)):
+        # a pattern without messages of its own draws them from the demand
         if value is None and name == "messages":
             continue
         if not isinstance(value, form):
             raise Failed(f"{name}(): expected a {form.__name__}, found {type(value).__name__}")
         _check_arrays(value)
-        terminals = len(demand.rate if name == "demand" else messages.start) - (name == "messages")
+        # the messages of terminal t are start[t] to start[t + 1], so there is one more start
+        terminals = len(demand.rate) if name == "demand" else len(messages.start) - 1
         if terminals != topology.num_terminals:
             raise Failed(
                 f"{name}() is for {terminals} terminals, but the network has "
@@ -98,16 +112,8 @@ def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
             )
 
 
-def _check_ranks(job: Job, program: Program) -> None:
-    """Check that the program and each of its blocks have the job's number of ranks."""
-    if program.ranks != job.ranks:
-        raise Failed(f"the program is for {program.ranks} ranks, the job has {job.ranks}")
-    for block in {id(step): step for step, _ in program.walk()}.values():
-        if isinstance(block, Block):
-            _check_arrays(block)
-
-
 def _check_arrays(result: Any) -> None:
+    """Check that each array of a result is as the ``create`` of its class would make it."""
     recreated = _recreate(result)
     for field in fields(result):
         array = getattr(result, field.name)
@@ -119,13 +125,15 @@ def _recreate(result: Any) -> Any:
     """Rebuild a result with ``create``, which checks more than the constructor."""
     parts = {field.name: getattr(result, field.name) for field in fields(result)}
     try:
+        # Some arguments of create() differ from the fields that it sets.
         if isinstance(result, Block):
-            parts.pop("receive_of")
+            parts.pop("receive_of")  # create() finds the receive of each send
         if isinstance(result, (Block, Topology, Demand, Messages)):
             return type(result).create(**parts)
         topology = parts.pop("topology")
         if isinstance(result, RouteTable):
             return RouteTable.create(topology, **parts)
+        # edge_start has a first edge for each vertex, edge_source a vertex for each edge
         start = parts.pop("edge_start")
         parts["edge_source"] = np.repeat(np.arange(len(start) - 1), np.diff(start))
         return RoutingGraph.create(topology, **parts)

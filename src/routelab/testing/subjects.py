@@ -36,7 +36,7 @@ from routelab.testing.results import Failed, Skipped
 T = TypeVar("T")
 SEED = 7
 """Seed for patterns of traffic."""
-_NOT_THE_PLUGIN = tuple(
+_LIBRARY_FOLDERS = tuple(
     str(Path(str(spec.origin)).parent)
     for spec in map(find_spec, ("routelab", "numpy", "numba"))
     if spec is not None
@@ -45,6 +45,9 @@ _NOT_THE_PLUGIN = tuple(
 
 class Subject:
     """A plugin instance under test.
+
+    Its attribute `given_text` is the instance name as the user wrote it; `text` has a value for
+    every required parameter.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ class Subject:
         inputs: Mapping[str, Callable[[], Any]],
         avoid: Mapping[str, str],
     ) -> None:
-        self.kind, self.written = kind, text
+        self.kind, self.given_text = kind, text
         self.topologies, self.catalogue = topologies, catalogue
         self.text = complete_name(kind, text, catalogue)
         self.plugin: Any = load_instance(kind, self.text, catalogue)
@@ -86,8 +89,10 @@ class Subject:
         """Claims of the plugin; compositions without a name claim almost nothing."""
         if not isinstance(self.plugin, RoutingPlugins):
             return capabilities_of(self.plugin)
+        # The plugin of an algorithm, or of a named composition, comes before its parts.
         if not isinstance(self.plugin, ComposedRouting) or self.plugin.composition is not None:
             return capabilities_of(self.plugin.plugins[0])
+        # Nobody claims anything about a selection with just any rules and layers.
         return Capabilities(
             deterministic=all(part.capabilities.deterministic for part in self.plugin.plugins),
             multipath=capabilities_of(self.plugin.selection).multipath,
@@ -109,19 +114,30 @@ class Subject:
 
 
 class Trial:
-    """One input and the plugin's result; everything is computed once, on demand."""
+    """One input and the plugin's result; everything is computed once, on demand.
+
+    Parameters
+    ----------
+    subject : Subject
+    name : str
+        Name of the input.
+    make : callable
+        Makes the input.
+    avoid_reason : str or None
+        Why the input must not be made, because it has ended a process; None: it may be made.
+    """
 
     def __init__(
-        self, subject: Subject, name: str, make: Callable[[], Any], end: str | None
+        self, subject: Subject, name: str, make: Callable[[], Any], avoid_reason: str | None
     ) -> None:
         self.subject, self.name = subject, name
-        self._make, self._end = make, end
+        self._make, self._avoid_reason = make, avoid_reason
 
     @cached_property
     def value(self) -> Any:
         """The input."""
-        if self._end:
-            raise Skipped(f"not tried again: {self._end}")
+        if self._avoid_reason:
+            raise Skipped(f"not tried again: {self._avoid_reason}")
         try:
             return self._make()
         except (Failed, Skipped) as reason:
@@ -138,12 +154,12 @@ class Trial:
         Failed
             If it raises, or returns anything but a reason or None.
         """
-        return self.ask()
+        return self.call_supports()
 
-    def ask(self) -> str | None:
-        """Call ``supports()`` once more; raises as `refusal`."""
+    def call_supports(self) -> str | None:
+        """Call ``supports()`` and return None or the reason why not; raises as `refusal`."""
         value = self.value
-        answer = call_plugin("supports()", lambda: support_answer(self.subject.plugin, value))
+        answer = call_plugin("supports()", lambda: call_supports_of(self.subject.plugin, value))
         if answer is None or (isinstance(answer, str) and answer.strip()):
             return answer
         raise Failed(f"supports() must return None or a reason in words, but returned {answer!r}")
@@ -158,8 +174,8 @@ class Trial:
             raise Skipped(f"not supported: {reason}")
 
     @cached_property
-    def _outcome(self) -> Any:
-        """Return the result, or why there is none, and how the plugin changed its input."""
+    def _result_and_changes(self) -> tuple[Any, list[str]]:
+        """The result, or the exception that says why there is none; and changed input fields."""
         before = field_digests(self.value)
         try:
             self.require_support()
@@ -173,8 +189,8 @@ class Trial:
     def changes(self) -> list[str]:
         """Return the fields of the input that the plugin changed."""
         self.require_support()
-        fields: list[str] = self._outcome[1]
-        return fields
+        _, changed_fields = self._result_and_changes
+        return changed_fields
 
     def first_result(self) -> Any:
         """Return the plugin's result for the input.
@@ -184,7 +200,7 @@ class Trial:
         Failed, Skipped
             If it crashed or broke its contract; if it does not support the input.
         """
-        result = self._outcome[0]
+        result, _ = self._result_and_changes
         if isinstance(result, (Failed, Skipped)):
             raise result
         return result
@@ -262,7 +278,7 @@ def capabilities_of(plugin: Any) -> Capabilities:
     return claims
 
 
-def support_answer(plugin: Any, value: Any) -> Any:
+def call_supports_of(plugin: Any, value: Any) -> Any:
     """Return the answer of ``supports()`` for an input; None if its kind has no such method."""
     if isinstance(plugin, HopRouting):
         return least_channels(Routing(plugin), value)[1]
@@ -285,9 +301,10 @@ def run_plugin(plugin: Any, value: Any) -> Any:
     if isinstance(plugin, HopRouting):
         routing = Routing(plugin)
         count, _ = least_channels(routing, value)
-        return call_plugin("prepare()", lambda: routing.prepare(value, count), REFUSE)
+        return call_plugin("prepare()", lambda: routing.prepare(value, count), _ADVICE_TO_REFUSE)
     if isinstance(plugin, RoutingPlugins):
-        return call_plugin("routing", lambda: Routing(plugin).table(value), REFUSE)
+        return call_plugin("routing", lambda: Routing(plugin).table(value), _ADVICE_TO_REFUSE)
+    # Each kind of plugin: the method for messages, and the call. A topology has no input.
     method, call = {
         "topology": ("build()", lambda: plugin.build()),
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),
@@ -305,23 +322,39 @@ def run_plugin(plugin: Any, value: Any) -> Any:
     if plugin.kind == "topology":
         advice = "raise InputError for parameters that do not fit each other"
     else:
-        advice = REFUSE if hasattr(plugin, "supports") else ""
+        advice = _ADVICE_TO_REFUSE if hasattr(plugin, "supports") else ""
     return call_plugin(method, call, advice)
 
 
 def demand_and_messages(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:
     """Return demand and messages of a traffic plugin; raises as `run_plugin`."""
-    demand = call_plugin("demand()", lambda: plugin.demand(topology, seed), REFUSE)
-    return demand, call_plugin("messages()", lambda: plugin.messages(topology, seed), REFUSE)
+    demand = call_plugin("demand()", lambda: plugin.demand(topology, seed), _ADVICE_TO_REFUSE)
+    return demand, call_plugin(
+        "messages()", lambda: plugin.messages(topology, seed), _ADVICE_TO_REFUSE
+    )
 
 
-REFUSE = "if it cannot work on this input, return the reason from supports()"
+_ADVICE_TO_REFUSE = "if it cannot work on this input, return the reason from supports()"
 
 
 def call_plugin(what: str, call: Callable[[], T], advice: str = "") -> T:
-    """Call the plugin's code and convert its errors as `run_plugin` does.
+    """Call the plugin's code and convert its exceptions.
 
-    `advice` ends the message about an exception.
+    Parameters
+    ----------
+    what : str
+        Method of the plugin, such as ``select()``, for messages.
+    call : callable
+        Calls the method.
+    advice : str
+        End of the message about an exception.
+
+    Raises
+    ------
+    Skipped
+        If it raised UnsupportedError, which ``supports()`` itself must not.
+    Failed
+        If it raised anything else.
     """
     try:
         return call()
@@ -332,6 +365,7 @@ def call_plugin(what: str, call: Callable[[], T], advice: str = "") -> T:
             raise Failed(f"supports() raised UnsupportedError({error}); return the text") from None
         raise Skipped(f"not supported: {error}") from None
     except (Exception, SystemExit) as error:
+        # NumPy's words are "read-only", Numba's "readonly".
         text = str(error)
         if "read-only" in text or "readonly" in text:
             did, advice = "tried to write into its input, which is read-only", "change a copy"
@@ -341,11 +375,16 @@ def call_plugin(what: str, call: Callable[[], T], advice: str = "") -> T:
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error with its innermost place outside of routelab and its libraries."""
+    """Return an error with the innermost line outside of routelab, NumPy and Numba, if any.
+
+    That is the line of the plugin: ``ValueError: too large (plugin.py, line 7, in select)``.
+    """
     frames = traceback.extract_tb(error.__traceback__)
-    inside = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_PLUGIN)]
-    place = ""
-    if inside:
-        place = f" ({inside[-1].filename}, line {inside[-1].lineno}, in {inside[-1].name})"
-    words = str(error).strip()
-    return f"{type(error).__name__}: {words}{place}" if words else f"{type(error).__name__}{place}"
+    plugin_frames = [f for f in frames if not f.filename.startswith(_LIBRARY_FOLDERS)]
+    location = ""
+    if plugin_frames:
+        innermost = plugin_frames[-1]
+        location = f" ({innermost.filename}, line {innermost.lineno}, in {innermost.name})"
+    text = str(error).strip()
+    message = f": {text}" if text else ""
+    return f"{type(error).__name__}{message}{location}"

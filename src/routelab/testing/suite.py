@@ -62,50 +62,59 @@ class Suite:
                 f"there is no kind of plugin called {self.kind!r}{did_you_mean(self.kind, KINDS)} "
                 f"(kinds: {', '.join(KINDS)})"
             )
-        for kind, name in self._parts:
+        for kind, name in self._plugin_names:
             if name.key not in self.catalogue.keys(kind):
                 # raises an error that lists the plugins
                 self.catalogue.entry(kind, name.key)
-        names = [check.name for check in CHECKS[self.kind]]
+        check_names = [check.name for check in CHECKS[self.kind]]
         for chosen in self.only:
-            if chosen not in names:
+            if chosen not in check_names:
+                hint = did_you_mean(chosen, check_names)
                 raise InputError(
-                    f"{self.kind} plugins have no check {chosen!r}{did_you_mean(chosen, names)} "
-                    f"(checks: {', '.join(names)})"
+                    f"{self.kind} plugins have no check {chosen!r}{hint} "
+                    f"(checks: {', '.join(check_names)})"
                 )
 
     @cached_property
-    def _parts(self) -> list[tuple[str, Name]]:
+    def _plugin_names(self) -> list[tuple[str, Name]]:
         return name_parts(self.kind, self.text)
 
     @cached_property
     def cases(self) -> list[tuple[str, str]]:
-        """Return check and input of every case, in the order in which they run."""
-        names = list(inputs(self.kind, self.text, self.topologies, self.catalogue))
+        """Names of check and input of every case, in the order in which they run.
+
+        A check without inputs has the plugin's instance name instead.
+        """
+        input_names = list(inputs(self.kind, self.text, self.topologies, self.catalogue))
         return [
             (check.name, name)
             for check in CHECKS[self.kind]
             if not self.only or check.name in self.only
-            for name in (names if check.each else [self.text])
+            for name in (input_names if check.each else [self.text])
         ]
 
     def run(self, case: tuple[str, str]) -> CheckResult:
-        """Run one check on one input."""
+        """Run one check on one input: a case of `cases`."""
         begin = time.perf_counter()
-        check = next(check for check in CHECKS[self.kind] if check.name == case[0])
+        check_name, input_name = case
+        check = next(check for check in CHECKS[self.kind] if check.name == check_name)
         status: Status
         try:
-            status, message = "passed", self._ask(check, case[1])
+            status, message = "passed", self._run_check(check, input_name)
         except Failed as problem:
             status, message = "failed", str(problem)
         except Skipped as reason:
             status, message = "skipped", str(reason)
         except Exception as error:
             status, message = "failed", f"the check stopped: {error_text(error)}"
-        return CheckResult(*case, status, message, time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
+        return CheckResult(check_name, input_name, status, message, seconds)
 
-    def _ask(self, check: Check, name: str) -> str:
-        """Return the text of a check; an unusable plugin fails the contract, and skips others."""
+    def _run_check(self, check: Check, input_name: str) -> str:
+        """Run a check and return its findings, as `Check.run` does.
+
+        If the plugin cannot be loaded, the check of the contract fails; the others are skipped.
+        """
         try:
             subject = self.subject
         except (Failed, InputError) as problem:
@@ -113,10 +122,11 @@ class Suite:
                 raise Failed(str(problem)) from None
             raise Skipped(f"the plugin cannot be used, see the check {CONTRACT!r}") from None
         except Skipped:
+            # a required parameter has no value, which does not break the contract
             if check.name == CONTRACT:
                 return "more checks need parameters"
             raise
-        return check.ask(subject.trials[name] if check.each else subject)
+        return check.run(subject.trials[input_name] if check.each else subject)
 
     @cached_property
     def subject(self) -> Subject:
@@ -129,11 +139,13 @@ class Suite:
         InputError, Skipped
             As `Subject`.
         """
-        for kind, name in self._parts:
+        for kind, name in self._plugin_names:
             for entry in self.catalogue.entries(kind, name.key):
                 if entry.status != "ok":
                     raise Failed(entry.cause)
-                for kernel in _imported_kernels(entry.value.partition(":")[0]):
+                # the value of an entry point is "module:class"
+                module = entry.value.partition(":")[0]
+                for kernel in _imported_kernels(module):
                     try:
                         compile_kernel(kernel)
                     except PluginError as error:
@@ -143,22 +155,23 @@ class Suite:
 
 
 def _imported_kernels(module: str) -> Iterator[Any]:
-    """Iterate over hop-by-hop functions in a module of a plugin and in those that it imports.
+    """Yield the hop-by-hop functions in a module of a plugin and in those that it imports.
 
     They include functions that the plugin uses with other parameters than those of the checks.
     """
     visited: set[str] = set()
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
+    pending = [module]
+    while pending:
+        name = pending.pop()
         if name in visited or name not in sys.modules:
             continue
         visited.add(name)
         values = list(vars(sys.modules[name]).values())
         kernels = [value for value in values if is_kernel(value)]
         yield from kernels
-        # other modules belong to Python, or to packages that know nothing of these functions
+        # Other modules belong to Python, or to packages that know nothing of these functions.
         if kernels or name == module or owner(name) is not None:
+            # An imported module is such a value; an imported function or class names its module.
             for value in values:
-                home = "__name__" if isinstance(value, ModuleType) else "__module__"
-                waiting.append(str(getattr(value, home, "")))
+                attribute = "__name__" if isinstance(value, ModuleType) else "__module__"
+                pending.append(str(getattr(value, attribute, "")))

@@ -39,12 +39,14 @@ def test_a_mutant_is_caught(kind, key, check, said):
 
 def test_every_check_has_a_mutant():
     caught = {(kind, check) for kind, _, check, _ in CASES}
-    checks_by_ask = {
-        check.ask: {(kind, each.name) for kind in CHECKS for each in CHECKS[kind] if each == check}
+    checks_of_functions = {
+        check.run: {(kind, each.name) for kind in CHECKS for each in CHECKS[kind] if each == check}
         for checks in CHECKS.values()
         for check in checks
     }
-    assert [ask.__name__ for ask, places in checks_by_ask.items() if not places & caught] == []
+    assert [
+        function.__name__ for function, places in checks_of_functions.items() if not places & caught
+    ] == []
 
 
 @pytest.fixture(scope="module")

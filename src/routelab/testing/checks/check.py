@@ -16,28 +16,28 @@ class Check:
     Attributes
     ----------
     name : str
-    ask : callable
-        Takes a `Trial` if it runs for each input, else a `Subject`. Returns a text with its
-        findings; raises Failed or Skipped.
+    run : callable
+        Checks a `Trial` if it runs for each input, else a `Subject`. Returns its findings in words,
+        often empty; raises Failed or Skipped.
     each : bool
         Whether it runs for each input.
     """
 
     name: str
-    ask: Callable[[Any], str]
+    run: Callable[[Any], str]
     each: bool
 
     @property
     def summary(self) -> str:
         """First sentence of the check's docstring."""
-        return (self.ask.__doc__ or "").partition("\n")[0]
+        return (self.run.__doc__ or "").partition("\n")[0]
 
 
-def once(name: str, ask: Callable[[Subject], str]) -> Check:
+def once(name: str, run: Callable[[Subject], str]) -> Check:
     """Make a check that runs once for the plugin."""
-    return Check(name, ask, each=False)
+    return Check(name, run, each=False)
 
 
-def each(name: str, ask: Callable[[Trial], str]) -> Check:
+def each(name: str, run: Callable[[Trial], str]) -> Check:
     """Make a check that runs for each input."""
-    return Check(name, ask, each=True)
+    return Check(name, run, each=True)

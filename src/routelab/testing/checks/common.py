@@ -17,13 +17,13 @@ MAX_LISTED = 3
 
 def contract(subject: Subject) -> str:
     """Check that the plugin can be imported and has all that its kind requires."""
-    return "" if subject.text == subject.written else f"checked as {subject.text}"
+    return "" if subject.text == subject.given_text else f"checked as {subject.text}"
 
 
 def supports(trial: Trial) -> str:
     """Check that ``supports()`` returns None or a reason, and the same when repeated."""
     answer = trial.refusal
-    again = trial.ask()
+    again = trial.call_supports()
     if again != answer:
         raise Failed(f"supports() said {answer!r} first and {again!r} for the same input later")
     return "" if answer is None else f"refused: {answer}"
@@ -82,7 +82,7 @@ def fresh_process(subject: Subject) -> str:
     require_determinism(subject)
     end = run_program(
         [sys.executable, "-m", "routelab.testing.fresh"],
-        stdin=json.dumps([subject.kind, subject.written, list(subject.topologies), trial.name]),
+        stdin=json.dumps([subject.kind, subject.given_text, list(subject.topologies), trial.name]),
         environment=os.environ
         | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "4711"},
     )

@@ -14,7 +14,7 @@ from routelab.testing.checks.common import list_some
 from routelab.testing.inputs.examples import example_values, name_parts
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Subject, load_instance, run_plugin, support_answer
+from routelab.testing.subjects import Subject, call_supports_of, load_instance, run_plugin
 
 UNKNOWN = "no_such_parameter"
 OF_ITS_PARTS = "its parameters are those of its parts, and are checked there"
@@ -118,7 +118,7 @@ def _try(subject: Subject, variant: Any) -> None:
         return
     trial = subject.example()
     try:
-        if support_answer(variant, trial.value) is None:
+        if call_supports_of(variant, trial.value) is None:
             check_form(subject.kind, trial.value, run_plugin(variant, trial.value))
     except Skipped:
         return
