@@ -20,22 +20,25 @@ def bare_lengths(topology: Topology) -> Int32Array:
 
 
 def one_way_channels(topology: Topology) -> list[int]:
-    """Return the channels without a channel back, counting parallel ones."""
+    """Return the channels without a channel back.
+
+    Of two parallel channels and one back, the second is such a channel.
+    """
     ends = list(
         zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     )
-    unmatched = Counter(ends)
-    alone = []
+    num_unmatched = Counter(ends)
+    one_way = []
     for channel, (source, target) in enumerate(ends):
-        if unmatched[target, source]:
-            unmatched[target, source] -= 1
+        if num_unmatched[target, source]:
+            num_unmatched[target, source] -= 1
         else:
-            alone.append(channel)
-    return alone
+            one_way.append(channel)
+    return one_way
 
 
 def require_routes(topology: Topology, without_route: BoolArray, what: str) -> str:
-    """Judge the pairs that have no route.
+    """Require a route for every pair that the bare network connects, unless it is damaged.
 
     Parameters
     ----------
@@ -47,8 +50,8 @@ def require_routes(topology: Topology, without_route: BoolArray, what: str) -> s
 
     Returns
     -------
-    found : str
-        Number of pairs that the bare network connects without a route; empty if all have one.
+    finding : str
+        Number of connected pairs without a route, and an example; empty if all have one.
 
     Raises
     ------
@@ -57,12 +60,12 @@ def require_routes(topology: Topology, without_route: BoolArray, what: str) -> s
         lead both ways.
     """
     bare = bare_lengths(topology)
-    unreached = np.argwhere(without_route & (bare >= 0))
-    if not unreached.size:
+    unrouted = np.argwhere(without_route & (bare >= 0))
+    if not unrouted.size:
         return ""
-    source, target = (topology.switch_names[topology.endpoints[end]] for end in unreached[0])
+    source, target = (topology.switch_names[topology.endpoints[end]] for end in unrouted[0])
     text = (
-        f"{len(unreached)} of {int((bare >= 0).sum())} pairs have no {what}, such as {source} to "
+        f"{len(unrouted)} of {int((bare >= 0).sum())} pairs have no {what}, such as {source} to "
         f"{target}"
     )
     damaged = topology.failed_switches or topology.failed_links or (bare < 0).any()
@@ -83,13 +86,13 @@ def require_minimal(topology: Topology, lengths: Int32Array) -> str:
     lengths : int array, shape (P, P)
         Hops of each pair's longest route; negative for pairs without a route.
     """
-    longer = np.argwhere(lengths > bare_lengths(topology))
+    bare = bare_lengths(topology)
+    longer = np.argwhere(lengths > bare)
     if longer.size:
         source, target = longer[0]
         names = [topology.switch_names[topology.endpoints[end]] for end in longer[0]]
         raise Failed(
             f"{len(longer)} pairs have longer routes than the network allows, such as {names[0]} "
-            f"to {names[1]}: {lengths[source, target]} hops, "
-            f"{bare_lengths(topology)[source, target]} are enough"
+            f"to {names[1]}: {lengths[source, target]} hops, {bare[source, target]} are enough"
         )
     return ""

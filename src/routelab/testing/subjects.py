@@ -92,7 +92,7 @@ class Subject:
         # The plugin of an algorithm, or of a named composition, comes before its parts.
         if not isinstance(self.plugin, ComposedRouting) or self.plugin.composition is not None:
             return capabilities_of(self.plugin.plugins[0])
-        # Nobody claims anything about a selection with just any rules and layers.
+        # Nobody makes claims for a composition without a name; these follow from its parts.
         return Capabilities(
             deterministic=all(part.capabilities.deterministic for part in self.plugin.plugins),
             multipath=capabilities_of(self.plugin.selection).multipath,

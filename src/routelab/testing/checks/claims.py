@@ -20,7 +20,7 @@ def multipath(trial: Trial) -> str:
     table: RouteTable = trial.result
     if trial.subject.capabilities.multipath:
         raise Skipped("it may use several paths per pair")
-    if hops.decides(trial):
+    if hops.decides_hop_by_hop(trial):
         return hops.multipath(trial)
     num_paths = int(np.diff(table.pair_start).max(initial=0))
     if num_paths > 1:
@@ -32,7 +32,7 @@ def destination_based(trial: Trial) -> str:
     """Check, if claimed, that there is one next hop for each switch and destination."""
     if not trial.subject.capabilities.destination_based:
         raise Skipped("no claim to be destination-based")
-    if hops.decides(trial):
+    if hops.decides_hop_by_hop(trial):
         raise Failed(
             "it claims to be destination-based, which only tables can be, but has no table"
         )
@@ -47,7 +47,7 @@ def destination_based(trial: Trial) -> str:
 
 def virtual_channels(trial: Trial) -> str:
     """Check that the table uses no more virtual channels than the plugin claims."""
-    if hops.decides(trial):
+    if hops.decides_hop_by_hop(trial):
         return hops.virtual_channels(trial)
     table: RouteTable = trial.result
     claim = trial.subject.capabilities.virtual_channels
@@ -63,7 +63,7 @@ def deadlock_free(trial: Trial) -> str:
 
     For a routing that decides hop by hop, check the proof that the plugin names.
     """
-    if hops.decides(trial):
+    if hops.decides_hop_by_hop(trial):
         return hops.deadlock_free(trial)
     claim = trial.subject.capabilities.flow_control
     table: RouteTable = trial.result
@@ -91,6 +91,7 @@ def families(subject: Subject) -> str:
     claim = subject.capabilities.families
     if not claim:
         raise Skipped("it claims no families")
+    # 1. For the family of each input: whether one of its networks is supported.
     support: dict[str, bool] = {}
     for trial in subject.trials.values():
         try:
@@ -98,13 +99,14 @@ def families(subject: Subject) -> str:
         except Skipped:
             continue
         support[family] = support.get(family, False) or trial.has_result()
-    candidates = [family for family in claim if family in support]
-    unsupported = [family for family in candidates if not support[family]]
+    # 2. Claimed families without an input cannot be checked.
+    checked = [family for family in claim if family in support]
+    unsupported = [family for family in checked if not support[family]]
     if unsupported:
         raise Failed(f"it claims {list_some(unsupported)} and supports no such network")
-    if not candidates:
+    if not checked:
         raise Skipped(f"there is no input of family {list_some(list(claim))}; name a topology")
-    return list_some(candidates)
+    return list_some(checked)
 
 
 def failures(subject: Subject) -> str:
@@ -119,7 +121,7 @@ def failures(subject: Subject) -> str:
             continue
         network = subject.trials[damaged].value
         if routing and (bare_lengths(network) < 0).any():
-            # hop by hop, a packet without a route has no candidate
+            # Some pairs are cut off. Hop by hop, a packet without a route has no candidate.
             continue
         networks.append(damaged)
         works = subject.trials[damaged].has_result()

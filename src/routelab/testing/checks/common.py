@@ -22,10 +22,12 @@ def contract(subject: Subject) -> str:
 
 def supports(trial: Trial) -> str:
     """Check that ``supports()`` returns None or a reason, and the same when repeated."""
-    answer = trial.refusal
-    again = trial.call_supports()
-    if again != answer:
-        raise Failed(f"supports() said {answer!r} first and {again!r} for the same input later")
+    answer = trial.refusal  # of the first call
+    second_answer = trial.call_supports()
+    if second_answer != answer:
+        raise Failed(
+            f"supports() said {answer!r} first and {second_answer!r} for the same input later"
+        )
     return "" if answer is None else f"refused: {answer}"
 
 
@@ -57,18 +59,20 @@ def repeatable(trial: Trial) -> str:
 
 def applies(subject: Subject) -> str:
     """Check that the plugin supports an input."""
-    reasons, failures = [], 0
+    reasons, num_failures = [], 0
     for trial in subject.trials.values():
         if trial.has_result():
             return ""
         try:
-            _ = trial.refusal  # may raise Failed, too
+            # They raise the reason: `refusal` if supports() itself fails.
+            _ = trial.refusal
             trial.first_result()
         except Failed:
-            failures += 1
+            num_failures += 1
         except Skipped as problem:
             reasons.append(str(problem))
-    if failures:
+    # Failures are reported by the checks that found them.
+    if num_failures:
         raise Skipped("no input led to a result, see the checks 'supports' and 'result'")
     raise Failed(
         "it supports none of the inputs, so hardly anything was checked; name networks that it "
@@ -83,13 +87,17 @@ def fresh_process(subject: Subject) -> str:
     end = run_program(
         [sys.executable, "-m", "routelab.testing.fresh"],
         stdin=json.dumps([subject.kind, subject.given_text, list(subject.topologies), trial.name]),
+        # Another seed of hashes, so that sets of texts are iterated in another order.
         environment=os.environ
         | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "4711"},
     )
     if end.exit_code:
-        last = end.stderr.strip().splitlines()[-1:] or [f"exit code {end.exit_code}"]
-        raise Failed(f"on {trial.name} in a fresh process: {last[0]}")
-    fields = differences(field_digests(trial.result), json.loads(end.stdout.splitlines()[-1]))
+        # the last line of a traceback is the exception
+        lines = end.stderr.strip().splitlines() or [f"exit code {end.exit_code}"]
+        raise Failed(f"on {trial.name} in a fresh process: {lines[-1]}")
+    # the plugin may print, too, before the process prints the digests
+    fresh_digests = json.loads(end.stdout.splitlines()[-1])
+    fields = differences(field_digests(trial.result), fresh_digests)
     if fields:
         raise Failed(
             f"it claims to be deterministic and on {trial.name} a fresh process differs in "
@@ -105,7 +113,7 @@ def require_determinism(subject: Subject) -> None:
 
 
 def list_some(items: list[str]) -> str:
-    """Join up to `MAX_LISTED` items, and add the number of the others."""
+    """Join up to `MAX_LISTED` different items, and add the number of the others."""
     distinct = list(dict.fromkeys(items))
     more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     return "; ".join(distinct[:MAX_LISTED]) + more

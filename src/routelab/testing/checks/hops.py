@@ -16,18 +16,27 @@ from routelab.testing.hop_by_hop import explore_or_skip, least_channels
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 
-FORM = ("channel", "class", "count", "penalty", "columns", "waypoint", "cells", "memory")
+DECISION_PROBLEMS = (
+    "channel",
+    "class",
+    "count",
+    "penalty",
+    "columns",
+    "waypoint",
+    "cells",
+    "memory",
+)
 """Problems of an exploration that concern single decisions."""
 
 
-def decides(trial: Trial) -> bool:
-    """Whether the routing decides hop by hop."""
+def decides_hop_by_hop(trial: Trial) -> bool:
+    """Whether the routing decides_hop_by_hop hop by hop."""
     return isinstance(trial.result, HopProgram)
 
 
 def bounds(trial: Trial) -> str:
     """Check that functions use only valid indices and classes."""
-    if not decides(trial):
+    if not decides_hop_by_hop(trial):
         raise Skipped("it has a route table")
     return f"{trial.hop_calls} calls of hop in plain Python"
 
@@ -38,7 +47,7 @@ def candidates(trial: Trial) -> str:
     If the program declares fixed candidates, also check that they are.
     """
     exploration = _exploration(trial)
-    problems = [text for name, text in exploration.problems.items() if name in FORM]
+    problems = [text for name, text in exploration.problems.items() if name in DECISION_PROBLEMS]
     if exploration.program.fixed and not problems:
         problems = list(explore_fixed(exploration.program, exploration.topology).problems.values())
     if problems:
@@ -85,10 +94,13 @@ def minimal(trial: Trial) -> str:
     """Check that no walk is longer than the shortest route on the bare network."""
     exploration = _exploration(trial)
     topology = exploration.topology
-    place = np.full(topology.num_switches, -1)
-    place[topology.endpoints] = np.arange(len(topology.endpoints))
-    lengths = np.full((len(topology.endpoints),) * 2, -1, dtype=np.int32)
-    lengths[tuple(place[exploration.pairs].T)] = exploration.findings.longest
+    # The exploration names switches; `lengths` has a row and a column for each endpoint.
+    num_endpoints = len(topology.endpoints)
+    endpoint_index = np.full(topology.num_switches, -1)
+    endpoint_index[topology.endpoints] = np.arange(num_endpoints)
+    source, target = endpoint_index[exploration.pairs].T
+    lengths = np.full((num_endpoints, num_endpoints), -1, dtype=np.int32)
+    lengths[source, target] = exploration.findings.longest
     return require_minimal(topology, lengths)
 
 
@@ -101,7 +113,10 @@ def multipath(trial: Trial) -> str:
 
 
 def virtual_channels(trial: Trial) -> str:
-    """Check programs with the least supported number of virtual channels, and with more."""
+    """Check programs with the least supported number of virtual channels, and with more.
+
+    The routing must support them, and its programs must not need more than they are given.
+    """
     claim = trial.subject.capabilities.virtual_channels
     routing = Routing(trial.subject.plugin)
     least, _ = least_channels(routing, trial.value)
@@ -126,6 +141,7 @@ def deadlock_free(trial: Trial) -> str:
     if routing.proof in ("recovery", "none"):
         raise Skipped("no claim to be free of deadlock")
     explorations = [_exploration(trial)]
+    # One virtual channel more goes to the class `rest`, so packets may follow other rules there.
     if trial.result.rest is not None:
         least, _ = least_channels(routing, trial.value)
         program = routing.prepare(trial.value, least + 1)
@@ -142,6 +158,7 @@ def deadlock_free(trial: Trial) -> str:
 
 
 def _exploration(trial: Trial) -> ReachableStates:
-    if not decides(trial):
+    """Return all states that packets can reach; skip the check for a routing with a table."""
+    if not decides_hop_by_hop(trial):
         raise Skipped("it has a route table")
     return trial.exploration

@@ -17,8 +17,9 @@ def numbers(trial: Trial) -> str:
     """Check that values are finite numbers."""
     measurements: list[Measurement] = trial.result
     for item in measurements:
-        number = isinstance(item.value, (int, float)) and not isinstance(item.value, bool)
-        if not (number and math.isfinite(item.value)):
+        # Python counts truth values as integers
+        is_number = isinstance(item.value, (int, float)) and not isinstance(item.value, bool)
+        if not (is_number and math.isfinite(item.value)):
             raise Failed(
                 f"{item.metric} is {item.value!r}, expected a finite int or float; leave out what "
                 "has no value"

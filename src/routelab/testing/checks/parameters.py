@@ -17,13 +17,13 @@ from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, call_supports_of, load_instance, run_plugin
 
 UNKNOWN = "no_such_parameter"
-OF_ITS_PARTS = "its parameters are those of its parts, and are checked there"
+CHECKED_WITH_PARTS = "its parameters are those of its parts, and are checked there"
 
 
 def name_round_trip(subject: Subject) -> str:
     """Check that parsing the canonical name and the full name gives the same plugin."""
     _require_round_trip(subject, subject.text, subject.plugin)
-    plugin = _own(subject)
+    plugin = _plugin_of_parameters(subject)
     if plugin is None or not fields(plugin.Parameters):
         return ""
     full = str(Name(plugin.name, tuple(plugin.parameters.texts().items())))
@@ -33,9 +33,9 @@ def name_round_trip(subject: Subject) -> str:
 
 def unknown_parameter(subject: Subject) -> str:
     """Check that an unknown parameter is rejected."""
-    plugin = _own(subject)
+    plugin = _plugin_of_parameters(subject)
     if plugin is None:
-        raise Skipped(OF_ITS_PARTS)
+        raise Skipped(CHECKED_WITH_PARTS)
     try:
         plugin.Parameters(**{**dict(plugin.parameters), UNKNOWN: 1})
     except ValidationError:
@@ -48,20 +48,21 @@ def declared_values(subject: Subject) -> str:
 
     Choices, truth values and lower limits also run on one input.
     """
-    plugin = _own(subject)
+    plugin = _plugin_of_parameters(subject)
     if plugin is None:
-        raise Skipped(OF_ITS_PARTS)
+        raise Skipped(CHECKED_WITH_PARTS)
     ((_, name),) = name_parts(subject.kind, subject.text)
     count, problems = 0, []
     for key, field in fields(plugin.Parameters).items():
-        low = example_values(field, upper=False)
+        values_to_run = example_values(field, upper=False)
         for value in example_values(field):
-            text = str(Name(name.key, tuple({**dict(name.parameters), key: value}.items())))
+            parameters = {**dict(name.parameters), key: value}
+            text = str(Name(name.key, tuple(parameters.items())))
             count += 1
             try:
-                variant = _variant(subject, text)
-                if value in low:
-                    _try(subject, variant)
+                variant = _load_variant(subject, text)
+                if value in values_to_run:
+                    _run_variant(subject, variant)
             except Failed as problem:
                 problems.append(f"{key}={value}: {problem}")
     if problems:
@@ -71,14 +72,15 @@ def declared_values(subject: Subject) -> str:
     return f"{count} values"
 
 
-def _own(subject: Subject) -> Any:
+def _plugin_of_parameters(subject: Subject) -> Any:
     """Return the plugin whose parameters the name has; None if they belong to parts."""
     if not isinstance(subject.plugin, RoutingPlugins):
         return subject.plugin
     return None if isinstance(subject.plugin, ComposedRouting) else subject.plugin.plugin
 
 
-def _variant(subject: Subject, text: str) -> Any:
+def _load_variant(subject: Subject, text: str) -> Any:
+    """Load a plugin with a declared value; raise Failed if it is refused or changes its name."""
     try:
         variant = load_instance(subject.kind, text, subject.catalogue)
     except InputError as error:
@@ -88,25 +90,32 @@ def _variant(subject: Subject, text: str) -> Any:
 
 
 def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
-    """Require that a name's canonical form has the same parameters and is canonical itself."""
+    """Raise Failed unless a name's canonical form makes the same plugin and is canonical itself.
+
+    `plugin` is that of `text`. The canonical form leaves out parameters with their defaults.
+    """
     try:
         short = canonical(subject.kind, text, subject.catalogue)
-        again = load_instance(subject.kind, short, subject.catalogue)
+        reloaded = load_instance(subject.kind, short, subject.catalogue)
     except InputError as error:
         raise Failed(f"{text} cannot be read back: {error}") from None
-    if _values(again) != _values(plugin):
-        raise Failed(f"{text} becomes {short}, which has other parameters: {_values(again)}")
+    if _values(reloaded) != _values(plugin):
+        raise Failed(f"{text} becomes {short}, which has other parameters: {_values(reloaded)}")
     if canonical(subject.kind, short, subject.catalogue) != short:
         raise Failed(f"{short} is canonical, and its own canonical name is another")
 
 
 def _values(plugin: Any) -> list[dict[str, Any]]:
+    """Return the parameters of a plugin, or of each plugin of a routing."""
     plugins = plugin.plugins if isinstance(plugin, RoutingPlugins) else (plugin,)
     return [dict(instance.parameters) for instance in plugins]
 
 
-def _try(subject: Subject, variant: Any) -> None:
-    """Run a variant on the example, unless it does not support it."""
+def _run_variant(subject: Subject, variant: Any) -> None:
+    """Run a plugin with other parameters; raise Failed if it breaks its contract.
+
+    A topology is built; another plugin runs on the subject's example if it supports it.
+    """
     if subject.kind == "topology":
         try:
             variant.build()

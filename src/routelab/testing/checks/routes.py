@@ -46,7 +46,8 @@ def as_short_as_legal(trial: Trial) -> str:
     graph: RoutingGraph = trial.value
     if not (trial.subject.capabilities.minimal or graph.minimal_only):
         raise Skipped("no claim to be minimal")
-    longer = np.flatnonzero(table.path_length > _legal_lengths(trial)[table.path_pair])
+    shortest = _legal_lengths(trial)[table.path_pair]
+    longer = np.flatnonzero(table.path_length > shortest)
     if longer.size:
         pair = table.describe_pair(int(table.path_pair[longer[0]]))
         why = "these rules speak for shortest routes only" if graph.minimal_only else "it claims so"
@@ -55,8 +56,12 @@ def as_short_as_legal(trial: Trial) -> str:
 
 
 def _legal_lengths(trial: Trial) -> Int32Array:
-    """Return the hops of each pair's shortest legal route, −1 for pairs without a route."""
+    """Return the hops of each pair's shortest legal route, −1 for pairs without a route.
+
+    The pairs are those of the table: from an endpoint to an endpoint or to a terminal.
+    """
     graph: RoutingGraph = trial.value
     table: RouteTable = trial.result
+    # by endpoints; a table to terminals repeats the column of a switch for each of its terminals
     lengths: Int32Array = route_lengths(graph.arrays, graph.topology.endpoints)
     return lengths[:, table.destination_endpoint].reshape(-1)

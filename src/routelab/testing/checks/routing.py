@@ -18,10 +18,10 @@ def reachable(trial: Trial) -> str:
     On other networks, count the pairs without a route. A routing that decides hop by hop must have
     a candidate for every packet whose ends the network connects.
     """
-    if hops.decides(trial):
+    if hops.decides_hop_by_hop(trial):
         return hops.dead_ends(trial)
     table: RouteTable = trial.result
-    source, target = _ends(table, np.flatnonzero(np.diff(table.pair_start) == 0))
+    source, target = _endpoints_of_pairs(table, np.flatnonzero(np.diff(table.pair_start) == 0))
     without_route = np.zeros((len(table.topology.endpoints),) * 2, dtype=np.bool_)
     without_route[source, target] = True
     return require_routes(table.topology, without_route, "route")
@@ -32,14 +32,18 @@ def minimal(trial: Trial) -> str:
     table: RouteTable = trial.result
     if not trial.subject.capabilities.minimal:
         raise Skipped("no claim to be minimal")
-    if hops.decides(trial):
+    if hops.decides_hop_by_hop(trial):
         return hops.minimal(trial)
     lengths = np.full((len(table.topology.endpoints),) * 2, -1, dtype=np.int32)
-    np.maximum.at(lengths, _ends(table, table.path_pair), table.path_length)
+    # several paths may belong to one pair of switches; `at` takes the maximum over all of them
+    np.maximum.at(lengths, _endpoints_of_pairs(table, table.path_pair), table.path_length)
     return require_minimal(table.topology, lengths)
 
 
-def _ends(table: RouteTable, pairs: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return the endpoints at both ends of pairs."""
+def _endpoints_of_pairs(table: RouteTable, pairs: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return the indices of the source and target endpoints of a table's pairs.
+
+    Pair p leads from endpoint p // D to destination p % D, of D destinations.
+    """
     source, destination = np.divmod(pairs, table.num_destinations)
     return source, table.destination_endpoint[destination]

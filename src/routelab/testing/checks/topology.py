@@ -16,13 +16,13 @@ def connected(trial: Trial) -> str:
     topology: Topology = trial.result
     if not topology.num_terminals:
         raise Failed("the network has no terminals, so there is nothing to route")
-    apart = np.argwhere(bare_lengths(topology) < 0)
-    if not apart.size:
+    unconnected_pairs = np.argwhere(bare_lengths(topology) < 0)
+    if not unconnected_pairs.size:
         return "connected"
-    names = [topology.switch_names[topology.endpoints[end]] for end in apart[0]]
-    text = f"no path connects {len(apart)} pairs, such as {names[0]} to {names[1]}"
-    says_so = topology.attributes.get("connected") is False or _from_a_file(trial)
-    if says_so or topology.failed_switches or topology.failed_links:
+    names = [topology.switch_names[switch] for switch in topology.endpoints[unconnected_pairs[0]]]
+    text = f"no path connects {len(unconnected_pairs)} pairs, such as {names[0]} to {names[1]}"
+    is_declared = topology.attributes.get("connected") is False or _is_from_file(trial)
+    if is_declared or topology.failed_switches or topology.failed_links:
         return text
     raise Failed(f'{text}; join them, or declare it: attributes={{"connected": False}}')
 
@@ -30,13 +30,12 @@ def connected(trial: Trial) -> str:
 def links(trial: Trial) -> str:
     """Check that every channel has one back, unless the network is declared directed."""
     topology: Topology = trial.result
-    alone = one_way_channels(topology)
-    if not alone:
+    one_way = one_way_channels(topology)
+    if not one_way:
         return f"{topology.num_channels // 2} links"
-    text = (
-        f"{len(alone)} channels have no opposite channel, such as {topology.channel_name(alone[0])}"
-    )
-    if topology.attributes.get("directed") is True or _from_a_file(trial):
+    example = topology.channel_name(one_way[0])
+    text = f"{len(one_way)} channels have no opposite channel, such as {example}"
+    if topology.attributes.get("directed") is True or _is_from_file(trial):
         return text
     raise Failed(
         f'{text}; an undirected link is two channels, or declare it: attributes={{"directed": '
@@ -50,12 +49,13 @@ def rings(trial: Trial) -> str:
     claimed = np.unique(topology.channel_ring[topology.channel_ring >= 0])
     if not claimed.size:
         raise Skipped("no ring is claimed")
-    proven = {int(topology.channel_ring[ring[0]]) for ring in complete_rings(topology)}
-    false = [int(ring) for ring in claimed if int(ring) not in proven]
-    if false:
-        members = np.flatnonzero(topology.channel_ring == false[0])[:3]
+    # a complete ring is a list of channels, all with the same ring number
+    complete = {int(topology.channel_ring[channels[0]]) for channels in complete_rings(topology)}
+    incomplete = [int(ring) for ring in claimed if int(ring) not in complete]
+    if incomplete:
+        members = np.flatnonzero(topology.channel_ring == incomplete[0])[:3]
         channels = ", ".join(topology.channel_name(int(channel)) for channel in members)
-        raise Failed(f"channel_ring {false[0]} is not a complete ring: {channels} ...")
+        raise Failed(f"channel_ring {incomplete[0]} is not a complete ring: {channels} ...")
     return f"{len(claimed)} rings"
 
 
@@ -69,18 +69,20 @@ def directions(trial: Trial) -> str:
     if topology.coordinates is None or not labelled.size:
         raise Skipped("no coordinates, or no channel with a direction")
     dimensions = topology.coordinates.shape[1]
-    invalid = [label.name for label in topology.directions if not _sound(label, dimensions)]
+    invalid = [
+        direction.name for direction in topology.directions if not _is_valid(direction, dimensions)
+    ]
     if invalid:
         raise Failed(f"direction {invalid[0]}: no such dimension, or a sign that is not 1 or -1")
     size = topology.coordinates.max(axis=0) + 1
     for channel in labelled.tolist():
-        label = topology.directions[topology.channel_direction[channel]]
+        direction = topology.directions[topology.channel_direction[channel]]
         step = np.zeros(dimensions, dtype=np.int64)
-        step[label.dimension] = label.sign
+        step[direction.dimension] = direction.sign
         source, target = topology.channel_source[channel], topology.channel_target[channel]
         # modulo the sizes, as a channel may wrap around the dimension
-        moved = (topology.coordinates[source] + step) % size
-        if not np.array_equal(moved, topology.coordinates[target] % size):
+        expected = (topology.coordinates[source] + step) % size
+        if not np.array_equal(expected, topology.coordinates[target] % size):
             raise Failed(
                 f"channel {topology.channel_name(channel)} leads from "
                 f"{topology.coordinates[source].tolist()} to "
@@ -89,10 +91,10 @@ def directions(trial: Trial) -> str:
     return f"{len(labelled)} channels"
 
 
-def _from_a_file(trial: Trial) -> bool:
+def _is_from_file(trial: Trial) -> bool:
     """Whether the network comes from a file, which may have any attributes."""
     return bool(trial.subject.plugin.input_files())
 
 
-def _sound(label: Direction, dimensions: int) -> bool:
-    return 0 <= label.dimension < dimensions and label.sign in (1, -1)
+def _is_valid(direction: Direction, dimensions: int) -> bool:
+    return 0 <= direction.dimension < dimensions and direction.sign in (1, -1)

@@ -60,12 +60,13 @@ def messages(trial: Trial) -> str:
         raise Skipped("messages are drawn from the demand")
     if not len(messages_.target):
         raise Failed("messages() lists none; return None to draw them from the demand")
+    # the messages of terminal t are start[t] to start[t + 1]
     source = np.repeat(np.arange(len(demand.rate)), np.diff(messages_.start))
-    strange = np.flatnonzero(demand.between_terminals()[source, messages_.target] == 0)
-    if strange.size:
-        sender = strange[0]
+    undemanded = np.flatnonzero(demand.between_terminals()[source, messages_.target] == 0)
+    if undemanded.size:
+        first = undemanded[0]
         raise Failed(
-            f"{len(strange)} messages, such as one from terminal {source[sender]} to "
-            f"{messages_.target[sender]}, are for pairs that demand() leaves out"
+            f"{len(undemanded)} messages, such as one from terminal {source[first]} to "
+            f"{messages_.target[first]}, are for pairs that demand() leaves out"
         )
     return f"{len(messages_.target)} messages"

@@ -24,13 +24,16 @@ def convention(trial: Trial) -> str:
 def timed(trial: Trial) -> str:
     """Check that the timed part of the program is not empty."""
     program: Program = trial.result
-    whole = Program(program.ranks, program.timed, program.convention)
-    blocks = sum(
-        times for step, times in whole.walk() if isinstance(step, Collective) or len(step.kind)
+    # walk() goes through a whole program, so make one of the timed part
+    timed_part = Program(program.ranks, program.timed, program.convention)
+    num_steps = sum(
+        times
+        for step, times in timed_part.walk()
+        if isinstance(step, Collective) or len(step.kind) > 0
     )
-    if not blocks:
+    if not num_steps:
         raise Failed("the timed part is empty; refuse such a job in supports()")
-    return f"{blocks} blocks and calls"
+    return f"{num_steps} blocks and calls"
 
 
 def calls(trial: Trial) -> str:
@@ -47,36 +50,39 @@ def ends(trial: Trial) -> str:
     program: Program = trial.result
     blocks: dict[int, Block] = {}
     for step, _ in program.walk():
-        # blocks are closed: if each of them ends, any sequence ends
+        # No message leads from one block to another: if each of them ends, any sequence ends.
         if isinstance(step, Block) and id(step) not in blocks:
             blocks[id(step)] = step
-            stuck = _stuck(step)
-            if stuck:
+            stuck_ranks = _stuck_ranks(step)
+            if stuck_ranks:
+                some_ranks = ", ".join(map(str, stuck_ranks[:5]))
                 raise Failed(
                     f"in a block of {len(step.kind)} operations ranks wait for each other "
-                    f"forever: {', '.join(map(str, stuck[:5]))}; send before receiving, or use "
-                    "isend"
+                    f"forever: {some_ranks}; send before receiving, or use isend"
                 )
     return f"{len(blocks)} blocks"
 
 
-def _stuck(block: Block) -> list[int]:
-    """Return the ranks that never finish, even if no send has to wait."""
+def _stuck_ranks(block: Block) -> list[int]:
+    """Return the ranks that never finish a block, even if no send has to wait.
+
+    Two ranks, each of which receives from the other before it sends, are both stuck.
+    """
     kinds, peers = block.kind.tolist(), block.peer.tolist()
     receive_of, start = block.receive_of.tolist(), block.start.tolist()
     rank_of = block.rank_of().tolist()
-    following, end = start[:-1], start[1:]
+    next_operation, end = start[:-1], start[1:]
     # Receives whose message was sent, and the open requests of each rank: −1 stands for a send,
     # which never waits here.
     sent = [False] * len(kinds)
-    requests: list[list[int]] = [[] for _ in following]
+    requests: list[list[int]] = [[] for _ in next_operation]
     # Each rank runs until it waits for a message. No order of the ranks changes where they end,
     # because a message that was sent stays sent.
     ready = list(range(block.ranks))
     while ready:
         rank = ready.pop()
-        while following[rank] < end[rank]:
-            operation = following[rank]
+        while next_operation[rank] < end[rank]:
+            operation = next_operation[rank]
             kind = kinds[operation]
             if kind in (SEND, ISEND):
                 sent[receive_of[operation]] = True
@@ -95,5 +101,5 @@ def _stuck(block: Block) -> list[int]:
                     requests[rank].clear()
                 else:
                     del requests[rank][peer]
-            following[rank] += 1
-    return [rank for rank in range(block.ranks) if following[rank] < end[rank]]
+            next_operation[rank] += 1
+    return [rank for rank in range(block.ranks) if next_operation[rank] < end[rank]]

@@ -42,12 +42,12 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         Catalogue of rules and topologies.
     """
     if kind == "topology":
-        return {text: lambda: None}
+        return {text: lambda: None}  # it is built from its parameters alone
     if kind in ("engine", "export", "benchmark"):
         return {}  # their authors test what they start or write
     added_networks = {name: _installed_topology(name, catalogue) for name in topologies}
     if kind == "workload":
-        return dict(JOBS) | {name: _job(network) for name, network in added_networks.items()}
+        return dict(JOBS) | {name: _job_on(network) for name, network in added_networks.items()}
     if kind == "traffic":
         return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
     networks = dict(NETWORKS) | added_networks
@@ -57,18 +57,18 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
     if kind == "rules":
         return networks
     if kind == "selection":
-        return dict(_graphs(networks, topologies, catalogue))
-    added = {name: _table(networks[name]) for name in topologies}
-    tables = dict(TABLES) | added
-    return tables if kind == "layers" else dict(_metric_inputs(tables))
+        return dict(_inputs_of_selections(networks, topologies, catalogue))
+    tables = dict(TABLES) | {name: _table_on(networks[name]) for name in topologies}
+    return tables if kind == "layers" else dict(_inputs_of_metrics(tables))
 
 
 def _networks_of_families(text: str, catalogue: Catalogue) -> Makers:
     """Return networks of the families that a routing claims, if the kit has none of them.
 
-    They are the installed topologies of these names, with default parameters.
+    They are the installed topologies of these names, with example values where a parameter has no
+    default. A family is left out if no value of such a parameter can be guessed.
     """
-    families = {make().family for make in NETWORKS.values()}
+    kit_families = {make().family for make in NETWORKS.values()}
     makers: dict[str, Callable[[], Any]] = {}
     for kind, part in name_parts("routing", text):
         claims = {
@@ -77,7 +77,7 @@ def _networks_of_families(text: str, catalogue: Catalogue) -> Makers:
             if entry.plugin is not None and entry.status == "ok"
             for family in entry.plugin.capabilities.families
         }
-        for family in sorted((claims - families) & set(catalogue.keys("topology"))):
+        for family in sorted((claims - kit_families) & set(catalogue.keys("topology"))):
             with suppress(Skipped):
                 name = complete_name("topology", family, catalogue)
                 makers[name] = _installed_topology(name, catalogue)
@@ -88,33 +88,38 @@ def _installed_topology(name: str, catalogue: Catalogue) -> Callable[[], Topolog
     return lambda: load("topology", name, catalogue).build()
 
 
-def _job(network: Callable[[], Topology]) -> Callable[[], Job]:
+def _job_on(network: Callable[[], Topology]) -> Callable[[], Job]:
     return lambda: job_on(network())
 
 
-def _table(network: Callable[[], Topology]) -> Callable[[], RouteTable]:
+def _table_on(network: Callable[[], Topology]) -> Callable[[], RouteTable]:
     return lambda: table_on(network())
 
 
-def _graphs(
+def _inputs_of_selections(
     networks: Mapping[str, Callable[[], Topology]], topologies: Sequence[str], catalogue: Catalogue
 ) -> Iterator[tuple[str, Callable[[], RoutingGraph]]]:
+    """Yield names and makers of routing graphs: of the kit's rules and of the installed rules."""
     for name, network in networks.items():
         for rules, routing_graph in GRAPHS.items():
             if rules == "walks" or name in WITH_ALL_GRAPHS:
-                yield f"{name}+{rules}", _graph(network, routing_graph)
+                yield f"{name}+{rules}", _deterministic_graph_on(network, routing_graph)
         if name in WITH_INSTALLED_RULES or name in topologies:
             for key in catalogue.keys("rules"):
-                yield f"{name}@{key}", _graph(network, _graph_of_rules(key, catalogue))
+                yield (
+                    f"{name}@{key}",
+                    _deterministic_graph_on(network, _rules_on_network(key, catalogue)),
+                )
 
 
-def _graph(
+def _deterministic_graph_on(
     network: Callable[[], Topology], routing_graph: Callable[[Topology], RoutingGraph]
 ) -> Callable[[], RoutingGraph]:
+    # selections require deterministic graphs
     return lambda: determinized(routing_graph(network()))
 
 
-def _graph_of_rules(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]:
+def _rules_on_network(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]:
     """Return a function that makes the rules' routing graph of a network.
 
     It raises `Skipped` for a network that the rules do not support.
@@ -132,20 +137,21 @@ def _graph_of_rules(key: str, catalogue: Catalogue) -> Callable[[Topology], Rout
     return routing_graph
 
 
-def _metric_inputs(
+def _inputs_of_metrics(
     tables: Mapping[str, Callable[[], RouteTable]],
 ) -> Iterator[tuple[str, Callable[[], tuple[RouteTable, RoutingGraph | None]]]]:
+    """Yield names and makers of the inputs of metrics: a table, and its rules' graph or None."""
     for name, make in tables.items():
         if name in WITHOUT_RULES:
-            yield f"{name}+no-rules", _pair(make, with_rules=False)
-        yield name, _pair(make, with_rules=True)
+            yield f"{name}+no-rules", _table_and_graph(make, with_rules=False)
+        yield name, _table_and_graph(make, with_rules=True)
 
 
-def _pair(
+def _table_and_graph(
     make: Callable[[], RouteTable], *, with_rules: bool
 ) -> Callable[[], tuple[RouteTable, RoutingGraph | None]]:
-    def make_pair() -> tuple[RouteTable, RoutingGraph | None]:
+    def make_input() -> tuple[RouteTable, RoutingGraph | None]:
         table = make()
         return table, all_walks(table.topology) if with_rules else None
 
-    return make_pair
+    return make_input

@@ -32,6 +32,8 @@ def split_name(kind: str, text: str) -> tuple[str, str]:
 def name_parts(kind: str, text: str) -> list[tuple[str, Name]]:
     """Return kind and name of each plugin in an instance name; only a routing may have several.
 
+    ``"routing", "sssp@up-down"`` is the selection ``sssp`` and the rules ``up-down``.
+
     Raises
     ------
     InputError
@@ -49,8 +51,9 @@ def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
     Skipped
         If no value can be guessed.
     """
-    (_, name), *further = name_parts(kind, text)
-    if further:
+    (_, name), *other_parts = name_parts(kind, text)
+    # parameters of a composition's parts are not guessed
+    if other_parts:
         return text
     model = catalogue.plugin(kind, name.key).Parameters
     values = dict(name.parameters)
@@ -61,7 +64,7 @@ def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
 
 
 def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> str:
-    """Return a valid value of a required parameter; skip the check if none is found."""
+    """Return a valid value of a required parameter; raise Skipped if none is found."""
     # no existing file has the right content
     guesses: tuple[str, ...] = () if field.annotation is Path else GUESSES
     for value in [*example_values(field), *guesses]:
@@ -96,15 +99,15 @@ def example_values(field: FieldInfo, *, upper: bool = True) -> list[str]:
 
 
 def _choices(annotation: Any) -> Iterator[str]:
-    """Yield all values of a type that has few."""
+    """Yield all values of a type that has few: ``Literal["a", "b"] | None`` has a, b and none."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         yield from _choices(inner[0])
     elif origin is Literal:
         yield from (value_text(value, value) for value in inner)
     elif origin in (Union, UnionType):
-        for part in inner:
-            yield from _choices(part)
+        for member in inner:
+            yield from _choices(member)
     elif annotation is bool:
         yield from ("true", "false")
     elif annotation is NoneType:

@@ -21,34 +21,44 @@ def shortest_walks(topology: Topology) -> RoutingGraph:
 
 
 def down_up_walks(topology: Topology) -> RoutingGraph:
-    """Return a graph of walks to lower switches, then to higher; some pairs have no route."""
-    count = topology.num_switches
-    switches, channels = np.arange(count), np.arange(topology.num_channels)
+    """Return a graph of walks to lower switches, then to higher; some pairs have no route.
+
+    Of S switches, vertex s is switch s before the first step up, and vertex S + s is switch s after
+    it, from where only channels up lead on.
+    """
+    num_switches = topology.num_switches
+    switches, channels = np.arange(num_switches), np.arange(topology.num_channels)
     source, target = topology.channel_source, topology.channel_target
-    down = target < source
+    up = target >= source
     return RoutingGraph.create(
         topology,
         vertex_switch=np.concatenate((switches, switches)),
-        accepting=np.ones(2 * count, dtype=np.bool_),
+        accepting=np.ones(2 * num_switches, dtype=np.bool_),
         begin=switches,
-        edge_source=np.concatenate((source, source[~down] + count)),
-        edge_target=np.concatenate((np.where(down, target, target + count), target[~down] + count)),
-        edge_channel=np.concatenate((channels, channels[~down])),
+        # Before the first step up all channels may follow, and after it only those up.
+        edge_source=np.concatenate((source, source[up] + num_switches)),
+        edge_target=np.concatenate(
+            (np.where(up, target + num_switches, target), target[up] + num_switches)
+        ),
+        edge_channel=np.concatenate((channels, channels[up])),
     )
 
 
 def even_walks(topology: Topology) -> RoutingGraph:
-    """Return a graph of routes with an even number of hops; half of its states do not accept."""
-    count = topology.num_switches
-    switches, channels = np.arange(count), np.arange(topology.num_channels)
+    """Return a graph of routes with an even number of hops; half of its states do not accept.
+
+    Of S switches, vertex s is switch s after an even number of hops, vertex S + s after an odd one.
+    """
+    num_switches = topology.num_switches
+    switches, channels = np.arange(num_switches), np.arange(topology.num_channels)
     source, target = topology.channel_source, topology.channel_target
     return RoutingGraph.create(
         topology,
         vertex_switch=np.concatenate((switches, switches)),
-        accepting=np.arange(2 * count) < count,
+        accepting=np.arange(2 * num_switches) < num_switches,
         begin=switches,
-        edge_source=np.concatenate((source, source + count)),
-        edge_target=np.concatenate((target + count, target)),
+        edge_source=np.concatenate((source, source + num_switches)),
+        edge_target=np.concatenate((target + num_switches, target)),
         edge_channel=np.concatenate((channels, channels)),
     )
 

@@ -36,14 +36,14 @@ def _job_on_network(network: Callable[[], Topology]) -> Callable[[], Job]:
     return lambda: job_on(network())
 
 
-def _two_a_terminal() -> Job:
+def _two_ranks_per_terminal() -> Job:
     """Return a job whose ranks share terminals, in an order different from the terminals'."""
     return Job.placed([5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0], NETWORKS["torus-3d"]())
 
 
 JOBS: Mapping[str, Callable[[], Job]] = {
     **{f"{ranks}-ranks": _job_of_size(ranks) for ranks in RANKS},
-    "two-a-terminal": _two_a_terminal,
+    "two-a-terminal": _two_ranks_per_terminal,
     **{
         name: _job_on_network((dict(NETWORKS) | dict(WITH_TERMINALS))[name])
         for name in JOB_NETWORKS

@@ -18,29 +18,32 @@ def table_on(topology: Topology) -> RouteTable:
     return first_paths(shortest_legal_routes(all_walks(topology)))
 
 
-def _single(network: str) -> RouteTable:
+def _single_path_table(network: str) -> RouteTable:
     return table_on(NETWORKS[network]())
 
 
-def _multipath(network: str) -> RouteTable:
+def _multipath_table(network: str) -> RouteTable:
     return shortest_legal_routes(all_walks(NETWORKS[network]()))
 
 
 def table_to_terminals(topology: Topology) -> RouteTable:
-    """Return a table with a route per terminal; terminals of a switch have different routes."""
-    several = shortest_legal_routes(all_walks(topology))
+    """Return a table with a route per terminal; terminals of a switch have different routes.
+
+    Terminal t takes path t modulo the number of shortest paths to its switch.
+    """
+    all_paths = shortest_legal_routes(all_walks(topology))
     targets = topology.terminal_switch.tolist()
-    lengths, hops = [], [np.empty(0, np.int32)]
+    lengths, hops = [], [np.empty(0, np.int32)]  # so that there is an array to concatenate
     for source in topology.endpoints.tolist():
         for terminal, target in enumerate(targets):
-            pair = several.pair(source, target)
-            begin, end = several.pair_start[pair : pair + 2].tolist()
+            pair = all_paths.pair(source, target)
+            begin, end = all_paths.pair_start[pair : pair + 2].tolist()
             if begin == end:
                 lengths.append(-1)
                 continue
             path = begin + terminal % (end - begin)
-            lengths.append(int(several.path_length[path]))
-            hops.append(several.hop_channel[several.path_start[path] :][: lengths[-1]])
+            lengths.append(int(all_paths.path_length[path]))
+            hops.append(all_paths.hop_channel[all_paths.path_start[path] :][: lengths[-1]])
     return RouteTable.from_lengths(topology, lengths, np.concatenate(hops), per_terminal=True)
 
 
@@ -50,19 +53,20 @@ def table_like(table: RouteTable, topology: Topology) -> RouteTable:
 
 
 def _bubble() -> RouteTable:
-    table = _single("torus")
+    table = _single_path_table("torus")
     return table.with_vcs(table.hop_vc, "bubble")
 
 
 def _two_channels() -> RouteTable:
-    table = _single("petersen")
+    table = _single_path_table("petersen")
     return table.with_vcs(np.arange(len(table.hop_vc)) % 2)
 
 
-def _once_more_round() -> RouteTable:
+def _extra_round_table() -> RouteTable:
     """Return routes on a one-way ring that pass their target once and cross channels twice."""
     topology = NETWORKS["one-way-ring"]()
     size = topology.num_switches
+    # channel i leads from switch i to i + 1; from i to j are (j - i) hops, and here a round more
     hops = [
         [(i + h) % size for h in range((j - i) % size + size)] if i != j else []
         for i in range(size)
@@ -72,12 +76,12 @@ def _once_more_round() -> RouteTable:
 
 
 TABLES: Mapping[str, Callable[[], RouteTable]] = {
-    **{name: partial(_single, name) for name in NETWORKS},
-    "petersen+multipath": partial(_multipath, "petersen"),
-    "torus+multipath": partial(_multipath, "torus"),
+    **{name: partial(_single_path_table, name) for name in NETWORKS},
+    "petersen+multipath": partial(_multipath_table, "petersen"),
+    "torus+multipath": partial(_multipath_table, "torus"),
     "torus+bubble": _bubble,
     "petersen+two-channels": _two_channels,
-    "one-way-ring+once-more-round": _once_more_round,
+    "one-way-ring+once-more-round": _extra_round_table,
     "torus-with-two+to-terminals": lambda: table_to_terminals(WITH_TERMINALS["torus-with-two"]()),
 }
 """Builders by name."""
