@@ -20,8 +20,9 @@ MAX_BYTES = 1_000_000
 """Largest file that is read."""
 
 MAX_PARTS = 100_000
-"""Most mappings, lists and scalars of a file, a part that is repeated by ``*name`` counting again.
-A file of ten lines can stand for billions, and no list of mistakes should be as long."""
+"""Largest number of mappings, lists and scalars of a file. A part that is repeated by ``*name``
+counts again, because it is checked again: ten lines of a file can stand for billions of parts, and
+as many mistakes."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -76,9 +77,14 @@ class Document:
         return f"{self.path}:{line}: " + (f"{key_path}: " if key_path else "")
 
     def _find(self, location: Sequence[int | str]) -> tuple[int, str]:
+        """Return the line, from 1 on, and the key path of a part, such as ``tables.sizes.rows[0]``.
+
+        Steps without such a part are skipped: a key that is missing, or the name of a union's
+        branch, which pydantic adds.
+        """
         node, line, key_path = self.root, self.root.start_mark.line, ""
         for step in location:
-            child = _step(node, step)
+            child = _child_at(node, step)
             if child is not None:
                 line, node = child
                 key_path += f"[{step}]" if isinstance(step, int) else f".{step}"
@@ -95,7 +101,7 @@ def load_document(path: Path) -> Document:
         deep, or a mapping has a duplicate key.
     """
     try:
-        cached = _parse(path, _text(path))
+        cached = _parse(path, _read_file(path))
         # A copy, because a caller that changed its data would change those of all later callers.
         return Document(path, copy.deepcopy(cached.data), cached.root)
     except RecursionError:
@@ -109,7 +115,8 @@ def _parse(path: Path, text: str) -> Document:
         # 1. The nodes, whose sizes are checked before values are made of them: a node that is
         #    repeated by its name is one, but its values are as many as its repetitions.
         loader = _Loader(text)
-        root = loader.get_single_node() or yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
+        file_start = yaml.Mark(name="", index=0, line=0, column=0, buffer="", pointer=0)
+        root = loader.get_single_node() or yaml.ScalarNode("", "", start_mark=file_start)
         _check_size(root, path)
         # PyYAML takes the last of several equal keys, and says nothing.
         duplicates = _duplicate_keys(root)
@@ -138,7 +145,7 @@ def _parse(path: Path, text: str) -> Document:
     return Document(path, data, root)
 
 
-def _text(path: Path) -> str:
+def _read_file(path: Path) -> str:
     """Return the text of a study file; raise ConfigError if it cannot be read."""
     try:
         return read_text(path, MAX_BYTES)
@@ -157,7 +164,8 @@ def _check_size(root: yaml.Node, path: Path) -> None:
     def size(node: yaml.Node) -> int:
         key = id(node)
         if key not in sizes:
-            # The size until it is known: a part that contains itself meets it, and is too large.
+            # Until its size is known, a part counts as MAX_PARTS. So one that contains itself,
+            # which YAML allows, ends the recursion and is too large.
             sizes[key] = MAX_PARTS
             sizes[key] = 1 + sum(map(size, _children(node)))
         return sizes[key]
@@ -168,13 +176,14 @@ def _check_size(root: yaml.Node, path: Path) -> None:
 
 
 def _children(node: yaml.Node) -> list[yaml.Node]:
+    """Return the keys and values of a mapping, or the items of a list."""
     if isinstance(node, yaml.MappingNode):
         return [part for pair in node.value for part in pair]
     return node.value if isinstance(node, yaml.SequenceNode) else []
 
 
-def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
-    """Return line, from 0 on, and node of a mapping's value or a list's item; None without it."""
+def _child_at(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
+    """Return line, from 0 on, and node of a mapping's value or a list's item; None if missing."""
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         child = node.value[step]
         return child.start_mark.line, child

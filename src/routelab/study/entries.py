@@ -23,22 +23,25 @@ from pydantic import (
 )
 
 
-def _one_value(value: Any) -> Any:
+def _require_scalar(value: Any) -> Any:
+    """Refuse a list, mapping or null, before pydantic tries each type of the union in turn."""
     if not isinstance(value, (bool, int, float, str)):
         raise ValueError(f"{value!r} must be a single number, word or truth value")
     return value
 
 
-def _value_or_list(value: Any) -> str:
+def _scalar_form(value: Any) -> str:
+    """Return the branch of `Scalars` that a value belongs to."""
     return "<list>" if isinstance(value, list) else "<scalar>"
 
 
-# Pydantic puts the name of a union's branch into the location of a mistake; angle brackets
-# distinguish it from a key of the document.
-Scalar: TypeAlias = Annotated[bool | int | float | str, BeforeValidator(_one_value)]
+# A union's discriminator returns the tag of the branch that a value is meant for, so that a mistake
+# is reported for that branch only. Pydantic puts the tag into the location of the mistake; angle
+# brackets distinguish it from a key of the document.
+Scalar: TypeAlias = Annotated[bool | int | float | str, BeforeValidator(_require_scalar)]
 Scalars: TypeAlias = Annotated[
     Annotated[list[Scalar], Tag("<list>")] | Annotated[Scalar, Tag("<scalar>")],
-    Discriminator(_value_or_list),
+    Discriminator(_scalar_form),
 ]
 
 
@@ -82,9 +85,9 @@ class Box(StudyPart):
 
     @model_validator(mode="after")
     def _require_any_size(self) -> Box:
-        least = self.sizes[0] ** self.dimensions
-        if self.max_nodes is not None and least > self.max_nodes:
-            raise ValueError(f"the least of these grids has {least} nodes; raise max_nodes")
+        fewest_nodes = self.sizes[0] ** self.dimensions
+        if self.max_nodes is not None and fewest_nodes > self.max_nodes:
+            raise ValueError(f"the least of these grids has {fewest_nodes} nodes; raise max_nodes")
         return self
 
     @cached_property
@@ -93,9 +96,10 @@ class Box(StudyPart):
 
         Return at most one more than `MAX_INSTANCES`: then there are too many.
         """
-        return tuple(islice(("x".join(map(str, grid)) for grid in self._all()), MAX_INSTANCES + 1))
+        texts = ("x".join(map(str, sizes)) for sizes in self._grids_from())
+        return tuple(islice(texts, MAX_INSTANCES + 1))
 
-    def _all(self, begin: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    def _grids_from(self, begin: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
         """Yield the sizes of all grids that start with `begin`."""
         num_open = self.dimensions - len(begin)
         if not num_open:
@@ -103,12 +107,12 @@ class Box(StudyPart):
             return
         low, high = self.sizes
         for size in range(low, high + 1):
-            # the remaining sizes can be the smallest one, so every beginning leads to a grid
-            if self.max_nodes is not None and (
-                prod(begin) * size * low ** (num_open - 1) > self.max_nodes
-            ):
+            # The smallest grid that begins like this has the size `low` in all other dimensions.
+            # If it is too large, so are those of the larger sizes that would follow here.
+            fewest_nodes = prod(begin) * size * low ** (num_open - 1)
+            if self.max_nodes is not None and fewest_nodes > self.max_nodes:
                 return
-            yield from self._all((*begin, size))
+            yield from self._grids_from((*begin, size))
 
 
 class Boxes(StudyPart):
@@ -117,14 +121,15 @@ class Boxes(StudyPart):
     boxes: Box = Field(description="Which sizes")
 
 
-_MARKS = ("sweep", "range", "boxes")
+_SWEEP_KEYS = ("sweep", "range", "boxes")
 
 
 def _value_form(value: Any) -> str | None:
+    """Return the branch of `Value` that a value belongs to; None if it has no valid form."""
     if isinstance(value, (dict, Sweep, Range, Boxes)):
         keys = value if isinstance(value, dict) else type(value).model_fields
-        return next((f"<{key}>" for key in _MARKS if key in keys), None)
-    return _value_or_list(value)
+        return next((f"<{key}>" for key in _SWEEP_KEYS if key in keys), None)
+    return _scalar_form(value)
 
 
 Value: TypeAlias = Annotated[
@@ -154,17 +159,18 @@ class Named(RootModel[dict[str, dict[str, Value]]]):
 
     @field_validator("root", mode="before")
     @classmethod
-    def _one_plugin(cls, value: Any) -> Any:
+    def _require_one_plugin(cls, value: Any) -> Any:
         if len(value) != 1:
             raise ValueError(
                 f"an entry names one plugin, this one names {len(value)}: write each as '- name: "
                 f"{{...}}'"
             )
+        # YAML reads "- name:" as a mapping of the name to nothing
         return {name: {} if values is None else values for name, values in value.items()}
 
     @model_validator(mode="after")
     def _limit_size(self) -> Named:
-        if (count := instances(self)) > MAX_INSTANCES:
+        if (count := count_instances(self)) > MAX_INSTANCES:
             raise ValueError(f"stands for {count} instances; the limit is {MAX_INSTANCES}")
         return self
 
@@ -224,6 +230,7 @@ class Use(StudyPart):
 
 
 def _entry_form(value: Any) -> str | None:
+    """Return the branch of `Entry` that a value belongs to; None if it has no valid form."""
     if isinstance(value, str):
         return "<name>"
     if isinstance(value, dict):
@@ -267,30 +274,35 @@ class Choice:
 
 
 def choices(entry: str | Named | Use) -> Iterator[Choice]:
-    """Iterate over the selected instances: the product of the marked values, in order."""
+    """Yield the instances that an entry selects, in order.
+
+    ``{hamming: {d: {sweep: [1, 2]}, q: {range: 2}}}`` selects four: all pairs of the two values.
+    """
     if isinstance(entry, str):
         yield Choice(entry)
     elif isinstance(entry, Use):
         yield Choice(entry.use, alias=entry.as_, on=entry.on)
     else:
         ((name, parameters),) = entry.root.items()
-        for point in product(*(_points(value) for value in parameters.values())):
-            yield Choice(name, dict(zip(parameters, point, strict=True)))
+        for values in product(*map(_list_values, parameters.values())):
+            yield Choice(name, dict(zip(parameters, values, strict=True)))
 
 
-def instances(entry: str | Named | Use) -> int:
+def count_instances(entry: str | Named | Use) -> int:
     """Return the number of instances that `entry` selects."""
     if not isinstance(entry, Named):
         return 1
     ((_, parameters),) = entry.root.items()
-    return prod(_count(value) for value in parameters.values())
+    return prod(_count_values(value) for value in parameters.values())
 
 
-def _count(value: Value) -> int:
-    return value.range if isinstance(value, Range) else len(_points(value))
+def _count_values(value: Value) -> int:
+    # a range may be too long to be listed
+    return value.range if isinstance(value, Range) else len(_list_values(value))
 
 
-def _points(value: Value) -> list[Any]:
+def _list_values(value: Value) -> list[Any]:
+    """Return the values that a parameter takes one after the other."""
     if isinstance(value, Sweep):
         return list(value.sweep)
     if isinstance(value, Range):

@@ -64,7 +64,7 @@ def statistic_columns(table: Table) -> dict[str, str]:
 def headline_mistakes(
     headline: Headline, tables: Mapping[str, Table], figures: Mapping[str, Figure]
 ) -> Iterator[tuple[str, str]]:
-    """Iterate over the keys of a headline that do not fit the study, each with the mistake."""
+    """Yield the keys of a headline that do not fit the study, each with the mistake."""
     # 1. Its figure and its table exist.
     if headline.figure is not None and headline.figure not in figures:
         fix = suggestion(headline.figure, figures)
@@ -76,7 +76,7 @@ def headline_mistakes(
         yield "table", f"the study has no table {name!r}{suggestion(name, tables)}"
         return
 
-    # 2. The table has the value, and all keys that select some.
+    # 2. The table has the column `value`, and `where` names columns that identify its rows.
     table = tables[name]
     pivot_by, pivoted = ([table.pivot.by], table.pivot.values) if table.pivot else ([], [])
     columns = [*table.values, *statistic_columns(table), *pivoted]
@@ -90,7 +90,7 @@ def headline_mistakes(
             fix = suggestion(column, keys)
             yield "where", f"{column!r} does not identify rows of table {name!r}{fix}"
 
-    # 3. There is a value, a baseline and a routing to compare, or none of them.
+    # 3. A value needs a baseline and a routing to compare; the keys of a comparison need a value.
     if headline.value is None:
         for key in ("compare", "baseline", "name", "better", "where"):
             if key in headline.model_fields_set:
@@ -102,21 +102,25 @@ def headline_mistakes(
 
 
 def _comparison_mistakes(headline: Headline, table: Table, name: str) -> Iterator[tuple[str, str]]:
-    """Find a value or baseline that does not fit the routings that a table compares with."""
+    """Find a value or baseline that does not fit the key `relative` of its table."""
     relative, baseline = table.relative, headline.baseline
     if relative is None or headline.value is None:
         return
     source = statistic_columns(table).get(headline.value, headline.value)
     ratio = f"{relative.column}_ratio"
+    # 1. The value is no comparison by itself, so the baseline must have rows of its own. `relative`
+    #    keeps them only with `median`.
     if source not in ("improvement_percent", f"{relative.column}_gain", ratio):
         if baseline in (None, *relative.routings) and not relative.median:
             problem = (
                 f"table {name!r} has no rows of the routing to compare with, as 'relative' is set"
             )
             yield "value", f"{problem}; compare {ratio!r}, or in another table"
+    # 2. The value compares with a routing of `relative`: the baseline must be that one,
     elif baseline is not None and baseline not in relative.routings:
         fix = suggestion(baseline, relative.routings)
         yield "baseline", f"{headline.value!r} does not compare with {baseline!r}{fix}"
+    #    and there must be rows for each of them.
     elif len(relative.routings) > 1 and "relative_to" not in table.rows:
         problem = f"the rows of table {name!r} mix several routings to compare with"
         yield "value", f"{problem}; add 'relative_to' to 'rows'"

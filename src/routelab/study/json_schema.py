@@ -43,7 +43,7 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     named_schema = definitions.pop("Named")
     definitions["Value"] = named_schema["additionalProperties"]["additionalProperties"]
     for part, kind in ENTRIES.items():
-        entries = _sound_entries(catalogue, kind, distribution)
+        entries = _usable_entries(catalogue, kind, distribution)
         definitions[kind] = _entry_schema(named_schema, entries, catalogue)
         schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
     # 3. Settings of engines and measurements. The model has them as plain mappings, because their
@@ -63,12 +63,12 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     # 4. Names of metrics, in that form of `metrics` which is a list.
     (names,) = (part for part in schema["properties"]["metrics"]["anyOf"] if "items" in part)
     names["items"]["examples"] = [
-        entry.key for entry in _sound_entries(catalogue, "metric", distribution)
+        entry.key for entry in _usable_entries(catalogue, "metric", distribution)
     ]
     return {"$schema": DRAFT, "title": "A study of routelab", **schema}
 
 
-def _sound_entries(
+def _usable_entries(
     catalogue: Catalogue, kind: str, distribution: str | None
 ) -> list[CatalogueEntry]:
     return [
@@ -109,18 +109,21 @@ def _parameters_schema(description: str, rows: Sequence[ParameterRow]) -> dict[s
     }
     if rows:
         schema["properties"] = {
-            row.name: {"description": _row_text(row), "allOf": [value]} for row in rows
+            row.name: {"description": _parameter_text(row), "allOf": [value]} for row in rows
         }
     return schema
 
 
-def _row_text(row: ParameterRow) -> str:
+def _parameter_text(row: ParameterRow) -> str:
     default = "required" if row.default is None else f"default: {row.default}"
     return f"{row.description} ({row.type}; {default})"
 
 
 def drop_titles(part: Any) -> Any:
-    """Return a schema without the titles that pydantic makes from names."""
+    """Return a schema without the titles that pydantic makes from names.
+
+    A title is text; a property that is itself called ``title`` has a schema, and stays.
+    """
     if isinstance(part, list):
         return [drop_titles(item) for item in part]
     if not isinstance(part, dict):

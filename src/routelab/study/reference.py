@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from routelab.study.document import load_document
 from routelab.study.entries import StudyPart
 from routelab.study.errors import ConfigError, suggestion
-from routelab.study.validation import describe
+from routelab.study.validation import describe_mistakes
 from routelab.toolkit.csv_cells import unescape_cell
 from routelab.toolkit.input_files import read_text
 
@@ -55,7 +55,7 @@ class Reference:
 
     def rows(self, table: str) -> list[dict[str, str]]:
         """Return the rows of a table, with cells as printed."""
-        # a row may be longer or shorter than the header
+        # DictReader gives None for cells that a row lacks, and one list for all that are too many.
         return [
             {
                 name: unescape_cell(cell) if isinstance(cell, str) else cell
@@ -90,7 +90,7 @@ def load_reference(folder: Path) -> Reference:
     try:
         source = Source.model_validate(document.data)
     except ValidationError as error:
-        raise ConfigError(describe(error, document, Source)) from None
+        raise ConfigError(describe_mistakes(error, document, Source)) from None
     mistakes = []
     if source.key != folder.name:
         mistakes.append(f"{document.place(['key'])}the folder is named {folder.name!r}")

@@ -23,7 +23,7 @@ from routelab.api.engine import DEFAULT_ENGINES, Work
 from routelab.registry.engines import KEY, engine_class
 from routelab.registry.instances import name_of
 from routelab.study.errors import ConfigError
-from routelab.study.validation import describe
+from routelab.study.validation import describe_mistakes
 
 if TYPE_CHECKING:
     from routelab.api import Parameters
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Settings = TypeVar("Settings", bound=Parameters)
 
-Made = TypeVar("Made")
+PointSettings = TypeVar("PointSettings")
 
 MAX_POINTS = 1000
 """Largest number of settings of all sweeps; more are probably a mistake."""
@@ -66,11 +66,11 @@ def read_study_settings(
         One line each, with its location; then there are no settings.
     """
 
-    def make(point: dict[str, Any]) -> tuple[str, Settings]:
+    def make_settings(point: dict[str, Any]) -> tuple[str, Settings]:
         settings = _validate(document, within, model, point)
         return settings.model_dump_json(), settings
 
-    return _read(document, within, make, by_name)
+    return _read(document, within, make_settings, by_name)
 
 
 def read_engines(
@@ -87,7 +87,7 @@ def read_engines(
         What the engines must run.
     """
 
-    def make(point: dict[str, Any]) -> tuple[str, EnginePlugin]:
+    def make_settings(point: dict[str, Any]) -> tuple[str, EnginePlugin]:
         """Return the canonical name and the engine of one point of the settings."""
         values = {key: value for key, value in point.items() if key != KEY}
         name = point.get(KEY, DEFAULT_ENGINES[work])
@@ -101,7 +101,7 @@ def read_engines(
         except InputError as error:
             raise ConfigError([f"{document.place((within,))}{error}"]) from None
 
-    return _read(document, within, make, by_name)
+    return _read(document, within, make_settings, by_name)
 
 
 def _validate(
@@ -110,30 +110,34 @@ def _validate(
     try:
         return model.model_validate(point)
     except ValidationError as error:
-        raise ConfigError(list(describe(error, document, model, (within,)))) from None
+        raise ConfigError(list(describe_mistakes(error, document, model, (within,)))) from None
 
 
 def _read(
     document: Document,
     within: str,
-    make: Callable[[dict[str, Any]], tuple[str, Made]],
+    make_settings: Callable[[dict[str, Any]], tuple[str, PointSettings]],
     by_name: bool,
-) -> tuple[dict[str, tuple[Made, ...]], list[str]]:
-    """Read settings; `make` returns the settings of a point and a key for equal settings."""
-    # 1. Which values are swept, and which have one value for each name.
+) -> tuple[dict[str, tuple[PointSettings, ...]], list[str]]:
+    """Read the settings of a key of a study, and collect its mistakes; see `read_study_settings`.
+
+    `make_settings` makes the settings of a point. It also returns a text that is the same for equal
+    settings.
+    """
+    # 1. The values of each key: `swept` for all names, or `values_by_name`.
     content = document.data.get(within, {})
     if not isinstance(content, Mapping):
         return {DEFAULT: ()}, []  # the study's model reports it
     mistakes = []
     swept: dict[str, list[Any]] = {}
-    settings_by: dict[str, Mapping[str, Any]] = {}
+    values_by_name: dict[str, Mapping[str, Any]] = {}
     for key, value in content.items():
         if not isinstance(value, Mapping):
             swept[key] = [value]
         elif set(value) == {"sweep"} and isinstance(value["sweep"], list) and value["sweep"]:
             swept[key] = value["sweep"]
-        elif by_name and set(value) == {"by"} and _names(value["by"]):
-            settings_by[key] = value["by"]
+        elif by_name and set(value) == {"by"} and _has_named_values(value["by"]):
+            values_by_name[key] = value["by"]
         else:
             by_form = " or {by: {name: value}}" if by_name else ""
             place = document.place((within, key))
@@ -142,18 +146,18 @@ def _read(
             )
     # 2. For all names without their own values, and for each name that has some: the product of all
     #    sweeps. Values for a name replace those for all.
-    settings: dict[str, tuple[Made, ...]] = {}
-    for name in dict.fromkeys((DEFAULT, *(name for by in settings_by.values() for name in by))):
-        named_values = {key: [by[name]] for key, by in settings_by.items() if name in by}
-        points = list(_points(swept | named_values))
+    settings: dict[str, tuple[PointSettings, ...]] = {}
+    for name in dict.fromkeys((DEFAULT, *(name for by in values_by_name.values() for name in by))):
+        values_of_name = {key: [by[name]] for key, by in values_by_name.items() if name in by}
+        points = list(_list_points(swept | values_of_name))
         if len(points) > MAX_POINTS:
             place = document.place((within,))
             return {DEFAULT: ()}, [f"{place}stands for more than {MAX_POINTS} settings; sweep less"]
         # Points with equal settings count once: one may write a default that another leaves out.
-        settings_by_key: dict[str, Made] = {}
+        settings_by_key: dict[str, PointSettings] = {}
         for point in points:
             try:
-                key, point_settings = make(point)
+                key, point_settings = make_settings(point)
             except ConfigError as error:
                 mistakes += error.mistakes
             else:
@@ -164,12 +168,13 @@ def _read(
     return ({DEFAULT: ()} if mistakes else settings), mistakes
 
 
-def _names(by: Any) -> bool:
+def _has_named_values(by: Any) -> bool:
+    """Whether the value of ``by`` is a mapping with at least one name."""
     return isinstance(by, Mapping) and bool(by) and all(isinstance(name, str) for name in by)
 
 
-def _points(swept: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """Iterate over all combinations, at most one more than allowed."""
+def _list_points(swept: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the points: all combinations of the values of each key, at most `MAX_POINTS` + 1."""
     for values in islice(product(*swept.values()), MAX_POINTS + 1):
         yield dict(zip(swept, values, strict=True))
 
@@ -195,7 +200,8 @@ def engines_schema(
 ) -> dict[str, Any]:
     """Return the JSON schema of a mapping that names one of several engines.
 
-    It has the settings of all engines. If several have the same name, the first engine counts.
+    It allows the settings of all engines. If several engines have a setting of the same name, the
+    first one's schema counts.
 
     Parameters
     ----------
@@ -217,13 +223,14 @@ def engines_schema(
     properties = {KEY: _sweep_schema(name_schema, by_name)}
     for engine in engines:
         engine_schema = settings_schema(engine.Parameters, by_name=by_name)
+        # later entries of a mapping replace earlier ones: those of the first engines stay
         schema = {
             **engine_schema,
             **schema,
             "$defs": {**engine_schema.get("$defs", {}), **schema.get("$defs", {})},
         }
         properties |= {
-            k: part for k, part in engine_schema["properties"].items() if k not in properties
+            key: part for key, part in engine_schema["properties"].items() if key not in properties
         }
     schema["properties"] = properties
     if not schema.get("$defs"):
@@ -232,7 +239,10 @@ def engines_schema(
 
 
 def _sweep_schema(part: dict[str, Any], by_name: bool) -> dict[str, Any]:
-    """Return the schema of a value or of a sweep of such values."""
+    """Return the schema of a value, of a sweep of such values, or of one value for each name.
+
+    The last form needs `by_name`.
+    """
     if part.get("type") == "array":
         return part
     part = dict(part)

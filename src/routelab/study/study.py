@@ -26,12 +26,12 @@ from routelab.api.engine import Work
 from routelab.registry.engines import KEY
 from routelab.study.bench_settings import NO_CHANGE, BenchSettings
 from routelab.study.document import Document, load_document
-from routelab.study.entries import Entry, StudyPart, instances
+from routelab.study.entries import Entry, StudyPart, count_instances
 from routelab.study.errors import ConfigError, suggestion
 from routelab.study.headline import Headline, headline_mistakes
 from routelab.study.reference import Reference, load_reference
 from routelab.study.simulation import DEFAULT, read_engines, read_study_settings
-from routelab.study.validation import describe
+from routelab.study.validation import describe_mistakes
 from routelab.study.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table
 from routelab.toolkit.input_files import is_folder
 
@@ -207,20 +207,26 @@ class Study(StudyPart):
 
     @model_validator(mode="after")
     def _limit_runs(self) -> Study:
-        runs = sum(map(instances, self.topologies)) * sum(map(instances, self.routings))
+        runs = sum(map(count_instances, self.topologies)) * sum(map(count_instances, self.routings))
         on_each = (*self.traffic, *self.workloads, *self.benchmarks)
-        runs *= max(1, sum(map(instances, on_each)))
+        # without traffic, workloads and benchmarks, each routing still runs once on a network
+        runs *= max(1, sum(map(count_instances, on_each)))
         if runs > MAX_RUNS:
             raise ValueError(f"stands for {runs} runs; the limit is {MAX_RUNS}")
         return self
 
     @model_validator(mode="after")
     def _require_inputs_of_views(self) -> Study:
-        """Refuse settings and views without anything to simulate or to measure."""
+        """Refuse settings and views without anything to simulate or to measure.
+
+        The report of a study with ``tables: {t: {of: flows}}`` needs `workloads`, for example.
+        """
         views: list[tuple[str, Table | Figure]] = [
             *((f"tables.{name}", table) for name, table in self.tables.items()),
             *((f"figures.{name}", figure) for name, figure in self.figures.items()),
         ]
+        # key with the entries, key with their settings, what the entries are, values of `of` that
+        # need them, and what is done with them
         for key, settings, content, kinds, verb in (
             ("traffic", "simulation", "the patterns to simulate", SIMULATED, "simulate"),
             ("workloads", "flow", "the programs to run", FLOWS, "simulate"),
@@ -231,9 +237,9 @@ class Study(StudyPart):
                 raise ValueError(f"a survey does not {verb}: leave out '{key}', or 'survey'")
             if getattr(self, settings) and not has_entries:
                 raise ValueError(f"'{settings}' needs '{key}': {content}")
-            places = [place for place, view in views if view.of in kinds and not has_entries]
-            if places:
-                raise ValueError(f"{', '.join(places)}: nothing is {verb}d; add '{key}'")
+            empty_views = [name for name, view in views if view.of in kinds and not has_entries]
+            if empty_views:
+                raise ValueError(f"{', '.join(empty_views)}: nothing is {verb}d; add '{key}'")
         return self
 
     _document: Document = PrivateAttr()
@@ -333,28 +339,32 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
         raise ConfigError(
             [f"{document.place(())}a study must be a mapping with title, topologies, ..."]
         )
+    # 1. The settings of engines and measurements, which the model has as plain mappings.
     engines, problems = _engines(document)
-    measured, bench_problems = read_study_settings(document, "bench", BenchSettings)
-    problems += bench_problems + _useless_sweeps(document, measured[DEFAULT])
+    bench_settings_by_name, bench_problems = read_study_settings(document, "bench", BenchSettings)
+    problems += bench_problems + _useless_sweep_mistakes(document, bench_settings_by_name[DEFAULT])
+    # 2. The study, without its wrong parts.
     mistakes: list[str] = []
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
-        mistakes = describe(error, document, Study)
-        readable = _readable_part(document.data, error)
+        mistakes = describe_mistakes(error, document, Study)
+        readable = _readable_study(document.data, error)
         if readable is None:
             return None, [*mistakes, *problems]
         study = readable
     study._document = document
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
-    study._bench_settings = measured[DEFAULT] if study.benchmarks else ()
+    study._bench_settings = bench_settings_by_name[DEFAULT] if study.benchmarks else ()
     if cluster and study.benchmarks:
         study._cluster = cluster
-        on_it = (bench.model_copy(update={"cluster": cluster}) for bench in study._bench_settings)
-        study._bench_settings = tuple(dict.fromkeys(on_it))
-    mistakes += [*_name_mistakes(study), *problems]
-    # The headline names the first table if it names none, and may name one that was left out.
+        # Settings that differed in their cluster only become equal; each is measured once.
+        updated = (bench.model_copy(update={"cluster": cluster}) for bench in study._bench_settings)
+        study._bench_settings = tuple(dict.fromkeys(updated))
+    mistakes += [*_file_name_mistakes(study), *problems]
+    # 3. Names that must fit each other: of the headline, and of columns of the cited reference.
+    #    The headline names the first table if it names none, and may name one that was left out.
     views = [part for key in VIEWS if isinstance(part := document.data.get(key), dict)]
     left_out = {*chain(*views)} - study.tables.keys() - study.figures.keys()
     if not left_out or (study.headline.table and study.headline.table not in left_out):
@@ -369,32 +379,44 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
     return study, mistakes
 
 
-def _readable_part(data: Mapping[str, Any], error: ValidationError) -> Study | None:
+def _readable_study(data: Mapping[str, Any], error: ValidationError) -> Study | None:
     """Return a study without its wrong parts; None if it cannot be read without them either.
 
-    Leave out single wrong keys and values; where what remains is still wrong, leave out the whole
-    view or settings. Entries of lists become `UNREADABLE`, so that the others keep their place.
+    The first round leaves out single wrong keys and values. If what remains is still wrong, the
+    second round leaves out the whole view or settings. Entries of lists become `UNREADABLE`, so
+    that the others keep their position.
     """
     rest: dict[int | str, Any] = {key: copy.deepcopy(part) for key, part in data.items()}
     for coarse in (False, True):
         details = error.errors(include_url=False)
-        # names of a union's branches are no places
-        places = [[s for s in detail["loc"] if not str(s).startswith("<")] for detail in details]
-        # deeper places first, and later items of a list before earlier ones
-        places.sort(key=lambda place: [f"{s:9}" if isinstance(s, int) else s for s in place])
-        for location in reversed(places):
+        # a location has steps that are no keys of the document: tags of a union's branches
+        locations = [
+            [step for step in detail["loc"] if not str(step).startswith("<")] for detail in details
+        ]
+        # numbers are padded, so that as text 10 comes after 9
+        locations.sort(
+            key=lambda location: [
+                f"{step:9}" if isinstance(step, int) else step for step in location
+            ]
+        )
+        # Deeper locations come first, and later items of a list before earlier ones, whose removal
+        # would move them.
+        for location in reversed(locations):
+            # a mistake that only the whole study shows, such as too many runs, has no location
             key, *below = location or [""]
             if key in ENTRIES and below and isinstance(rest.get(key), list):
                 rest[key][below[0]] = UNREADABLE
             elif key == "title":
                 rest["title"] = ""
             elif coarse and key in VIEWS and below:
-                _remove(rest, location[:2])
+                _remove_part(rest, location[:2])
+            elif coarse and key == "bound":
+                # columns of views may need it, and would be reported as mistakes without it
+                rest["bound"] = True
             elif coarse:
-                rest |= {"bound": True} if key == "bound" else {}
-                rest.pop("" if key == "bound" else key, None)
+                rest.pop(key, None)
             else:
-                _remove(rest, location)
+                _remove_part(rest, location)
         try:
             return Study.model_validate(rest)
         except ValidationError as remaining:
@@ -402,12 +424,13 @@ def _readable_part(data: Mapping[str, Any], error: ValidationError) -> Study | N
     return None
 
 
-def _remove(part: Any, location: Sequence[int | str]) -> None:
+def _remove_part(part: Any, location: Sequence[int | str]) -> None:
     """Remove what is at a location of nested mappings and lists, if anything is."""
     *outer, last = location or [""]
     for step in outer:
-        is_there = step in part if isinstance(part, dict) else isinstance(part, list)
-        if not is_there or (isinstance(part, list) and not isinstance(step, int)):
+        is_key = isinstance(part, dict) and step in part
+        is_index = isinstance(part, list) and isinstance(step, int)
+        if not is_key and not is_index:
             return
         part = part[step]
     if isinstance(part, dict):
@@ -425,21 +448,24 @@ def _engines(
     """
     engines: dict[str, Mapping[str, tuple[EnginePlugin, ...]]] = {}
     mistakes: list[str] = []
-    lists = {kind: key for key, kind in ENTRIES.items()}
+    entries_key = {kind: key for key, kind in ENTRIES.items()}
     for key, work in ENGINES.items():
         engines[key] = {DEFAULT: ()}
-        if key in document.data or document.data.get(lists[work]):
+        if key in document.data or document.data.get(entries_key[work]):
             engines[key], problems = read_engines(document, key, work, by_name=key in BY_NAME)
             mistakes += problems
             if problems:
-                engines[key] = _right_engines(document, key, work)
+                engines[key] = _valid_engines(document, key, work)
     return engines, mistakes
 
 
-def _right_engines(
+def _valid_engines(
     document: Document, key: str, work: Work
 ) -> Mapping[str, tuple[EnginePlugin, ...]]:
-    """Return the engines with the settings that are right by themselves: columns depend on them."""
+    """Return the engines with those settings that are valid by themselves.
+
+    The columns of views depend on engines, so views can be checked despite mistakes of others.
+    """
 
     def read(
         content: Mapping[str, Any],
@@ -448,15 +474,26 @@ def _right_engines(
         return read_engines(part, key, work, by_name=key in BY_NAME)
 
     content = document.data[key]
-    engine = {KEY: content[KEY]} if KEY in content and not read({KEY: content[KEY]})[1] else {}
-    right = {name: value for name, value in content.items() if not read({**engine, name: value})[1]}
-    return read(right)[0]
+    # 1. The name of the engine, on which the validity of all others depends.
+    engine = {}
+    if KEY in content:
+        _, mistakes = read({KEY: content[KEY]})
+        engine = {} if mistakes else {KEY: content[KEY]}
+    # 2. Each setting alone.
+    valid = {}
+    for name, value in content.items():
+        _, mistakes = read({**engine, name: value})
+        if not mistakes:
+            valid[name] = value
+    engines, _ = read(valid)
+    return engines
 
 
-def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
+def _useless_sweep_mistakes(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
     """Report sweeps of settings that do not affect measurements: they would share a folder."""
     if len({bench.canonical() for bench in settings}) == len(settings):
         return []
+    # canonical() leaves out the settings of NO_CHANGE, so some of them differ
     names = [name for name in NO_CHANGE if len({getattr(bench, name) for bench in settings}) > 1]
     place = document.place(("bench",))
     return [
@@ -464,7 +501,8 @@ def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> li
     ]
 
 
-def _name_mistakes(study: Study) -> Iterator[str]:
+def _file_name_mistakes(study: Study) -> Iterator[str]:
+    """Yield mistakes of the file's name, which is also that of its folder in ``results``."""
     if study.name in OTHER_FOLDERS:
         yield f"{study.path}: the folder results/{study.name} has another use; rename the study"
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", study.name):
@@ -475,18 +513,18 @@ def _load_citation(study: Study) -> Reference | None:
     """Return the reference that a study cites, from the nearest folder; None if it cites none."""
     if study.cites is None:
         return None
-    homes = [
+    parents = [
         Path(os.path.normpath(study.path.parent / up)) / "references" for up in (".", "..", "../..")
     ]
-    for home in homes:
-        if is_folder(home / study.cites):
-            return load_reference(home / study.cites)
+    for parent in parents:
+        if is_folder(parent / study.cites):
+            return load_reference(parent / study.cites)
     references = sorted(
-        folder.name for home in homes if is_folder(home) for folder in home.iterdir()
+        folder.name for parent in parents if is_folder(parent) for folder in parent.iterdir()
     )
-    places = f"{', '.join(map(str, homes[:-1]))} or {homes[-1]}"
+    parents_text = f"{', '.join(map(str, parents[:-1]))} or {parents[-1]}"
     fix = suggestion(study.cites, references)
-    raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {places}{fix}"])
+    raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {parents_text}{fix}"])
 
 
 def _reference_mistakes(study: Study) -> Iterator[str]:

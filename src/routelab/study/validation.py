@@ -21,7 +21,7 @@ REMOVED = {
 """Keys of earlier studies, and what became of them."""
 
 
-def describe(
+def describe_mistakes(
     error: ValidationError,
     document: Document,
     model: type[BaseModel],
@@ -41,13 +41,16 @@ def describe(
     schema = model.model_json_schema()
     details = error.errors(include_url=False)
     details.sort(key=lambda detail: document.line((*within, *detail["loc"])))
-    return [_line(detail, document, schema, within) for detail in details]
+    return [_mistake_line(detail, document, schema, within) for detail in details]
 
 
-def _line(
+def _mistake_line(
     detail: Mapping[str, Any], document: Document, schema: Schema, within: Sequence[int | str]
 ) -> str:
-    """Return one line about a mistake that pydantic found; `within`: place of the checked part."""
+    """Return one line about a mistake that pydantic found: location, problem, and fix if known.
+
+    `detail` is one of ``ValidationError.errors()``; its location is relative to `within`.
+    """
     location, kind = detail["loc"], detail["type"]
     place = document.place((*within, *location))
     if kind == "missing":
@@ -56,7 +59,7 @@ def _line(
         key = str(location[-1])
         if key in REMOVED:
             return f"{place}{REMOVED[key]}"
-        return f"{place}unknown key{suggestion(key, _keys(schema, location[:-1]))}"
+        return f"{place}unknown key{suggestion(key, _possible_keys(schema, location[:-1]))}"
     if kind == "value_error":
         return f"{place}{detail['ctx']['error']}"
     if kind == "string_pattern_mismatch":
@@ -74,38 +77,45 @@ def _line(
 
 
 def _short(value: object) -> str:
+    """Return a value as Python writes it, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _keys(schema: Schema, location: Sequence[int | str]) -> Iterator[str]:
-    """Iterate over the keys that the mapping at `location` may have."""
+def _possible_keys(schema: Schema, location: Sequence[int | str]) -> Iterator[str]:
+    """Yield the keys that the mapping at `location` may have."""
+    # Several schemas may describe the same part of the document, such as the branches of a union.
     parts = [schema]
     for step in location:
         if str(step).startswith("<"):  # a branch of a union
             continue
-        schemas = [part for option in parts for part in _options(option, schema)]
+        schemas = [option for part in parts for option in _alternatives(part, schema)]
         if isinstance(step, int):
-            below = [part["items"] for part in schemas if "items" in part]
+            parts = [option["items"] for option in schemas if "items" in option]
         else:
-            below = [
-                part["properties"][step] for part in schemas if step in part.get("properties", {})
+            parts = [
+                option["properties"][step]
+                for option in schemas
+                if step in option.get("properties", {})
             ]
-            below += [part["additionalProperties"] for part in schemas if _open(part)]
-        parts = below
-    for option in parts:
-        for part in _options(option, schema):
-            yield from part.get("properties", {})
+            parts += [
+                option["additionalProperties"] for option in schemas if _allows_other_keys(option)
+            ]
+    for part in parts:
+        for option in _alternatives(part, schema):
+            yield from option.get("properties", {})
 
 
-def _open(part: Schema) -> bool:
+def _allows_other_keys(part: Schema) -> bool:
+    """Whether a mapping may have any keys, all with values of one schema."""
     return isinstance(part.get("additionalProperties"), dict)
 
 
-def _options(part: Schema, schema: Schema) -> Iterator[Schema]:
+def _alternatives(part: Schema, schema: Schema) -> Iterator[Schema]:
+    """Yield a part of a schema and all that it refers to or combines."""
     if "$ref" in part:
-        yield from _options(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
+        yield from _alternatives(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
     for name in ("anyOf", "oneOf", "allOf"):
         for option in part.get(name, ()):
-            yield from _options(option, schema)
+            yield from _alternatives(option, schema)
     yield part

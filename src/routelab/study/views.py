@@ -34,6 +34,7 @@ class Between(StudyPart):
 
 
 def _filter_form(value: Any) -> str:
+    """Return the branch of the union in `Filter` that a value belongs to."""
     if isinstance(value, (dict, Between)):
         return "<between>"
     return "<list>" if isinstance(value, list) else "<scalar>"
@@ -118,15 +119,15 @@ class Pivot(StudyPart):
         return self.value if isinstance(self.value, list) else [self.value]
 
 
-_SEEN = ("channels", "terminals", "latencies")
-"""Detailed rows of a simulation at one load."""
-SIMULATED = ("simulations", "loads", *_SEEN)
+_LOAD_DETAILS = ("channels", "terminals", "latencies")
+"""Values of `of` with many rows for each load of a simulation."""
+SIMULATED = ("simulations", "loads", *_LOAD_DETAILS)
 """Values of `of` that only a study with traffic has."""
 FLOWS = ("flows", "flow-channels", "flow-ranks", "flow-pairs")
 """Values of `of` that only a study with workloads has."""
 BENCHMARKS = ("benchmarks",)
 """Values of `of` that only a study with benchmarks has."""
-DETAILS = (*_SEEN, *FLOWS[1:])
+DETAILS = (*_LOAD_DETAILS, *FLOWS[1:])
 """Values of `of` with many rows per simulation of packets or flows."""
 
 
@@ -183,44 +184,44 @@ class Table(StudyPart):
             raise ValueError("pivot cannot be combined with count")
         if self.pivot and self.pivot.by in self.rows:
             raise ValueError(f"pivot.by is {self.pivot.by}, which is also in rows")
-        if self.pivot and len({*self.values, *self.pivot.values}) < len(
-            [*self.values, *self.pivot.values]
-        ):
+        columns = [*self.values, *self.pivot.values] if self.pivot else []
+        if len(set(columns)) < len(columns):
             raise ValueError("pivot.value names a column twice, or one that is in values")
         if self.statistics and (self.count or "mean" in self.over.values()):
             raise ValueError("statistics cannot be combined with count or with means in over")
         if self.count and self.beside:
             raise ValueError("count cannot be combined with beside")
-        keys = {*self.rows, self.pivot.by} if self.pivot else set(self.rows)
-        if self.beside and (foreign := set(self.beside.on) - keys):
-            raise ValueError(f"beside.on names {', '.join(sorted(foreign))}, which is not in rows")
+        row_columns = {*self.rows, self.pivot.by} if self.pivot else set(self.rows)
+        if self.beside and (other_columns := set(self.beside.on) - row_columns):
+            names = ", ".join(sorted(other_columns))
+            raise ValueError(f"beside.on names {names}, which is not in rows")
         return self
 
 
-_AXES = {"log", "mark"}
+_AXIS_KEYS = {"log", "mark"}
 _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "ecdf": ({"x"}, {"hue", "col", "log"}),
     "histogram": ({"x"}, {"hue", "col", "lines"}),
-    "line": ({"x", "y"}, {"hue", "col", *_AXES}),
-    "curve": ({"x", "y"}, {"hue", "col", *_AXES}),
-    "ranked": ({"y"}, {"hue", "col", *_AXES}),
-    "scatter": ({"x", "y"}, {"hue", "col", "front", *_AXES}),
+    "line": ({"x", "y"}, {"hue", "col", *_AXIS_KEYS}),
+    "curve": ({"x", "y"}, {"hue", "col", *_AXIS_KEYS}),
+    "ranked": ({"y"}, {"hue", "col", *_AXIS_KEYS}),
+    "scatter": ({"x", "y"}, {"hue", "col", "front", *_AXIS_KEYS}),
     "bar": ({"x", "y"}, {"hue", "col", "mark", "statistic"}),
-    "box": ({"x", "y"}, {"hue", "col", *_AXES}),
+    "box": ({"x", "y"}, {"hue", "col", *_AXIS_KEYS}),
     "improvement": ({"x", "y"}, {"hue", "col", "mark", "beside", "names"}),
     "bound": ({"x", "y", "bound"}, {"hue", "col", "mark", "beside", "names"}),
     "heat": ({"x", "y", "colour"}, {"col"}),
     "network": ({"colour"}, {"turns"}),
 }
-"""Keys that each kind of figure needs, and those that it may have."""
+"""For each kind of figure: the keys that it needs, and others that it may have."""
 _KEYS_OF_PAIRS: tuple[set[str], set[str]] = ({"colour"}, {"col"})
-"""Those of a heat map of pairs of terminals, whose axes are sender and receiver."""
-_ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
+"""The same for a heat map of pairs of terminals, whose axes are sender and receiver."""
+_KEYS_OF_ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
 _WITH_CHANNELS = ("routes", "channels", "flow-channels")
 """Values of `of` with locations on a network."""
 PAIRS = "flow-pairs"
 """Value of `of` with pairs of terminals."""
-_OF_DETAILS = {"ecdf", "histogram", "ranked", "box", "heat", "network"}
+_KINDS_WITH_DETAILS = {"ecdf", "histogram", "ranked", "box", "heat", "network"}
 """Kinds of figure that show channels, terminals or packets; the others show runs."""
 
 
@@ -306,23 +307,24 @@ class Figure(StudyPart):
     @model_validator(mode="after")
     def _check_keys_of_kind(self) -> Figure:
         """Refuse keys that the kind of figure lacks or does not use."""
-        is_traffic = self.kind == "heat" and self.of == PAIRS
-        needed, allowed = _KEYS_OF_PAIRS if is_traffic else _FIGURE_KEYS[self.kind]
-        kind = f"{self.kind} of {PAIRS}" if is_traffic else self.kind
+        is_of_pairs = self.kind == "heat" and self.of == PAIRS
+        needed, allowed = _KEYS_OF_PAIRS if is_of_pairs else _FIGURE_KEYS[self.kind]
+        kind = f"{self.kind} of {PAIRS}" if is_of_pairs else self.kind
+        # a key that has its default, one of these four, counts as not set
         set_keys = {
             key
-            for key in type(self).model_fields.keys() - _ANY_KIND
+            for key in type(self).model_fields.keys() - _KEYS_OF_ANY_KIND
             if getattr(self, key) not in (None, [], {}, False)
         }
-        if absent := needed - set_keys:
-            raise ValueError(f"a figure of kind {kind} needs {', '.join(sorted(absent))}")
-        if foreign := set_keys - needed - allowed:
-            raise ValueError(f"a figure of kind {kind} does not use {', '.join(sorted(foreign))}")
+        if missing := needed - set_keys:
+            raise ValueError(f"a figure of kind {kind} needs {', '.join(sorted(missing))}")
+        if unused := set_keys - needed - allowed:
+            raise ValueError(f"a figure of kind {kind} does not use {', '.join(sorted(unused))}")
         if self.kind == "heat" and self.colour in (self.x, self.y):
             raise ValueError(
                 f"colour: {self.colour!r} is an axis already; name a column of numbers"
             )
-        if self.of in DETAILS and self.kind not in _OF_DETAILS:
+        if self.of in DETAILS and self.kind not in _KINDS_WITH_DETAILS:
             raise ValueError(f"a figure of kind {self.kind} cannot show rows of {self.of}")
         if self.kind == "network" and self.of not in _WITH_CHANNELS:
             raise ValueError(f"a figure of kind {self.kind} shows channels; set 'of: channels'")

@@ -34,7 +34,8 @@ def require_executable(
     InputError
         If it is not found or not executable.
     """
-    place = f"{file}: benchmarks: "
+    # 1. Without a setting, or with a name only, look on PATH.
+    prefix = f"{file}: benchmarks: "
     if setting is None or "/" not in setting:
         names = (setting,) if setting else tuple(candidates)
         for name in names:
@@ -42,25 +43,27 @@ def require_executable(
             if executable:
                 return Path(executable)
         raise InputError(
-            f"{place}no {' or '.join(names)} on PATH; name the executable, or the folder that "
+            f"{prefix}no {' or '.join(names)} on PATH; name the executable, or the folder that "
             f"holds it: {plugin}: /path/to/it"
         )
-    place = f"{place}{plugin}: "
+    # 2. A path is the program itself, or the folder that holds it.
+    prefix = f"{prefix}{plugin}: "
     configured = Path(setting)
     if not is_folder(configured):
-        return _executable(configured, place)
+        return _require_executable_file(configured, prefix)
     for name in candidates:
-        inside = configured / Path(name).name
-        if is_regular(inside):
-            return _executable(inside, place)
+        # a candidate may be a path; the folder of the setting holds the file itself
+        executable_file = configured / Path(name).name
+        if is_regular(executable_file):
+            return _require_executable_file(executable_file, prefix)
     raise InputError(
-        f"{place}no {' or '.join(candidates)} in {setting}; name another folder, or the executable"
+        f"{prefix}no {' or '.join(candidates)} in {setting}; name another folder, or the executable"
     )
 
 
-def _executable(path: Path, place: str) -> Path:
+def _require_executable_file(path: Path, prefix: str) -> Path:
     if not is_regular(path):
-        raise InputError(f"{place}{path} not found; name an executable, or its folder")
+        raise InputError(f"{prefix}{path} not found; name an executable, or its folder")
     if not os.access(path, os.X_OK):
-        raise InputError(f"{place}{path} is not executable; run chmod +x on it")
+        raise InputError(f"{prefix}{path} is not executable; run chmod +x on it")
     return path

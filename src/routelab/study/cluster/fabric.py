@@ -20,7 +20,7 @@ def _refuse_text(value: Any) -> Any:
     return value
 
 
-def _check_arguments(arguments: list[str]) -> list[str]:
+def _require_valid_arguments(arguments: list[str]) -> list[str]:
     problems = [problem for argument in arguments if (problem := _argument_problem(argument))]
     if not arguments[0]:
         problems.append("the program (first item) is empty")
@@ -37,11 +37,13 @@ def _argument_problem(argument: str) -> str:
         parts = list(Formatter().parse(argument))
     except ValueError:
         return f"{argument!r} has a single brace; write {{{{ or }}}} for one that is meant"
+    # "a{folder!r:>9}b": text, name, form and conversion of each placeholder, such as
+    # ("a", "folder", ">9", "r"); the name is None where only text is left
     for _, name, form, conversion in parts:
         if name is not None and (name not in PLACEHOLDERS or form or conversion):
-            placeholder = (
-                f"{name}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
-            )
+            conversion_text = f"!{conversion}" if conversion else ""
+            form_text = f":{form}" if form else ""
+            placeholder = f"{name}{conversion_text}{form_text}"
             names = ", ".join(f"{{{word}}}" for word in PLACEHOLDERS)
             return (
                 f"there is no placeholder {{{placeholder}}}, only {names}; write {{{{ for a brace"
@@ -53,7 +55,7 @@ Arguments: TypeAlias = Annotated[
     list[str],
     Field(min_length=1),
     BeforeValidator(_refuse_text),
-    AfterValidator(_check_arguments),
+    AfterValidator(_require_valid_arguments),
 ]
 
 
@@ -88,7 +90,7 @@ class FabricCommands(StudyPart):
 
     @field_validator("state")
     @classmethod
-    def _absolute(cls, value: str) -> str:
+    def _require_absolute(cls, value: str) -> str:
         if value and not Path(value).expanduser().is_absolute():
             raise ValueError(f"{value!r} should be an absolute path")
         return str(Path(value).expanduser()) if value else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from math import prod
 
 from routelab.api.errors import InputError
 
@@ -15,9 +16,10 @@ MAX_HOSTS = 100_000
 """Largest number of hosts in a text."""
 
 _ADDRESS = re.compile(r"[0-9.]+")
-_NUMBERED = re.compile(r"(.*?)([0-9]{1,9})")
-_PART = re.compile(r"[^\[\],]+|\[[^\[\]]*\]")
-_RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+_NUMBERED = re.compile(r"(?P<prefix>.*?)(?P<number>[0-9]{1,9})")
+_WORD_PART = re.compile(r"[^\[\],]+|\[[^\[\]]*\]")
+"""Text without brackets, or a bracket: ``n``, ``[01-04]`` and ``-ib`` in ``n[01-04]-ib``."""
+_RANGE = re.compile(r"(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")
 
 
 def expand(text: str) -> tuple[str, ...]:
@@ -35,28 +37,33 @@ def expand(text: str) -> tuple[str, ...]:
         If it is not a valid list of hosts, or has more than `MAX_HOSTS`.
     """
     hosts: list[str] = []
-    for word in _words(text):
-        hosts += _expanded(word, text)
-        _check_number(len(hosts), text)
+    for word in _split_at_commas(text):
+        hosts += _expand_word(word, text)
+        _limit_number(len(hosts), text)
     return tuple(hosts)
 
 
 def compress(hosts: Sequence[str]) -> str:
     """Return a short text that `expand` turns into `hosts` again, in their order."""
+    # Prefix and ranges of hosts one after the other: n01, n02, n07, a are ("n", [("01", "02"),
+    # ("07", "07")]) and ("a", []).
     groups: list[tuple[str, list[tuple[str, str]]]] = []
     for host in hosts:
         match = _NUMBERED.fullmatch(host)
-        prefix, number = match.groups() if match else (host, "")
-        if not (number and prefix and groups and groups[-1][0] == prefix and groups[-1][1]):
+        prefix, number = match.group("prefix", "number") if match else (host, "")
+        group_prefix, ranges = groups[-1] if groups else ("", [])
+        continues_group = bool(number and prefix and ranges) and group_prefix == prefix
+        if not continues_group:
             groups.append((prefix, [(number, number)] if number else []))
             continue
-        ranges = groups[-1][1]
+        # `expand` fills the numbers of a range with zeros to the digits of its first one. So 10
+        # continues a range from 09 or from 9; 010 does not.
         first, last = ranges[-1]
         if number == str(int(last) + 1).zfill(len(first)):
             ranges[-1] = (first, number)
         else:
             ranges.append((number, number))
-    return ",".join(_written(prefix, ranges) for prefix, ranges in groups)
+    return ",".join(_group_text(prefix, ranges) for prefix, ranges in groups)
 
 
 def short_name(host: str) -> str:
@@ -68,17 +75,19 @@ def short_name(host: str) -> str:
 
 
 def same_short_name(hosts: Iterable[str]) -> tuple[str, str] | None:
-    """Return the first two different names that are compared as one host; None without any."""
-    first_of: dict[str, str] = {}
+    """Return the first two different names with the same short name; None if there are none."""
+    first_by_short_name: dict[str, str] = {}
     for host in hosts:
-        earlier = first_of.setdefault(short_name(host), host)
+        earlier = first_by_short_name.setdefault(short_name(host), host)
         if earlier != host:
             return earlier, host
     return None
 
 
 def find_hosts(hosts: Iterable[str], known_hosts: Iterable[str]) -> dict[str, str]:
-    """Return the known name of each host, by its wanted name; without those that are missing.
+    """Return the known name of each host, by its given name; unknown hosts are left out.
+
+    ``n01`` and a known ``n01.cl.example`` are the same host, because their short names are equal.
 
     Raises
     ------
@@ -89,61 +98,62 @@ def find_hosts(hosts: Iterable[str], known_hosts: Iterable[str]) -> dict[str, st
     by_short: dict[str, list[str]] = {}
     for name in names:
         by_short.setdefault(short_name(name), []).append(name)
-    name_of = {}
+    name_of_host = {}
     for host in hosts:
         fitting = [host] if host in names else by_short.get(short_name(host), [])
         if len(fitting) > 1:
             raise InputError(f"{host} may be {' or '.join(fitting)}; write one of these names")
         if fitting:
-            name_of[host] = fitting[0]
-    return name_of
+            name_of_host[host] = fitting[0]
+    return name_of_host
 
 
-def _written(prefix: str, ranges: Sequence[tuple[str, str]]) -> str:
+def _group_text(prefix: str, ranges: Sequence[tuple[str, str]]) -> str:
+    """Return ``n[01-04,07]``, ``n07`` or, without ranges, ``n``."""
     parts = [first if first == last else f"{first}-{last}" for first, last in ranges]
     if len(parts) == 1 and "-" not in parts[0]:
         return prefix + parts[0]
     return f"{prefix}[{','.join(parts)}]" if parts else prefix
 
 
-def _words(text: str) -> Iterator[str]:
-    """Iterate over the parts between the commas that are not in brackets."""
-    depth, start = 0, 0
-    for at, char in enumerate(text):
+def _split_at_commas(text: str) -> Iterator[str]:
+    """Yield the words of a list: ``n[01,02],a1`` has ``n[01,02]`` and ``a1``."""
+    depth, start = 0, 0  # open brackets; where the word begins
+    for position, char in enumerate(text):
         depth += (char == "[") - (char == "]")
         if char == "," and depth == 0:
-            yield text[start:at].strip()
-            start = at + 1
+            yield text[start:position].strip()
+            start = position + 1
     yield text[start:].strip()
 
 
-def _expanded(word: str, text: str) -> Iterator[str]:
-    """Yield the hosts of one word with ranges in brackets; `text` is the whole list."""
-    parts = _PART.findall(word)
+def _expand_word(word: str, text: str) -> Iterator[str]:
+    """Yield the hosts of one word with ranges in brackets; `text` is the list, for messages."""
+    # findall() skips what matches no part, such as a single bracket
+    parts = _WORD_PART.findall(word)
     if not word or "".join(parts) != word:
-        raise InputError(_no_list(text))
-    choices = [_numbers(part, text) if part.startswith("[") else (part,) for part in parts]
-    size = 1
-    for choice in choices:
-        size *= len(choice)
-    _check_number(size, text)
+        raise InputError(_invalid_list_text(text))
+    choices = [_expand_bracket(part, text) if part.startswith("[") else (part,) for part in parts]
+    _limit_number(prod(map(len, choices)), text)
     for combined in product(*choices):
         host = "".join(combined)
         check_host(host)
         yield host
 
 
-def _numbers(bracket: str, text: str) -> list[str]:
+def _expand_bracket(bracket: str, text: str) -> list[str]:
     """Return the numbers in a bracket, with as many digits as their range's first."""
     numbers: list[str] = []
     for part in bracket[1:-1].split(","):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
-            raise InputError(_no_list(text))
-        first, last = match[1], match[2] or match[1]
+            raise InputError(_invalid_list_text(text))
+        first = match["first"]
+        last = match["last"] or first
         if int(last) < int(first):
-            raise InputError(f"{_quoted(text)}: {part} ends before it begins")
-        _check_number(len(numbers) + int(last) - int(first) + 1, text)
+            raise InputError(f"{_shortened(text)}: {part} ends before it begins")
+        # before the numbers are made, as there may be 10^18 of them
+        _limit_number(len(numbers) + int(last) - int(first) + 1, text)
         numbers += [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1)]
     return numbers
 
@@ -157,20 +167,20 @@ def check_host(name: str) -> None:
     """
     if not re.fullmatch(HOST, name):
         raise InputError(
-            f"{_quoted(name)} is not a valid host name; use letters, digits, '.', '-' and '_', "
+            f"{_shortened(name)} is not a valid host name; use letters, digits, '.', '-' and '_', "
             "beginning with a letter or digit"
         )
 
 
-def _check_number(number: int, text: str) -> None:
+def _limit_number(number: int, text: str) -> None:
     if number > MAX_HOSTS:
-        raise InputError(f"{_quoted(text)} stands for more than {MAX_HOSTS} hosts")
+        raise InputError(f"{_shortened(text)} stands for more than {MAX_HOSTS} hosts")
 
 
-def _no_list(text: str) -> str:
-    return f"{_quoted(text)} is not a list of hosts; write n01,n02 or n[01-04,07]"
+def _invalid_list_text(text: str) -> str:
+    return f"{_shortened(text)} is not a list of hosts; write n01,n02 or n[01-04,07]"
 
 
-def _quoted(text: str) -> str:
+def _shortened(text: str) -> str:
     quoted = repr(text)
     return quoted if len(quoted) <= 60 else quoted[:57] + "..."

@@ -27,7 +27,7 @@ WORD = r"[A-Za-z0-9_][A-Za-z0-9_.,@+-]*"
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
-def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:
+def _validator(check: Callable[[str], object]) -> Callable[[str], str]:
     """Make a validator for pydantic from a function that raises InputError."""
 
     def check_value(value: str) -> str:
@@ -40,7 +40,9 @@ def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:
     return check_value
 
 
-def _matching(pattern: str, noun: str) -> Callable[[str], str]:
+def _pattern_validator(pattern: str, noun: str) -> Callable[[str], str]:
+    """Make a validator for pydantic from a pattern; `noun` says in messages what matches it."""
+
     def check_value(value: str) -> str:
         if not re.fullmatch(pattern, value):
             raise ValueError(f"{value!r} is not a valid {noun}")
@@ -49,17 +51,18 @@ def _matching(pattern: str, noun: str) -> Callable[[str], str]:
     return check_value
 
 
-def _printable(value: str) -> str:
+def _require_printable(value: str) -> str:
     if not value or not value.isprintable():
         raise ValueError(f"{value!r} should be text of one line")
     return value
 
 
-def _variable(value: Any) -> Any:
+def _variable_text(value: Any) -> Any:
     """Convert an integer to its digits; other numbers have no unique spelling."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
+        # as the file has it: YAML writes truth values in lower case
         text = str(value).lower() if isinstance(value, bool) else str(value)
         raise ValueError(f"{text} should be text; put it in quotes")
     if "\0" in value:
@@ -67,9 +70,9 @@ def _variable(value: Any) -> Any:
     return value
 
 
-def _program(value: str) -> str:
+def _program_path(value: str) -> str:
     """Return the path of a program or its name; refuse options and relative paths."""
-    _printable(value)
+    _require_printable(value)
     if value.startswith("-"):
         raise ValueError(f"{value!r} would be taken for an option")
     if "/" in value and not Path(value).is_absolute() and not value.startswith("~/"):
@@ -85,7 +88,7 @@ def _program(value: str) -> str:
         ) from None
 
 
-def _name(value: str) -> None:
+def _check_instance_name(value: str) -> None:
     try:
         parse_name(value)
     except InputError as error:
@@ -93,34 +96,36 @@ def _name(value: str) -> None:
         raise InputError(f"{value!r} is not a valid instance name: {problem}") from None
 
 
-InstanceName: TypeAlias = Annotated[str, AfterValidator(_as_mistake(_name))]
-HostName: TypeAlias = Annotated[str, AfterValidator(_as_mistake(check_host))]
-HostText: TypeAlias = Annotated[str, AfterValidator(_as_mistake(expand))]
+InstanceName: TypeAlias = Annotated[str, AfterValidator(_validator(_check_instance_name))]
+HostName: TypeAlias = Annotated[str, AfterValidator(_validator(check_host))]
+HostText: TypeAlias = Annotated[str, AfterValidator(_validator(expand))]
 SlurmWord: TypeAlias = Annotated[
-    str, AfterValidator(_matching(WORD, "word of Slurm's: letters, digits and . , @ + - _"))
+    str,
+    AfterValidator(_pattern_validator(WORD, "word of Slurm's: letters, digits and . , @ + - _")),
 ]
-Argument: TypeAlias = Annotated[str, AfterValidator(_printable)]
+Argument: TypeAlias = Annotated[str, AfterValidator(_require_printable)]
 VariableName: TypeAlias = Annotated[
     str,
     AfterValidator(
-        _matching(VARIABLE, "name of a variable: letters, digits and '_', no digit first")
+        _pattern_validator(VARIABLE, "name of a variable: letters, digits and '_', no digit first")
     ),
 ]
-VariableValue: TypeAlias = Annotated[str, BeforeValidator(_variable)]
-Program: TypeAlias = Annotated[str, AfterValidator(_program)]
+VariableValue: TypeAlias = Annotated[str, BeforeValidator(_variable_text)]
+Program: TypeAlias = Annotated[str, AfterValidator(_program_path)]
 Coordinates: TypeAlias = Annotated[
     list[Annotated[int, Field(strict=True, ge=0)]], Field(min_length=1)
 ]
 
 
 def _hosts_form(value: Any) -> str:
+    """Return the branch of `Hosts` that a value belongs to."""
     if isinstance(value, Mapping):
         return "<mapping>"
     return "<list>" if isinstance(value, list) else "<text>"
 
 
 def host_names(hosts: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the names of hosts from any form that a file may use."""
+    """Return the names of hosts from ``n[01,02]``, ``[n01, n02]`` or ``{n01: [0, 0], ...}``."""
     if isinstance(hosts, str):
         return expand(hosts)
     if isinstance(hosts, Mapping):
@@ -156,13 +161,13 @@ Hosts: TypeAlias = Annotated[
 
 
 def hosts_by_coordinates(
-    places: Mapping[str, Sequence[int]], topology: Topology
+    host_coordinates: Mapping[str, Sequence[int]], topology: Topology
 ) -> tuple[str, ...]:
     """Return hosts in the order of a network's terminals, by their coordinates.
 
     Parameters
     ----------
-    places : mapping
+    host_coordinates : mapping
         Coordinates of each host's switch; hosts at one switch keep the order of the file.
     topology : Topology
 
@@ -175,18 +180,23 @@ def hosts_by_coordinates(
         raise InputError(
             "the network has no coordinates; list the hosts in the order of its terminals"
         )
-    at: dict[tuple[int, ...], list[int]] = {}
+    terminals_at: dict[tuple[int, ...], list[int]] = {}
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
-        at.setdefault(tuple(topology.coordinates[switch].tolist()), []).append(terminal)
+        terminals_at.setdefault(tuple(topology.coordinates[switch].tolist()), []).append(terminal)
     hosts: list[str] = [""] * topology.num_terminals
     mistakes = []
-    for host, place in places.items():
-        free = at.get(tuple(place))
-        if free:
-            hosts[free.pop(0)] = host
+    # Each host takes the first terminal of its switch that has no host yet.
+    for host, coordinates in host_coordinates.items():
+        free_terminals = terminals_at.get(tuple(coordinates))
+        if free_terminals:
+            hosts[free_terminals.pop(0)] = host
         else:
-            mistakes.append(f"{host}: {_misplaced(place, free, topology)}")
-    free_places = [f"({', '.join(map(str, place))})" for place, free in at.items() if free]
+            mistakes.append(f"{host}: {_misplacement_text(coordinates, free_terminals, topology)}")
+    free_places = [
+        f"({', '.join(map(str, coordinates))})"
+        for coordinates, free_terminals in terminals_at.items()
+        if free_terminals
+    ]
     if free_places:
         more = f" and {len(free_places) - 3} more places" if len(free_places) > 3 else ""
         mistakes.append(f"no host is at {', '.join(free_places[:3])}{more}")
@@ -195,22 +205,28 @@ def hosts_by_coordinates(
     return tuple(hosts)
 
 
-def _misplaced(place: Sequence[int], free: list[int] | None, topology: Topology) -> str:
-    """Return why no host can be at a place; `free` is None if no switch is there."""
+def _misplacement_text(
+    host_coordinates: Sequence[int], free_terminals: list[int] | None, topology: Topology
+) -> str:
+    """Return why a host cannot have these coordinates.
+
+    `free_terminals` is empty if other hosts have all terminals there, None if there are none.
+    """
     assert topology.coordinates is not None
-    coordinates, dimensions = list(place), topology.coordinates.shape[1]
-    if len(place) != dimensions:
+    coordinates, dimensions = list(host_coordinates), topology.coordinates.shape[1]
+    if len(coordinates) != dimensions:
         return f"{coordinates} should be {dimensions} coordinates"
-    if free is not None:
+    if free_terminals is not None:
         return f"another host is at {coordinates} already"
     sizes = "x".join(str(size) for size in np.max(topology.coordinates, axis=0) + 1)
     return f"place {coordinates} is outside the network of {sizes}"
 
 
-def uneven_hosts(places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
-    """Find hosts whose number of coordinates differs from the first host's, with a message."""
-    first_host = next(iter(places), "")
-    for host, place in places.items():
-        if len(place) != len(places[first_host]):
-            numbers = f"{len(place)} coordinates, {first_host} {len(places[first_host])}"
-            yield host, f"{list(place)} has {numbers}"
+def uneven_hosts(host_coordinates: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
+    """Yield hosts whose number of coordinates differs from the first host's, with a message."""
+    first_host = next(iter(host_coordinates), "")
+    for host, coordinates in host_coordinates.items():
+        first_number = len(host_coordinates[first_host])
+        if len(coordinates) != first_number:
+            numbers = f"{len(coordinates)} coordinates, {first_host} {first_number}"
+            yield host, f"{list(coordinates)} has {numbers}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from routelab.study.cluster.hostlist import HOST
 from routelab.study.cluster.jobs import VARIABLE, WORD
-from routelab.study.cluster.keys import PARTS, Cluster
+from routelab.study.cluster.keys import COLLECTION_KEYS, Cluster
 from routelab.study.json_schema import DRAFT, drop_titles
 from routelab.toolkit.machine import Machine
 
@@ -21,12 +21,16 @@ def cluster_schema() -> dict[str, Any]:
     """
     schema: dict[str, Any] = drop_titles(Cluster.model_json_schema())
     keys, definitions = schema["properties"], schema["$defs"]
+    # 1. Patterns, which pydantic does not know because functions check them. Of an optional text
+    #    the first form is the text, of `hosts` the third is the mapping.
     for name in ("mpi", "partition", "account"):
         keys[name]["anyOf"][0]["pattern"] = f"^{WORD}$"
     keys["hosts"]["oneOf"][2]["propertyNames"] = {"pattern": f"^{HOST}$"}
     keys["environment"]["propertyNames"] = {"pattern": f"^{VARIABLE}$"}
     keys["environment"]["additionalProperties"] = {"type": ["string", "integer"]}
     keys["benchmarks"]["additionalProperties"] = False
+    # 2. The fields of the machine, each in three forms. The model allows any field, because
+    #    `read_machine` checks them.
     forms = {name: definitions.pop(name) for name in ("Published", "Assumed")}
     keys["machine"] = {
         "type": "object",
@@ -37,7 +41,8 @@ def cluster_schema() -> dict[str, Any]:
         },
         "additionalProperties": False,
     }
-    for name in PARTS:
+    # 3. A key without a value counts as missing.
+    for name in COLLECTION_KEYS:
         if "oneOf" in keys[name]:
             keys[name]["oneOf"].append({"type": "null"})
         else:
@@ -46,12 +51,17 @@ def cluster_schema() -> dict[str, Any]:
 
 
 def _value_forms(field: dict[str, Any], forms: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the forms of a value of the machine: alone, published, or assumed."""
+    """Return the schemas of a field of the machine: a value alone, published, or assumed.
+
+    `field` is the field's schema in the machine's model; `forms` are those of a published and an
+    assumed value, whose value may be any number.
+    """
     bounds = ("type", "minimum", "maximum", "exclusiveMinimum")
     value = {key: field[key] for key in bounds if key in field}
     setting_forms = []
     for form in forms.values():
-        parts = {**form["properties"], "value": {**form["properties"]["value"], **value}}
-        parts["value"].pop("anyOf", None)
-        setting_forms.append({**form, "properties": parts})
+        # the type and bounds of the field replace "a number or a truth value"
+        properties = {**form["properties"], "value": {**form["properties"]["value"], **value}}
+        properties["value"].pop("anyOf", None)
+        setting_forms.append({**form, "properties": properties})
     return [value, *setting_forms]

@@ -33,7 +33,7 @@ from routelab.study.document import Document, load_document
 from routelab.study.entries import StudyPart
 from routelab.study.errors import ConfigError, suggestion
 from routelab.study.files import seen_from_here
-from routelab.study.validation import describe
+from routelab.study.validation import describe_mistakes
 from routelab.toolkit.input_files import is_regular
 from routelab.toolkit.machine import Machine
 
@@ -43,7 +43,15 @@ CLUSTERS = Path("config/clusters")
 Launcher: TypeAlias = Literal["srun", "mpiexec", "openmpi"]
 """Slurm's steps, MPICH's mpiexec (hydra), Open MPI's mpirun."""
 
-PARTS = ("options", "allocation", "environment", "hosts", "node_sets", "benchmarks", "machine")
+COLLECTION_KEYS = (
+    "options",
+    "allocation",
+    "environment",
+    "hosts",
+    "node_sets",
+    "benchmarks",
+    "machine",
+)
 """Keys with lists and mappings, which may be empty."""
 
 PLUGIN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -104,7 +112,7 @@ class Cluster(StudyPart):
         """Keep the name of the file, for messages."""
         self._file = (context or {}).get("file", "cluster")
 
-    @field_validator(*PARTS, mode="before")
+    @field_validator(*COLLECTION_KEYS, mode="before")
     @classmethod
     def _default_if_empty(cls, value: Any, info: ValidationInfo) -> Any:
         """Treat a key without a value, or with only comments, as missing."""
@@ -143,13 +151,17 @@ class Cluster(StudyPart):
         for text, hosts in self.node_sets.items():
             if _canonical(text) == name:
                 return self._check_count(host_names(hosts), terminals, f"node_sets: {text}: ")
+        # Without node sets, `hosts` may also serve another network, if their number fits.
         is_own_network = self.topology is not None and _canonical(self.topology) == name
-        fits = not self.node_sets and (self.topology is None or len(self.all_hosts) == terminals)
-        if not self.hosts or not (is_own_network or fits):
+        may_serve = not self.node_sets and (
+            self.topology is None or len(self.all_hosts) == terminals
+        )
+        if not self.hosts or not (is_own_network or may_serve):
             raise InputError(self._missing_set_text(topology_text, terminals))
-        return self._all_hosts_of(topology_text, terminals)
+        return self._checked_hosts(topology_text, terminals)
 
-    def _all_hosts_of(self, topology: str, terminals: int) -> tuple[str, ...]:
+    def _checked_hosts(self, topology: str, terminals: int) -> tuple[str, ...]:
+        """Return `hosts` in the order of a network's terminals; raise InputError if they misfit."""
         if not isinstance(self.hosts, Mapping):
             return self._check_count(self.all_hosts, terminals, "hosts: ")
         try:
@@ -159,6 +171,7 @@ class Cluster(StudyPart):
             raise InputError("\n".join(f"{self._file}: hosts: {line}" for line in lines)) from None
 
     def _check_count(self, hosts: tuple[str, ...], terminals: int, place: str) -> tuple[str, ...]:
+        """Require a host for each terminal and return them; `place`, their key, is for messages."""
         if len(hosts) == terminals:
             return hosts
         raise InputError(
@@ -194,7 +207,9 @@ class Cluster(StudyPart):
         """
         path = self.environment.get("PATH", os.environ.get("PATH"))
         setting = self.benchmarks.get(plugin_name)
-        return require_executable(plugin_name, setting, candidates, path, self._file)
+        return require_executable(
+            plugin_name, setting=setting, candidates=candidates, path=path, file=self._file
+        )
 
 
 @dataclass(frozen=True)
@@ -266,6 +281,7 @@ def locate_cluster(folder: Path, name: str, word: str = "machine") -> str:
         If the cluster does not exist.
     """
     homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
+    # a path in a study starts from the study's folder
     if Path(name).suffix in (".yaml", ".yml"):
         name = str(folder / name)
     return seen_from_here(require_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
@@ -288,16 +304,16 @@ def load_cluster(path: Path) -> ClusterFile:
     try:
         cluster = Cluster.model_validate(document.data, context={"file": str(path)})
     except ValidationError as error:
-        mistakes += describe(error, document, Cluster)
+        mistakes += describe_mistakes(error, document, Cluster)
     else:
-        mistakes += [f"{document.place(at)}{text}" for at, text in _misfits(cluster)]
+        mistakes += [f"{document.place(at)}{text}" for at, text in _contradictions(cluster)]
     if mistakes or machine is None:
-        raise ConfigError(sorted(mistakes, key=lambda text: _line(text, document)))
+        raise ConfigError(sorted(mistakes, key=lambda text: _line_number(text, document)))
     return ClusterFile(path, cluster, machine, origins)
 
 
-def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Find valid settings that contradict each other: location and message."""
+def _contradictions(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield location and message of settings that are valid alone and contradict each other."""
     hosts = cluster.all_hosts
     if cluster.nodes and hosts and cluster.nodes != len(hosts):
         yield (
@@ -313,9 +329,10 @@ def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
         if cluster.topology is None:
             yield ("hosts",), "have coordinates; name their network in 'topology'"
         yield from ((("hosts", host), text) for host, text in uneven_hosts(cluster.hosts))
-    for name, part in cluster.node_sets.items():
-        cluster_hosts = find_hosts(host_names(part), hosts)
-        unknown_hosts = [host for host in host_names(part) if hosts and host not in cluster_hosts]
+    for name, node_set in cluster.node_sets.items():
+        known_hosts = find_hosts(host_names(node_set), hosts)
+        # without `hosts` a node set may name any
+        unknown_hosts = [host for host in host_names(node_set) if hosts and host not in known_hosts]
         if unknown_hosts:
             yield (
                 ("node_sets", name),
@@ -323,7 +340,8 @@ def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
             )
 
 
-def _line(mistake: str, document: Document) -> int:
+def _line_number(mistake: str, document: Document) -> int:
+    """Return the line with which a mistake begins: 12 of ``clusters/a.yaml:12: nodes: ...``."""
     return int(mistake.removeprefix(f"{document.path}:").partition(":")[0])
 
 

@@ -18,17 +18,17 @@ from pydantic import (
 
 from routelab.study.document import Document
 from routelab.study.entries import StudyPart
-from routelab.study.validation import describe
+from routelab.study.validation import describe_mistakes
 from routelab.toolkit.machine import Machine
 
 
-def _number(value: Any) -> Any:
+def _require_number(value: Any) -> Any:
     if isinstance(value, (bool, int, float)):
         return value
     raise ValueError(f"{value!r} should be a number, or true or false")
 
 
-Number: TypeAlias = Annotated[bool | float, BeforeValidator(_number)]
+Number: TypeAlias = Annotated[bool | float, BeforeValidator(_require_number)]
 
 
 class Published(StudyPart):
@@ -46,14 +46,15 @@ class Assumed(StudyPart):
     range: tuple[float, float] = Field(description="Smallest and largest plausible value")
 
     @model_validator(mode="after")
-    def _within(self) -> Assumed:
+    def _require_in_range(self) -> Assumed:
         low, high = self.range
         if not low <= self.value <= high:
             raise ValueError(f"{self.value:g} is outside its range, {low:g} to {high:g}")
         return self
 
 
-def _form(value: Any) -> str:
+def _value_form(value: Any) -> str:
+    """Return the branch of `MachineValue` that a value belongs to."""
     if isinstance(value, Mapping):
         return "<assumed>" if "assumed" in value or "range" in value else "<published>"
     if isinstance(value, (Published, Assumed)):
@@ -65,7 +66,7 @@ MachineValue: TypeAlias = Annotated[
     Annotated[Published, Tag("<published>")]
     | Annotated[Assumed, Tag("<assumed>")]
     | Annotated[Number, Tag("<scalar>")],
-    Discriminator(_form),
+    Discriminator(_value_form),
 ]
 """A value with its origin, or alone."""
 
@@ -110,9 +111,10 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
         One line each. Entries of a wrong form are skipped, because the file's model reports
         them.
     """
-    described = document.data.get("machine")
+    machine_entries = document.data.get("machine")
     origins = {}
-    for name, entry in described.items() if isinstance(described, Mapping) else ():
+    # 1. The values that have a valid form, with their origins.
+    for name, entry in machine_entries.items() if isinstance(machine_entries, Mapping) else ():
         try:
             origins[name] = _origin(_MACHINE_VALUE.validate_python(entry))
         except ValidationError:
@@ -120,21 +122,22 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
     mistakes = [
         f"{document.place(('machine', name, 'value'))}{text}"
         for name, origin in origins.items()
-        if (text := _kind_mistake(name, origin.value))
+        if (text := _type_mistake(name, origin.value))
     ]
+    # 2. The machine. Values of a wrong type are left out: pydantic would convert true to 1.
     values = {
         name: origin.value
         for name, origin in origins.items()
-        if not _kind_mistake(name, origin.value)
+        if not _type_mistake(name, origin.value)
     }
     try:
         machine = Machine(**values)
     except ValidationError as error:
-        mistakes += describe(error, document, Machine, ("machine",))
+        mistakes += describe_mistakes(error, document, Machine, within=("machine",))
     return (None if mistakes else machine), origins, mistakes
 
 
-def _kind_mistake(name: str, value: float | bool) -> str:
+def _type_mistake(name: str, value: float | bool) -> str:
     """Return a message if a number is given for a truth value or the other way round."""
     field = Machine.model_fields.get(name)
     if field is None or (field.annotation is bool) == isinstance(value, bool):

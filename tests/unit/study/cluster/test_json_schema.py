@@ -8,7 +8,7 @@ import pytest
 from routelab.api import InputError
 from routelab.cluster.files import cluster_schema_text
 from routelab.study.cluster.json_schema import cluster_schema
-from routelab.study.cluster.keys import PARTS, load_cluster
+from routelab.study.cluster.keys import COLLECTION_KEYS, load_cluster
 from routelab.study.document import load_document
 
 ROOT = Path(__file__).parents[4]
@@ -103,4 +103,4 @@ def test_schema_and_model_are_of_one_mind(tmp_path, validator, old, new):
 
 
 def test_editors_accept_keys_with_nothing_behind_them(validator):
-    validator.validate(dict.fromkeys(PARTS))
+    validator.validate(dict.fromkeys(COLLECTION_KEYS))
