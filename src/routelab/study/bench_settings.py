@@ -45,7 +45,10 @@ class BenchSettings(Parameters):
     )
 
     def canonical(self) -> str:
-        """Return the settings that affect runs and are not defaults, as ``repeats=7,seed=3``."""
+        """Return the settings that affect runs and are not defaults, as ``repeats=7,seed=3``.
+
+        As in instance names, brackets quote a value with ``=``.
+        """
         return ",".join(
             f"{name}=[{value}]" if "=" in value else f"{name}={value}"
             for name, value in self.non_defaults().items()

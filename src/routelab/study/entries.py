@@ -261,7 +261,7 @@ class Choice:
     name : str
         A plugin's key if `values` are given, else instance text.
     values : dict or None
-        Parameters, one value each.
+        Parameters, one value each. They do not count in the hash, because a dict has none.
     alias : str or None
     on : Systems or None
         The networks that a routing runs on; None: all.

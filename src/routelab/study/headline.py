@@ -106,21 +106,22 @@ def _comparison_mistakes(headline: Headline, table: Table, name: str) -> Iterato
     relative, baseline = table.relative, headline.baseline
     if relative is None or headline.value is None:
         return
-    source = statistic_columns(table).get(headline.value, headline.value)
+    # the value may be a statistic of a column, such as time_ratio_mean of time_ratio
+    column = statistic_columns(table).get(headline.value, headline.value)
     ratio = f"{relative.column}_ratio"
     # 1. The value is no comparison by itself, so the baseline must have rows of its own. `relative`
     #    keeps them only with `median`.
-    if source not in ("improvement_percent", f"{relative.column}_gain", ratio):
+    if column not in ("improvement_percent", f"{relative.column}_gain", ratio):
         if baseline in (None, *relative.routings) and not relative.median:
             problem = (
                 f"table {name!r} has no rows of the routing to compare with, as 'relative' is set"
             )
             yield "value", f"{problem}; compare {ratio!r}, or in another table"
-    # 2. The value compares with a routing of `relative`: the baseline must be that one,
+    # 2. The value compares with the routings of `relative`. The baseline must be one of them.
     elif baseline is not None and baseline not in relative.routings:
         fix = suggestion(baseline, relative.routings)
         yield "baseline", f"{headline.value!r} does not compare with {baseline!r}{fix}"
-    #    and there must be rows for each of them.
+    # 3. If it compares with several routings, there must be rows for each.
     elif len(relative.routings) > 1 and "relative_to" not in table.rows:
         problem = f"the rows of table {name!r} mix several routings to compare with"
         yield "value", f"{problem}; add 'relative_to' to 'rows'"

@@ -70,7 +70,7 @@ def read_study_settings(
         settings = _validate(document, within, model, point)
         return settings.model_dump_json(), settings
 
-    return _read(document, within, make_settings, by_name)
+    return _read_settings(document, within, make_settings, by_name=by_name)
 
 
 def read_engines(
@@ -101,7 +101,7 @@ def read_engines(
         except InputError as error:
             raise ConfigError([f"{document.place((within,))}{error}"]) from None
 
-    return _read(document, within, make_settings, by_name)
+    return _read_settings(document, within, make_settings, by_name=by_name)
 
 
 def _validate(
@@ -113,13 +113,14 @@ def _validate(
         raise ConfigError(list(describe_mistakes(error, document, model, (within,)))) from None
 
 
-def _read(
+def _read_settings(
     document: Document,
     within: str,
     make_settings: Callable[[dict[str, Any]], tuple[str, PointSettings]],
+    *,
     by_name: bool,
 ) -> tuple[dict[str, tuple[PointSettings, ...]], list[str]]:
-    """Read the settings of a key of a study, and collect its mistakes; see `read_study_settings`.
+    """Read the settings of a key of a study by name, and collect its mistakes.
 
     `make_settings` makes the settings of a point. It also returns a text that is the same for equal
     settings.
@@ -140,29 +141,32 @@ def _read(
             values_by_name[key] = value["by"]
         else:
             by_form = " or {by: {name: value}}" if by_name else ""
-            place = document.place((within, key))
+            prefix = document.place((within, key))
             mistakes.append(
-                f"{place}a mapping here must be {{sweep: [...]}}{by_form}, with at least one value"
+                f"{prefix}a mapping here must be {{sweep: [...]}}{by_form}, with at least one value"
             )
     # 2. For all names without their own values, and for each name that has some: the product of all
     #    sweeps. Values for a name replace those for all.
     settings: dict[str, tuple[PointSettings, ...]] = {}
-    for name in dict.fromkeys((DEFAULT, *(name for by in values_by_name.values() for name in by))):
+    named = [name for by in values_by_name.values() for name in by]
+    for name in dict.fromkeys((DEFAULT, *named)):
         values_of_name = {key: [by[name]] for key, by in values_by_name.items() if name in by}
         points = list(_list_points(swept | values_of_name))
         if len(points) > MAX_POINTS:
-            place = document.place((within,))
-            return {DEFAULT: ()}, [f"{place}stands for more than {MAX_POINTS} settings; sweep less"]
+            prefix = document.place((within,))
+            return {DEFAULT: ()}, [
+                f"{prefix}stands for more than {MAX_POINTS} settings; sweep less"
+            ]
         # Points with equal settings count once: one may write a default that another leaves out.
-        settings_by_key: dict[str, PointSettings] = {}
+        settings_by_text: dict[str, PointSettings] = {}
         for point in points:
             try:
-                key, point_settings = make_settings(point)
+                text, point_settings = make_settings(point)
             except ConfigError as error:
                 mistakes += error.mistakes
             else:
-                settings_by_key.setdefault(key, point_settings)
-        settings[name] = tuple(settings_by_key.values())
+                settings_by_text.setdefault(text, point_settings)
+        settings[name] = tuple(settings_by_text.values())
     # A value without a name is part of the points of all names, and its mistake is, too.
     mistakes = list(dict.fromkeys(mistakes))
     return ({DEFAULT: ()} if mistakes else settings), mistakes
@@ -209,7 +213,7 @@ def engines_schema(
     work : {"traffic", "workload"}
         What the engines run.
     by_name : bool
-        As for `settings_schema`.
+        Whether there may also be a value for each name.
     """
     engines = list(engines)
     name_schema = {

@@ -319,8 +319,10 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
 
     Parameters
     ----------
-    path, cluster
-        As for `load_study`.
+    path : path
+        A YAML file.
+    cluster : str, optional
+        Cluster to measure on instead of those of the study.
 
     Returns
     -------
@@ -495,9 +497,9 @@ def _useless_sweep_mistakes(document: Document, settings: Sequence[BenchSettings
         return []
     # canonical() leaves out the settings of NO_CHANGE, so some of them differ
     names = [name for name in NO_CHANGE if len({getattr(bench, name) for bench in settings}) > 1]
-    place = document.place(("bench",))
+    prefix = document.place(("bench",))
     return [
-        f"{place}{', '.join(names)}: cannot be swept, because it does not change what is measured"
+        f"{prefix}{', '.join(names)}: cannot be swept, because it does not change what is measured"
     ]
 
 
@@ -528,16 +530,16 @@ def _load_citation(study: Study) -> Reference | None:
 
 
 def _reference_mistakes(study: Study) -> Iterator[str]:
-    """Yield the tables whose published numbers are not in the cited reference."""
+    """Yield a mistake for each table whose published numbers are not in the cited reference."""
     for name, table in study.tables.items():
         if table.beside is None:
             continue
-        place = study.place("tables", name, "beside")
+        prefix = study.place("tables", name, "beside")
         if study.reference is None:
-            yield f"{place}the study cites no reference; add 'cites: <folder in references/>'"
+            yield f"{prefix}the study cites no reference; add 'cites: <folder in references/>'"
         elif table.beside.reference not in study.reference.tables:
             yield (
-                f"{place}no table {table.beside.reference} in {study.reference.folder}"
+                f"{prefix}no table {table.beside.reference} in {study.reference.folder}"
                 + suggestion(table.beside.reference, study.reference.tables)
             )
         else:
@@ -545,6 +547,6 @@ def _reference_mistakes(study: Study) -> Iterator[str]:
             for column in table.beside.on:
                 if column not in columns:
                     yield (
-                        f"{place}{table.beside.reference} has no column {column!r}"
+                        f"{prefix}{table.beside.reference} has no column {column!r}"
                         + suggestion(column, columns)
                     )

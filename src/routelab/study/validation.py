@@ -52,28 +52,28 @@ def _mistake_line(
     `detail` is one of ``ValidationError.errors()``; its location is relative to `within`.
     """
     location, kind = detail["loc"], detail["type"]
-    place = document.place((*within, *location))
+    prefix = document.place((*within, *location))
     if kind == "missing":
-        return f"{place}{location[-1]!r} is missing"
+        return f"{prefix}{location[-1]!r} is missing"
     if kind == "extra_forbidden":
         key = str(location[-1])
         if key in REMOVED:
-            return f"{place}{REMOVED[key]}"
-        return f"{place}unknown key{suggestion(key, _possible_keys(schema, location[:-1]))}"
+            return f"{prefix}{REMOVED[key]}"
+        return f"{prefix}unknown key{suggestion(key, _possible_keys(schema, location[:-1]))}"
     if kind == "value_error":
-        return f"{place}{detail['ctx']['error']}"
+        return f"{prefix}{detail['ctx']['error']}"
     if kind == "string_pattern_mismatch":
-        return f"{place}{_short(detail['input'])} should be a word of letters, digits, '-' and '_'"
+        return f"{prefix}{_short(detail['input'])} should be a word of letters, digits, '-' and '_'"
     if kind == "too_short":
-        return f"{place}must not be empty"
+        return f"{prefix}must not be empty"
     if kind == "literal_error":
         names = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
         if hint := did_you_mean(str(detail["input"]), names):
-            return f"{place}{_short(detail['input'])} does not exist{hint}"
+            return f"{prefix}{_short(detail['input'])} does not exist{hint}"
     message = detail["msg"]
     if message.startswith("Input should "):
-        return f"{place}{_short(detail['input'])} should {message.removeprefix('Input should ')}"
-    return f"{place}{message[0].lower()}{message[1:]}"
+        return f"{prefix}{_short(detail['input'])} should {message.removeprefix('Input should ')}"
+    return f"{prefix}{message[0].lower()}{message[1:]}"
 
 
 def _short(value: object) -> str:

@@ -132,7 +132,7 @@ class BoundsWalker(Walker):
     def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
         super().__init__(program, topology, seed)
         self._calls = 0
-        helpers = self._helpers()
+        helpers = self._checked_helpers()
         self._hop = plain_python(program.hop, helpers)
         self._inject: Any = plain_python(program.inject, helpers) if program.inject else None
         self._arguments = {
@@ -174,12 +174,13 @@ class BoundsWalker(Walker):
         block = range(int(self.tables[0]), len(self.tables))
         return dict.fromkeys(block, "it is beyond the program's own tables")
 
-    def _helpers(self) -> dict[Any, Callable[..., Any]]:
+    def _checked_helpers(self) -> dict[Any, Callable[..., Any]]:
         """Return functions that check channels and classes, by the helper that each replaces."""
         program, channels = self.program, self.topology.num_channels
 
         # A helper reads the engine block and the queues, which are forbidden to the program. So it
         # gets the plain arrays of the walker instead of the program's `tables` and `queues`.
+        # Helpers that take only a channel leave `phase` and `vc` at 0, which always exist.
         def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
             for kind, number, count in (
                 ("channel", channel, channels),

@@ -69,7 +69,7 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
         results += finished
         if len(finished) < len(pending):
             num_failed_children += 1
-            # the first case without a result ended the process; later ones do not get its input
+            # The first case without a result ended the process. Other checks skip its input.
             check, input_name = pending[len(finished)]
             suite.avoid[input_name] = f"{failure} (check {check!r})"
             seconds = time.monotonic() - begin - sum(result.seconds for result in finished)
@@ -82,7 +82,7 @@ def _load_kernels() -> None:
     """Load the kit's kernels once, before the start of children, which inherit them."""
     graph = all_walks(NETWORKS["one-way-ring"]())
     table = table_on(graph.topology)
-    # a ring without bubbles, so that the checker searches a cycle too
+    # Routes around a ring can deadlock under plain flow control: the checker searches a cycle, too.
     check_table(table, "plain")
     first_illegal_path(
         graph.arrays,

@@ -137,7 +137,7 @@ class Suite:
         Failed
             If it is broken or ambiguous, or one of its hop-by-hop functions does not compile.
         InputError, Skipped
-            As `Subject`.
+            If the instance does not exist, or needs parameters that cannot be guessed.
         """
         for kind, name in self._plugin_names:
             for entry in self.catalogue.entries(kind, name.key):

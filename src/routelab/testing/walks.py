@@ -72,7 +72,8 @@ class Walk:
     hops : tuple of Candidate
         The candidates that it took.
     offers : tuple of tuple of Candidate
-        All candidates at each switch where it chose a hop; `hops` is one of each.
+        All its candidates at each switch, in the order of `hops`; then those at the switch where it
+        could not move, if it did not arrive.
     waypoint : int
         −1 for none; the last one if hop changed it.
     arrived : bool
@@ -319,7 +320,7 @@ class Walker:
         waypoint = int(packet[WAYPOINT])
         target = waypoint if waypoint >= 0 else int(packet[DESTINATION])
         # There is no waypoint in a program of one phase, and no second one behind the first.
-        if self.program.phases < 2 or packet[PHASE] == 1:
+        if self.program.phases < 2 or packet[PHASE] != 0:
             return False
         # The packet must go on from here: the candidates of this call stay valid.
         if target == switch:

@@ -170,12 +170,12 @@ class Cluster(StudyPart):
             lines = str(error).splitlines()
             raise InputError("\n".join(f"{self._file}: hosts: {line}" for line in lines)) from None
 
-    def _check_count(self, hosts: tuple[str, ...], terminals: int, place: str) -> tuple[str, ...]:
-        """Require a host for each terminal and return them; `place`, their key, is for messages."""
+    def _check_count(self, hosts: tuple[str, ...], terminals: int, prefix: str) -> tuple[str, ...]:
+        """Require one host for each terminal; `prefix`, the key of the hosts, is for messages."""
         if len(hosts) == terminals:
             return hosts
         raise InputError(
-            f"{self._file}: {place}{len(hosts)} hosts for a network of {terminals} terminals; "
+            f"{self._file}: {prefix}{len(hosts)} hosts for a network of {terminals} terminals; "
             "list one for each terminal, in their order"
         )
 
@@ -243,7 +243,7 @@ def require_cluster(
     homes : tuple of Path
         Folders in which names are looked up, in order.
     word : str
-        What gives the name, for messages.
+        Beginning of messages: the key or option that gives the name, such as ``cluster``.
 
     Raises
     ------
@@ -258,9 +258,9 @@ def require_cluster(
         if is_regular(home / f"{name}.yaml"):
             return home / f"{name}.yaml"
     names = {file.stem for home in homes for file in home.glob("*.yaml")}
-    places = " or ".join(map(str, homes))
+    folders = " or ".join(map(str, homes))
     raise ConfigError(
-        [f"{word}: no cluster {name!r}, no file {name}.yaml in {places}{suggestion(name, names)}"]
+        [f"{word}: no cluster {name!r}, no file {name}.yaml in {folders}{suggestion(name, names)}"]
     )
 
 

@@ -30,7 +30,7 @@ DECISION_PROBLEMS = (
 
 
 def decides_hop_by_hop(trial: Trial) -> bool:
-    """Whether the routing decides_hop_by_hop hop by hop."""
+    """Whether the routing decides hop by hop and has no table."""
     return isinstance(trial.result, HopProgram)
 
 

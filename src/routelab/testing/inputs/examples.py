@@ -91,6 +91,7 @@ def example_values(field: FieldInfo, *, upper: bool = True) -> list[str]:
         Choices, truth values, none, and inclusive limits.
     """
     names = ("ge", "le") if upper else ("ge",)
+    # pydantic's constraints Ge and Le have these attributes; Gt and Lt exclude their limits
     limits = [getattr(constraint, name, None) for constraint in field.metadata for name in names]
     return [
         *dict.fromkeys(_choices(field.annotation)),

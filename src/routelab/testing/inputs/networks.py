@@ -11,7 +11,7 @@ from routelab.toolkit.families.groups import GROUP_COORDINATES
 
 
 def _network(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -> Topology:
-    """Return a network with two channels for each link."""
+    """Return a network of pairs of switches, each joined by two opposite channels."""
     return Topology.create(
         num_switches=num_switches,
         channel_source=[end for a, b in links for end in (a, b)],
@@ -21,10 +21,12 @@ def _network(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -
 
 
 def _ring(size: int, first: int = 0) -> list[tuple[int, int]]:
+    """Return the links of a ring of `size` switches: 3 from switch 6 on are 6-7, 7-8, 8-6."""
     return [(first + i, first + (i + 1) % size) for i in range(size)]
 
 
 def _one_way_ring() -> Topology:
+    """Return five switches with a channel from each to the next, all in one ring."""
     ends = _ring(5)
     return Topology.create(
         num_switches=5,
