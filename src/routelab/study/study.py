@@ -365,13 +365,14 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
         updated = (bench.model_copy(update={"cluster": cluster}) for bench in study._bench_settings)
         study._bench_settings = tuple(dict.fromkeys(updated))
     mistakes += [*_file_name_mistakes(study), *problems]
-    # 3. Names that must fit each other: of the headline, and of columns of the cited reference.
-    #    The headline names the first table if it names none, and may name one that was left out.
+    # 3. The headline, unless its table was left out as wrong: it would be reported as missing. A
+    #    headline that names no table takes the first one, which may be one of those.
     views = [part for key in VIEWS if isinstance(part := document.data.get(key), dict)]
     left_out = {*chain(*views)} - study.tables.keys() - study.figures.keys()
     if not left_out or (study.headline.table and study.headline.table not in left_out):
         for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
             mistakes.append(f"{study.place('headline', key)}{mistake}")
+    # 4. The cited reference.
     try:
         study._reference = _load_citation(study)
     except ConfigError as error:

@@ -75,7 +75,10 @@ def check_form(kind: str, value: Any, output: Any) -> None:
                 _check_arrays(step)
         return
     if isinstance(result, HopProgram):
-        _check_hop_program(result)
+        # word 0 of pack_tables() is the length, where the engine appends its block
+        tables = result.tables
+        if tables.ndim != 1 or not len(tables) or int(tables[0]) != len(tables):
+            raise Failed("the program's tables are not of pack_tables(topology, ...)")
         return
 
     # 3. Networks, routing graphs and route tables.
@@ -84,14 +87,6 @@ def check_form(kind: str, value: Any, output: Any) -> None:
         if result.topology is not network:
             raise Failed("the result belongs to another topology than the one that was given")
     _check_arrays(result)
-
-
-def _check_hop_program(program: HopProgram) -> None:
-    """Check that the program's tables come from `pack_tables`."""
-    # word 0 is the length, where the engine appends its block
-    tables = program.tables
-    if tables.ndim != 1 or not len(tables) or int(tables[0]) != len(tables):
-        raise Failed("the program's tables are not of pack_tables(topology, ...)")
 
 
 def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
