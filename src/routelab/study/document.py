@@ -146,7 +146,7 @@ def _parse(path: Path, text: str) -> Document:
 
 
 def _read_file(path: Path) -> str:
-    """Return the text of a study file; raise ConfigError if it cannot be read."""
+    """Return the text of a file; raise ConfigError if it is too large or cannot be read."""
     try:
         return read_text(path, MAX_BYTES)
     except OSError as error:

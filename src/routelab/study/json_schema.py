@@ -71,6 +71,7 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
 def _usable_entries(
     catalogue: Catalogue, kind: str, distribution: str | None
 ) -> list[CatalogueEntry]:
+    """Return the entries of plugins that can be imported, of one distribution if it is given."""
     return [
         entry
         for entry in catalogue.entries(kind)

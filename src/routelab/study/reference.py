@@ -61,14 +61,15 @@ class Reference:
                 name: unescape_cell(cell) if isinstance(cell, str) else cell
                 for name, cell in row.items()
             }
-            for row in csv.DictReader(self._text(table))
+            for row in csv.DictReader(self._open_table(table))
         ]
 
     def columns(self, table: str) -> list[str]:
         """Return the column names of a table, in order."""
-        return next(csv.reader(self._text(table)), [])
+        return next(csv.reader(self._open_table(table)), [])
 
-    def _text(self, table: str) -> StringIO:
+    def _open_table(self, table: str) -> StringIO:
+        """Return the text of a CSV file; raise ConfigError if it cannot be read."""
         path = self.tables[table]
         try:
             return StringIO(read_text(path), newline="")

@@ -114,7 +114,8 @@ def _allows_other_keys(part: Schema) -> bool:
 def _alternatives(part: Schema, schema: Schema) -> Iterator[Schema]:
     """Yield a part of a schema and all that it refers to or combines."""
     if "$ref" in part:
-        yield from _alternatives(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
+        definition = part["$ref"].rpartition("/")[2]  # Table of #/$defs/Table
+        yield from _alternatives(schema["$defs"][definition], schema)
     for name in ("anyOf", "oneOf", "allOf"):
         for option in part.get(name, ()):
             yield from _alternatives(option, schema)

@@ -27,6 +27,7 @@ def one_way_channels(topology: Topology) -> list[int]:
     ends = list(
         zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     )
+    # how many channels from one switch to another may still be the channel back of one
     num_unmatched = Counter(ends)
     one_way = []
     for channel, (source, target) in enumerate(ends):

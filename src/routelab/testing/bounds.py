@@ -242,13 +242,11 @@ class BoundsWalker(Walker):
     def _fill_queues(self) -> None:
         """Draw the credits of every buffer and the waiting flits of every channel, 0 to `FREE`."""
         draw = np.random.default_rng(self.random.getrandbits(64)).integers
-        self.queues[: self._first_waiting_row, CREDITS] = draw(
-            FREE + 1, size=self._first_waiting_row
-        )
+        num_buffers, num_channels = self._first_waiting_row, self.topology.num_channels
+        self.queues[:num_buffers, CREDITS] = draw(FREE + 1, size=num_buffers)
         if self.program.waiting:
-            channels, first_row = self.topology.num_channels, self._first_waiting_row
-            waiting_rows = slice(first_row, first_row + channels)
-            self.queues[waiting_rows, FRONT_FLITS] = draw(FREE + 1, size=channels)
+            waiting_rows = slice(num_buffers, num_buffers + num_channels)
+            self.queues[waiting_rows, FRONT_FLITS] = draw(FREE + 1, size=num_channels)
 
     def _call_inject(self, random_bits: Any) -> None:
         """Call inject as plain Python, with arrays that refuse wrong indices."""

@@ -131,7 +131,7 @@ def _run_cases(
 
     Each result is a line of JSON, written at once: a later case may end the process.
     """
-    # What the plugin prints goes to the log, not to the kit's own output.
+    # What the plugin prints to standard output (1) and error (2) goes to the log.
     with log.open("wb", buffering=0) as sink, results_file.open("w", encoding="utf-8") as stream:
         os.dup2(sink.fileno(), 1)
         os.dup2(sink.fileno(), 2)

@@ -40,7 +40,7 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
     if (counts * np.maximum(lengths, 0)).sum() > MAX_HOPS:
         raise Skipped("there are too many shortest legal routes to list")
     pair_start, _, hops = enumerate_routes(graph.arrays, ends, counts, lengths)
-    num_paths = np.diff(pair_start)
+    num_paths = np.diff(pair_start)  # 0 for a pair without a route
     return RouteTable.create(
         topology,
         pair_start=pair_start,
@@ -162,7 +162,8 @@ def _endpoints_around(
 ) -> tuple[int, int] | None:
     """Return a source that reaches `first_vertex` and another endpoint that `last_vertex` reaches.
 
-    They are indices of endpoints; None if there are none.
+    They are indices of endpoints; None if there are none. The edges of each endpoint are those of
+    `_search_forward` and `_search_backward`, by the vertices that the search reached.
     """
     sources = [source for source, edges in enumerate(arriving_edges) if first_vertex in edges]
     for target, edges in enumerate(leaving_edges):

@@ -304,7 +304,8 @@ def run_plugin(plugin: Any, value: Any) -> Any:
         return call_plugin("prepare()", lambda: routing.prepare(value, count), _ADVICE_TO_REFUSE)
     if isinstance(plugin, RoutingPlugins):
         return call_plugin("routing", lambda: Routing(plugin).table(value), _ADVICE_TO_REFUSE)
-    # Each kind of plugin: the method for messages, and the call. A topology has no input.
+    # Each kind of plugin: the method for messages, and the call. A topology has no input; that of a
+    # metric is a route table and a routing graph or None.
     method, call = {
         "topology": ("build()", lambda: plugin.build()),
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),

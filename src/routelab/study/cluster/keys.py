@@ -270,7 +270,8 @@ def locate_cluster(folder: Path, name: str, word: str = "machine") -> str:
     Parameters
     ----------
     folder : Path
-        Folder of the study: files are in it, named clusters in ``clusters`` next to it.
+        Folder of the study. A path starts there. A name is looked up in its folder ``clusters``,
+        in those of the two folders above it, and in `CLUSTERS`.
     name : str
     word : str
         Key of the study, for messages.
@@ -281,7 +282,6 @@ def locate_cluster(folder: Path, name: str, word: str = "machine") -> str:
         If the cluster does not exist.
     """
     homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
-    # a path in a study starts from the study's folder
     if Path(name).suffix in (".yaml", ".yml"):
         name = str(folder / name)
     return seen_from_here(require_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))

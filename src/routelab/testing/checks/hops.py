@@ -141,7 +141,7 @@ def deadlock_free(trial: Trial) -> str:
     if routing.proof in ("recovery", "none"):
         raise Skipped("no claim to be free of deadlock")
     explorations = [_exploration(trial)]
-    # One virtual channel more goes to the class `rest`, so packets may follow other rules there.
+    # The class `rest` gets all virtual channels that other classes leave: check it with one more.
     if trial.result.rest is not None:
         least, _ = least_channels(routing, trial.value)
         program = routing.prepare(trial.value, least + 1)

@@ -11,7 +11,7 @@ from routelab.toolkit.families.groups import GROUP_COORDINATES
 
 
 def _network(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -> Topology:
-    """Return a network of pairs of switches, each joined by two opposite channels."""
+    """Return a network with two opposite channels for each link between two switches."""
     return Topology.create(
         num_switches=num_switches,
         channel_source=[end for a, b in links for end in (a, b)],
