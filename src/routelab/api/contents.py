@@ -18,35 +18,41 @@ class Contents:
 
     @cached_property
     def checksums(self) -> Mapping[str, int]:
-        """Return a checksum of each field; computed once, by `create`."""
+        """Checksum of each field, by name; computed once, by `create`."""
         return self._checksums()
 
     def changes(self) -> list[str]:
         """Return the names of the fields that changed after `create`.
 
-        Arrays cannot be written to by mistake, but code that made an array may still have it.
+        Arrays cannot be written to by mistake, but code that made an array without a copy (see
+        `adopt_array`) may make it writable again.
         """
-        known, found = self.checksums, self._checksums()
-        return [name for name, number in found.items() if number != known[name]]
+        at_creation, now = self.checksums, self._checksums()
+        return [name for name, number in now.items() if number != at_creation[name]]
 
     def _checksums(self) -> dict[str, int]:
+        """Compute the checksum of each field as it is now."""
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
         return {name: value_checksum(getattr(self, name)) for name in names}
 
 
 def value_checksum(value: Any) -> int:
-    """Return the checksum of an array, a mapping or a hashable value, valid in this process."""
+    """Return the checksum of an array, a mapping or a hashable value.
+
+    It is valid in this process only, because each process hashes texts differently.
+    """
     if isinstance(value, np.ndarray):
         return hash((value.dtype.str, value.shape, _array_checksum(value)))
     return hash(repr(dict(value)) if isinstance(value, Mapping) else value)
 
 
 def _array_checksum(array: NDArray[Any]) -> int:
-    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    whole = len(flat) // 8 * 8
-    words = flat[:whole].view(np.uint64)
+    """Return a checksum of an array's bytes: words of 8 bytes, and up to 7 bytes behind them."""
+    octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    words_end = len(octets) // 8 * 8
+    words = octets[:words_end].view(np.uint64)
+    # the kernel is compiled for aligned, read-only arrays alone
     if not words.flags.aligned:
         words = words.copy()
-    # the kernel is compiled for read-only arrays alone
     words.flags.writeable = False
-    return hash((int(checksum(words)), flat[whole:].tobytes()))
+    return hash((int(checksum(words)), octets[words_end:].tobytes()))

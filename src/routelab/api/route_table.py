@@ -97,7 +97,7 @@ class RouteTable(Contents):
         counters: Mapping[str, float] | None = None,
         per_terminal: bool = False,
     ) -> RouteTable:
-        """Build a table and check its form (lengths, ranges, weights) and every path's course.
+        """Build a table; check lengths, ranges and weights, and that every path joins its pair.
 
         Arrays of the right type are used without a copy and become read-only; others are copied.
         Do not write to views of them afterwards.
@@ -109,30 +109,36 @@ class RouteTable(Contents):
             channel that does not exist, or a path does not lead from its source to its target. If a
             pair's weights do not add up to 1, or a counter is not a number.
         """
-        hops = _adopt("hop_channel", hop_channel, np.int32)
+        channels = _adopt("hop_channel", hop_channel, np.int32)
         # zeros cost no memory before they are written to
-        layers = np.zeros(len(hops), dtype=np.int16) if hop_vc is None else hop_vc
-        paths = _adopt("path_start", path_start, np.int64)
-        if not len(paths):
+        vcs = np.zeros(len(channels), dtype=np.int16) if hop_vc is None else hop_vc
+        path_offsets = _adopt("path_start", path_start, np.int64)
+        if not len(path_offsets):
             raise PluginError("route table: path_start is empty, expected a 0 to begin with")
-        weights = np.ones(len(paths) - 1) if path_weight is None else path_weight
+        weights = np.ones(len(path_offsets) - 1) if path_weight is None else path_weight
         table = cls(
             topology=topology,
             pair_start=_adopt("pair_start", pair_start, np.int64),
-            path_start=paths,
+            path_start=path_offsets,
             path_weight=_adopt("path_weight", weights, np.float64),
-            hop_channel=hops,
-            hop_vc=_adopt("hop_vc", layers, np.int16),
+            hop_channel=channels,
+            hop_vc=_adopt("hop_vc", vcs, np.int16),
             flow_control=flow_control,
-            counters=_check_counters(counters or {}),
+            counters=MappingProxyType(dict(counters or {})),
             per_terminal=per_terminal,
         )
+        for name, value in table.counters.items():
+            if not (
+                isinstance(name, str) and isinstance(value, int | float | np.number | np.bool_)
+            ):
+                raise PluginError(f"route table: counter {name!r} is {value!r}, expected a number")
         table._check_form()
         if hop_vc is not None:
             table._check_virtual_channels()
         if path_weight is not None:
             table._check_weights()
-        table._check_courses()
+        table._check_paths()
+        # computed now and stored, so that `changes` finds what is written to the arrays later
         _ = table.checksums
         return table
 
@@ -151,11 +157,12 @@ class RouteTable(Contents):
         **more
             Further arguments of `create`, such as ``per_terminal=True``.
         """
-        flat = np.ascontiguousarray(_numbers("lengths", lengths, np.int64)).reshape(-1)
-        # numpy allocates arrays in few large pages, compiled code does not
-        pair_start = np.empty(len(flat) + 1, dtype=np.int64)
-        path_start = np.empty(np.count_nonzero(flat >= 0) + 1, dtype=np.int64)
-        single_path_offsets(flat, pair_start, path_start)
+        pair_length = np.ascontiguousarray(_exact_array("lengths", lengths, np.int64)).reshape(-1)
+        # Allocate in Python, because numpy requests large pages of memory and compiled code does
+        # not: page faults took up to a third of the first routing of a process.
+        pair_start = np.empty(len(pair_length) + 1, dtype=np.int64)
+        path_start = np.empty(np.count_nonzero(pair_length >= 0) + 1, dtype=np.int64)
+        single_path_offsets(pair_length, pair_start, path_start)
         return cls.create(
             topology,
             pair_start=pair_start,
@@ -185,50 +192,57 @@ class RouteTable(Contents):
             If the table has another shape, does not hold integers, names a channel that does not
             exist, or its next hops form a loop.
         """
-        steps = np.ascontiguousarray(_numbers("next hops", table, np.int32))
+        # 1. Check the next hops, because compiled code uses them as indices without a check.
+        next_channel = np.ascontiguousarray(_exact_array("next hops", table, np.int32))
         destinations = topology.terminal_switch if per_terminal else topology.endpoints
         expected = (topology.num_switches, len(destinations))
-        if steps.shape != expected:
-            raise PluginError(f"next-hop table: has shape {steps.shape}, expected {expected}")
-        if steps.size and (steps.min() < -1 or steps.max() >= topology.num_channels):
+        if next_channel.shape != expected:
+            raise PluginError(
+                f"next-hop table: has shape {next_channel.shape}, expected {expected}"
+            )
+        if next_channel.size and (
+            next_channel.min() < -1 or next_channel.max() >= topology.num_channels
+        ):
             raise PluginError("next-hop table: a hop names a channel that does not exist")
-        lengths, hops = table_from_next_hops(
-            steps,
-            topology.endpoints,
-            destinations,
-            topology.channel_source,
-            topology.channel_target,
+        # 2. Follow them. The length −1 means that no route arrives, −2 that packets go in a loop.
+        lengths, hop_channel = table_from_next_hops(
+            next_channel=next_channel,
+            sources=topology.endpoints,
+            destinations=destinations,
+            channel_source=topology.channel_source,
+            channel_target=topology.channel_target,
         )
-        looping = np.argwhere(lengths == -2)
-        if looping.size:
-            source, target = looping[0].tolist()
-            text = _pair_text(topology, per_terminal, source, target)
+        looping_pairs = np.argwhere(lengths == -2)
+        if looping_pairs.size:
+            endpoint, destination = looping_pairs[0].tolist()
+            text = _pair_text(topology, endpoint, destination, per_terminal=per_terminal)
             raise PluginError(f"next-hop table: packets from {text} never arrive")
-        return cls.from_lengths(topology, lengths, hops, per_terminal=per_terminal, **more)
+        return cls.from_lengths(topology, lengths, hop_channel, per_terminal=per_terminal, **more)
 
     def _check_form(self) -> None:
         """Refuse arrays of wrong shape or range."""
-        ends, destinations = len(self.topology.endpoints), self.num_destinations
-        paths, hops = len(self.path_start) - 1, len(self.hop_channel)
+        num_endpoints, num_destinations = len(self.topology.endpoints), self.num_destinations
+        num_paths, num_hops = len(self.path_start) - 1, len(self.hop_channel)
         if self.flow_control not in ("plain", "bubble"):
             raise PluginError(
                 f"route table: flow_control is {self.flow_control!r}, expected 'plain' or 'bubble'"
             )
-        if self.pair_start.shape != (ends * destinations + 1,):
-            to = f" and {destinations} terminals" if self.per_terminal else ""
+        expected_shape = (num_endpoints * num_destinations + 1,)
+        if self.pair_start.shape != expected_shape:
+            terminals = f" and {num_destinations} terminals" if self.per_terminal else ""
             raise PluginError(
                 f"route table: pair_start has shape {self.pair_start.shape}, "
-                f"expected ({ends * destinations + 1},) for {ends} endpoints{to}"
+                f"expected {expected_shape} for {num_endpoints} endpoints{terminals}"
             )
         for name, start, total in (
-            ("pair_start", self.pair_start, paths),
-            ("path_start", self.path_start, hops),
+            ("pair_start", self.pair_start, num_paths),
+            ("path_start", self.path_start, num_hops),
         ):
             if not are_valid_offsets(start, total):
                 raise PluginError(f"route table: {name} must rise from 0 to {total}")
-        if self.path_weight.shape != (paths,) or self.hop_vc.shape != (hops,):
+        if self.path_weight.shape != (num_paths,) or self.hop_vc.shape != (num_hops,):
             raise PluginError("route table: path_weight or hop_vc has the wrong length")
-        if hops and (
+        if num_hops and (
             self.hop_channel.min() < 0 or self.hop_channel.max() >= self.topology.num_channels
         ):
             raise PluginError("route table: a hop names a channel that does not exist")
@@ -238,34 +252,38 @@ class RouteTable(Contents):
             raise PluginError("route table: a hop has a negative virtual channel")
 
     def _check_weights(self) -> None:
-        """Refuse weights of paths that do not add up to 1 for each pair."""
+        """Refuse weights of paths that are not positive or do not add up to 1 for each pair."""
         if not len(self.path_weight):
             return
-        # a path's weight is a share: differences of prefix sums are the totals of the pairs
-        shares = np.diff(np.concatenate(([0.0], np.cumsum(self.path_weight)))[self.pair_start])
-        used = np.diff(self.pair_start) > 0
-        # for weights that are not numbers, neither comparison holds
-        if not (self.path_weight.min() > 0 and np.abs(shares[used] - 1).max() <= 1e-6):
+        # The sum of a pair's weights is the difference of two prefix sums. The tolerance is for
+        # their rounding: they grow to the number of pairs.
+        prefix_sums = np.concatenate(([0.0], np.cumsum(self.path_weight)))
+        pair_weight = np.diff(prefix_sums[self.pair_start])
+        has_path = np.diff(self.pair_start) > 0
+        # `not` around both, because every comparison with NaN is false
+        if not (self.path_weight.min() > 0 and np.abs(pair_weight[has_path] - 1).max() <= 1e-6):
             raise PluginError(
                 "route table: the weights of a pair's paths must be positive and add up to 1"
             )
 
-    def _check_courses(self) -> None:
-        """Refuse a path that is not a walk between its pair."""
-        broken = first_broken_path(
-            self.pair_start,
-            self.path_start,
-            self.hop_channel,
-            self.topology.endpoints,
-            self.destination_switch,
-            self.topology.channel_source,
-            self.topology.channel_target,
+    def _check_paths(self) -> None:
+        """Refuse a path whose channels do not lead from its source to its destination."""
+        path = first_broken_path(
+            pair_start=self.pair_start,
+            path_start=self.path_start,
+            hop_channel=self.hop_channel,
+            sources=self.topology.endpoints,
+            destinations=self.destination_switch,
+            channel_source=self.topology.channel_source,
+            channel_target=self.topology.channel_target,
         )
-        if broken >= 0:
-            pair = int(np.searchsorted(self.pair_start, broken, side="right")) - 1
+        if path >= 0:
+            # The last pair that starts at this path or before it. Others that start at this path
+            # come before that pair and have no paths.
+            pair = int(np.searchsorted(self.pair_start, path, side="right")) - 1
             raise PluginError(
                 f"route table: the path from {self.describe_pair(pair)} is not a walk "
-                f"between them: {self.describe_path(broken)}"
+                f"between them: {self.describe_path(path)}"
             )
 
     @property
@@ -275,7 +293,7 @@ class RouteTable(Contents):
 
     @property
     def num_destinations(self) -> int:
-        """D: the number of endpoints, or of terminals."""
+        """D: the number of endpoints, or of terminals if the table is per terminal."""
         return len(self.destination_switch)
 
     @property
@@ -305,13 +323,13 @@ class RouteTable(Contents):
         return self.topology.terminal_endpoint
 
     def pair_between(self, source: Int64Array, target: Int64Array) -> Int64Array:
-        """Return the pairs of packets from terminals `source` to terminals `target`."""
-        rows: Int64Array = self.topology.terminal_endpoint[source] * self.num_destinations
-        return rows + self.terminal_destination[target]
+        """Return the pair of packets from each terminal in `source` to that in `target`."""
+        first_pair: Int64Array = self.topology.terminal_endpoint[source] * self.num_destinations
+        return first_pair + self.terminal_destination[target]
 
     @cached_property
     def ends(self) -> TableEnds:
-        """Switches and terminals at both ends of the pairs, as kernels take them."""
+        """Switches and numbers of terminals at both ends of the pairs, as kernels take them."""
         return TableEnds(
             self.topology.endpoints,
             self.topology.demand,
@@ -348,7 +366,8 @@ class RouteTable(Contents):
 
     def describe_pair(self, pair: int) -> str:
         """Describe the ends of a pair, e.g. ``switch 3 to 4``."""
-        return _pair_text(self.topology, self.per_terminal, *divmod(pair, self.num_destinations))
+        endpoint, destination = divmod(pair, self.num_destinations)
+        return _pair_text(self.topology, endpoint, destination, per_terminal=self.per_terminal)
 
     def describe_path(self, path: int) -> str:
         """Describe the channels of one path."""
@@ -356,7 +375,7 @@ class RouteTable(Contents):
         return ", ".join(self.topology.channel_name(int(hop)) for hop in hops) or "no hops"
 
     def pair(self, source: int, target: int) -> int:
-        """Return the pair of a switch with terminals and a destination.
+        """Return the index of the pair from a switch with terminals to a destination.
 
         Parameters
         ----------
@@ -370,25 +389,26 @@ class RouteTable(Contents):
         InputError
             If a switch has no terminal, or the terminal does not exist.
         """
-        ends = self.topology.endpoints
+        endpoints = self.topology.endpoints
         switches = (source,) if self.per_terminal else (source, target)
-        where = np.searchsorted(ends, switches)
-        if np.any(where >= len(ends)) or np.any(ends[where % len(ends)] != switches):
-            which = " and ".join(map(str, switches))
+        # where each switch is among the endpoints, if it is one
+        index = np.searchsorted(endpoints, switches)
+        if np.any(index >= len(endpoints)) or np.any(endpoints[index] != switches):
+            names = " and ".join(map(str, switches))
             raise InputError(
-                f"no routes between switches {which}: no terminals there"
+                f"no routes between switches {names}: no terminals there"
                 if len(switches) > 1
-                else f"no routes from switch {which}: no terminals there"
+                else f"no routes from switch {names}: no terminals there"
             )
         if self.per_terminal and not 0 <= target < self.num_destinations:
             raise InputError(
                 f"no routes to terminal {target}: terminals are 0 to {self.num_destinations - 1}"
             )
-        destination = target if self.per_terminal else where[1]
-        return int(where[0]) * self.num_destinations + int(destination)
+        destination = target if self.per_terminal else index[1]
+        return int(index[0]) * self.num_destinations + int(destination)
 
     def paths(self, source: int, target: int) -> list[list[int]]:
-        """Return the paths from a switch to a destination, as lists of channels; see `pair`.
+        """Return the paths from a switch to a destination (as in `pair`), as lists of channels.
 
         Raises
         ------
@@ -402,7 +422,7 @@ class RouteTable(Contents):
         ]
 
     def with_vcs(self, hop_vc: ArrayLike, flow_control: str | None = None) -> RouteTable:
-        """Return the same routes on other virtual channels."""
+        """Return the same routes on other virtual channels, perhaps under other flow control."""
         table = replace(
             self,
             hop_vc=_adopt("hop_vc", hop_vc, np.int16),
@@ -410,7 +430,8 @@ class RouteTable(Contents):
         )
         table._check_form()
         table._check_virtual_channels()
-        # the other fields are the same, also if they were changed after `create`
+        # Keep the checksums that the other fields had at `create`: new ones would hide a change of
+        # these fields since then.
         new = {"flow_control": value_checksum(table.flow_control)}
         if table.hop_vc is not self.hop_vc:
             new["hop_vc"] = value_checksum(table.hop_vc)
@@ -418,20 +439,20 @@ class RouteTable(Contents):
         return table
 
     def next_hops(self) -> Int32Array | None:
-        """Next hops, int32 of shape (S, D), or None if the table is not destination-based.
+        """Return the channel out of each switch towards each destination; int32, shape (S, D).
 
-        A table is destination-based if the channel that a packet takes out of a switch depends
-        only on the switch and the target. −1 where no route to the target passes.
+        It is −1 where no route to the destination passes. Return None if the table is not
+        destination-based: if packets for one destination leave a switch over different channels.
         """
-        ok, steps = next_hops(
-            self.pair_start,
-            self.path_start,
-            self.hop_channel,
-            self.topology.channel_source,
-            self.topology.num_switches,
-            self.num_destinations,
+        is_destination_based, next_channel = next_hops(
+            pair_start=self.pair_start,
+            path_start=self.path_start,
+            hop_channel=self.hop_channel,
+            channel_source=self.topology.channel_source,
+            num_switches=self.topology.num_switches,
+            num_destinations=self.num_destinations,
         )
-        return frozen_array(steps, np.int32) if ok else None
+        return frozen_array(next_channel, np.int32) if is_destination_based else None
 
     @cached_property
     def destination_based(self) -> bool:
@@ -439,34 +460,26 @@ class RouteTable(Contents):
         return self.next_hops() is not None
 
 
-def _pair_text(topology: Topology, per_terminal: bool, source: int, target: int) -> str:
+def _pair_text(topology: Topology, endpoint: int, destination: int, *, per_terminal: bool) -> str:
+    """Describe the ends of a pair, given as the indices of its endpoint and destination."""
     names = topology.switch_names
-    start = f"switch {names[topology.endpoints[source]]}"
+    source_text = f"switch {names[topology.endpoints[endpoint]]}"
     if not per_terminal:
-        return f"{start} to {names[topology.endpoints[target]]}"
-    at = names[topology.terminal_switch[target]]
-    return f"{start} to terminal {topology.terminal_name(target)} at {at}"
-
-
-def _check_counters(counters: Mapping[str, float]) -> Mapping[str, float]:
-    """Check counters, which become facts of a run, and make them read-only."""
-    own = dict(counters)
-    for name, value in own.items():
-        if not (isinstance(name, str) and isinstance(value, int | float | np.number | np.bool_)):
-            raise PluginError(f"route table: counter {name!r} is {value!r}, expected a number")
-    return MappingProxyType(own)
+        return f"{source_text} to {names[topology.endpoints[destination]]}"
+    switch_name = names[topology.terminal_switch[destination]]
+    return f"{source_text} to terminal {topology.terminal_name(destination)} at {switch_name}"
 
 
 def _adopt(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """Return a read-only array of one dimension; see `adopt_array`."""
-    numbers = _numbers(name, values, dtype)
+    """Return `values` as an immutable array, without a copy if possible; refuse invalid ones."""
+    numbers = _exact_array(name, values, dtype)
     if numbers.ndim != 1:
         raise PluginError(f"route table: {name} has shape {numbers.shape}, expected one dimension")
     return adopt_array(numbers, dtype)
 
 
-def _numbers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """Return `values` as an array of that type; refuse entries that the type cannot hold."""
+def _exact_array(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """Return `values` as an array of a type; refuse numbers that the type cannot hold, as 2^32."""
     try:
         numbers = np.asarray(values)
     except ValueError:
@@ -475,6 +488,7 @@ def _numbers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
         raise PluginError(f"route table: {name} holds {numbers.dtype}, expected numbers")
     if numbers.dtype == dtype:
         return numbers
+    # NumPy would warn of NaN as an integer; the comparison refuses it
     with np.errstate(invalid="ignore"):
         cast = numbers.astype(dtype)
     changed = np.flatnonzero(cast != numbers)

@@ -50,11 +50,11 @@ class RoutingGraph(Contents):
     minimal_only : bool
         The graph is exact only for shortest routes: longer paths in it may break the rules.
     facts : mapping of str to number or str
-        What the rules tell about the network, such as ``{"segments": 43}``, for results. The
-        rules declare a column for each.
+        Results of the rules on the network, such as ``{"segments": 43}``. The rules plugin
+        declares a column for each.
     channel_facts : mapping of str to int32 array, shape (C,)
         Numbers of channels, such as the segment that each belongs to, 0 for none.
-    prohibited : int32 array, shape (T, 3)
+    prohibited : int32 array, shape (N, 3)
         Turns that the rules prohibit, each as three switches: a packet from the first must not
         leave the second for the third. For reports only, and empty for rules that are not defined
         by turns; the edges decide which routes are legal.
@@ -119,8 +119,8 @@ class RoutingGraph(Contents):
             a prohibited turn is not three switches. If `vertex_vc` is not one number from 0 on for
             each vertex, or the graph is not deterministic, so that a hop could have several.
         """
-        # 1. Edges and begin vertices. The tests on channels use vertices as indices, so these come
-        #    first.
+        # 1. Edges and begin vertices. Check the vertices first: the tests on channels index with
+        #    them.
         switch = np.asarray(vertex_switch, dtype=np.int32)
         source = np.asarray(edge_source, dtype=np.int32)
         target = np.asarray(edge_target, dtype=np.int32)
@@ -161,7 +161,8 @@ class RoutingGraph(Contents):
         turns = np.asarray(prohibited, dtype=np.int32).reshape(-1, 3)
         if turns.size and (turns.min() < 0 or turns.max() >= topology.num_switches):
             raise InputError("routing graph: a prohibited turn has a switch that does not exist")
-        # 3. Edges by source; then the properties that are defined on the whole graph.
+        # 3. Sort the edges by source, then by channel, then by target (the last key of lexsort is
+        #    the first to sort by).
         order = np.lexsort((target, channel, source))
         edge_start = np.zeros(count + 1, dtype=np.int64)
         np.cumsum(np.bincount(source, minlength=count), out=edge_start[1:])
@@ -181,10 +182,16 @@ class RoutingGraph(Contents):
             vertex_vc=None if vertex_vc is None else frozen_array(vertex_vc, np.int16),
         )
         graph._check_virtual_channels()
+        # computed now and stored, so that `changes` finds what is written to the arrays later
         _ = graph.checksums
         return graph
 
     def _check_virtual_channels(self) -> None:
+        """Refuse virtual channels that are not one number for each vertex, or not unique to a hop.
+
+        A hop gets the virtual channel of the vertex that it leads to. If two edges over its channel
+        leave one vertex, it leads to two vertices, so its virtual channel would not be unique.
+        """
         if self.vertex_vc is None:
             return
         if self.vertex_vc.shape != (self.num_vertices,) or self.vertex_vc.min(initial=0) < 0:
@@ -230,23 +237,32 @@ class RoutingGraph(Contents):
 
     @cached_property
     def deterministic(self) -> bool:
-        """Whether no vertex has two edges over one channel: one path is one physical route."""
+        """Whether no two edges over one channel leave a vertex.
+
+        Then a route is one path of the graph: its channels determine the vertices that it visits.
+        """
+        # edges are sorted by source and channel, so two such edges would be neighbours
         source, channel = self.edge_source, self.edge_channel
         return not bool(np.any((source[1:] == source[:-1]) & (channel[1:] == channel[:-1])))
 
     def virtual_channels(self, table: RouteTable) -> Int16Array:
-        """Return the virtual channels that the rules prescribe; int16, one for each hop of a table.
+        """Return the virtual channel that the rules prescribe for each hop; int16, shape (H,).
 
-        All are 0 if the rules prescribe none, and behind a hop that the rules forbid.
+        It is 0 for all hops if the rules prescribe none, and for a hop that the rules forbid and
+        all hops behind it on the path.
         """
         if self.vertex_vc is None:
             return np.zeros(len(table.hop_channel), dtype=np.int16)
-        starts, endpoints = (table.pair_start, table.path_start), table.topology.endpoints
-        channels: Int16Array = prescribed_channels(
-            *(self.arrays, self.vertex_vc, *starts),
-            *(table.hop_channel, endpoints, table.num_destinations),
+        hop_vc: Int16Array = prescribed_channels(
+            graph=self.arrays,
+            vertex_vc=self.vertex_vc,
+            pair_start=table.pair_start,
+            path_start=table.path_start,
+            hop_channel=table.hop_channel,
+            sources=table.topology.endpoints,
+            num_destinations=table.num_destinations,
         )
-        return channels
+        return hop_vc
 
     @cached_property
     def arrays(self) -> GraphArrays:
@@ -255,6 +271,8 @@ class RoutingGraph(Contents):
 
     def ordered(self, channel_rank: ArrayLike | None) -> GraphArrays:
         """Return the arrays for kernels, edges of a vertex in ascending rank of their channel.
+
+        Searches visit edges in this order, so it decides between equally good routes.
 
         Parameters
         ----------

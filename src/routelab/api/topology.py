@@ -45,46 +45,56 @@ def frozen_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
 
 
 def adopt_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """Return a read-only, C-contiguous array over the memory of `values` if possible, else a copy.
+    """Return `values` as an immutable, C-contiguous array, without a copy if possible.
 
-    Use this for large arrays. An array of the right type that owns its memory becomes read-only
-    in place, and the result is a view that cannot be made writable. Views and arrays over foreign
-    memory (a buffer, a mapped file, memory that compiled code returned twice) are copied. Views
-    that the caller made of an array before stay writable, which cannot be detected: do not use
-    them afterwards.
+    Use this for large arrays. A contiguous array of the right type that alone owns its memory is
+    not copied: it becomes read-only, and the result is a view of it. All else is copied: other
+    types, views, and arrays whose memory has another owner (a buffer, a mapped file, an array that
+    compiled code returned twice).
+
+    A view that the caller made of an array before this call stays writable. This cannot be
+    detected: do not use such views afterwards.
     """
     if type(values) is np.ndarray and values.dtype == dtype and values.flags.c_contiguous:
         if _is_immutable(values):
             return values
-        if _has_own_memory(values):
+        if _owns_memory_alone(values):
             values.setflags(write=False)
+            # over a read-only memoryview, because a view of `values` could be made writable again
+            # once `values` is
             return np.frombuffer(values.data.toreadonly(), dtype).reshape(values.shape)
     return frozen_array(values, dtype)
 
 
 def _is_immutable(array: NDArray[Any]) -> bool:
-    """Whether an array is a result of `frozen_array` or `adopt_array`."""
+    """Return whether an array is a result of `frozen_array` or `adopt_array`, or a view of one."""
+    # 1. The object below all views: bytes for `frozen_array`, a memoryview for `adopt_array`.
     memory: Any = array
     while isinstance(memory, np.ndarray):
         memory = memory.base
     if not isinstance(memory, memoryview):
         return isinstance(memory, bytes)
-    owner: Any = memory.obj
-    return type(owner) is np.ndarray and not owner.flags.writeable and _has_own_memory(owner)
+    # 2. The adopted array. Its maker may have made it writable again since.
+    adopted: Any = memory.obj
+    return (
+        type(adopted) is np.ndarray and not adopted.flags.writeable and _owns_memory_alone(adopted)
+    )
 
 
-def _has_own_memory(array: NDArray[Any]) -> bool:
+def _owns_memory_alone(array: NDArray[Any]) -> bool:
+    """Return whether an array is no view, and shares its memory with its own views only."""
     memory: Any = array.base
     if memory is None:
         return True
-    # compiled code returns arrays in numba's memory, which counts the arrays over it and names
-    # the array that it was borrowed from
+    # Memory that numba allocated. Its `refcount` is the number of arrays over it, 2 if compiled
+    # code returned one array twice. Its `parent` is the array of Python that compiled code returned
+    # a part of, None if there is none.
     return getattr(memory, "refcount", None) == 1 and getattr(memory, "parent", memory) is None
 
 
 @dataclass(frozen=True)
 class Direction:
-    """A label that channels share, such as ``+X``: a dimension and a sign (+1 or −1)."""
+    """A label that channels share, such as ``+X``: a dimension (0 for X) and a sign (+1 or −1)."""
 
     name: str
     dimension: int
@@ -219,13 +229,12 @@ class Topology(Contents):
             to itself; if two terminals use one port, or a name or GUID is not unique.
         """
         source = frozen_array(channel_source, np.int32)
-        count = len(source)
         terminals = frozen_array(
             np.arange(num_switches) if terminal_switch is None else terminal_switch, np.int32
         )
 
         def per_channel(values: ArrayLike | None, default: float, dtype: Any) -> NDArray[Any]:
-            return frozen_array(np.full(count, default) if values is None else values, dtype)
+            return frozen_array(np.full(len(source), default) if values is None else values, dtype)
 
         topology = cls(
             family=family,
@@ -258,13 +267,13 @@ class Topology(Contents):
             attributes=MappingProxyType(dict(attributes or {})),
         )
         topology._check()
-        # checksums of the arrays as they are now, by which later changes are found
+        # computed now and stored, so that `changes` finds what is written to the arrays later
         _ = topology.checksums
         return topology
 
     def _check(self) -> None:
-        """Refuse arrays of wrong shape or range, loops, and names that are not unique."""
-        # 1. Shapes and switches; the tests below compare arrays and use them as indices.
+        """Refuse arrays of wrong shape or range, self-loops, and names that are not unique."""
+        # 1. Shapes and switches come first: the tests below compare arrays and index with them.
         count = len(self.channel_source)
         for name in (
             "channel_target",
@@ -307,14 +316,14 @@ class Topology(Contents):
             )
         if self.channel_direction.size and self.channel_direction.max() >= len(self.directions):
             raise InputError("topology: channel_direction names a direction that is not listed")
-        # 3. What switches and devices are called, and where they are.
+        # 3. Names, identifiers and coordinates.
         if len(self.switch_names) != self.num_switches:
             raise InputError(
                 f"topology: {len(self.switch_names)} switch names for {self.num_switches} switches"
             )
         if len(set(self.switch_names)) != self.num_switches:
             raise InputError("topology: two switches have the same name")
-        self._check_identities()
+        self._check_devices()
         if self.coordinates is not None and (
             self.coordinates.ndim != 2 or len(self.coordinates) != self.num_switches
         ):
@@ -323,12 +332,11 @@ class Topology(Contents):
                 f"for each of {self.num_switches} switches"
             )
 
-    def _check_identities(self) -> None:
-        """Refuse names, GUIDs and ports of devices that are incomplete or occur twice."""
-        # 1. Names and GUIDs: all or none of a kind; single ones may be empty, where they are
-        #    unknown.
+    def _check_devices(self) -> None:
+        """Refuse names, GUIDs and ports that are incomplete, or that two devices share."""
+        # 1. Names and GUIDs: one for each device, "" where it is unknown, or none at all.
         terminals = self.num_terminals
-        for name, expected, of in (
+        for name, expected, devices in (
             ("terminal_names", terminals, "terminals"),
             ("terminal_guids", terminals, "terminals"),
             ("switch_guids", self.num_switches, "switches"),
@@ -336,26 +344,25 @@ class Topology(Contents):
         ):
             count = len(getattr(self, name))
             if count not in (0, expected):
-                raise InputError(f"topology: {count} {name} for {expected} {of}")
-        for what, texts in (
+                raise InputError(f"topology: {count} {name} for {expected} {devices}")
+        for problem, texts in (
             ("two terminals have the name", self.terminal_names),
             ("two devices have the GUID", self.terminal_guids + self.switch_guids),
         ):
-            twice = _find_duplicate(texts)
-            if twice:
-                raise InputError(f"topology: {what} {twice!r}; each must have its own")
+            duplicate = _find_duplicate(texts)
+            if duplicate:
+                raise InputError(f"topology: {problem} {duplicate!r}; each must have its own")
         if self.terminal_port.shape != (terminals,):
             raise InputError(
                 f"topology: terminal_port has shape {self.terminal_port.shape}, expected "
                 f"({terminals},) for {terminals} terminals"
             )
-        # 2. Ports of terminals, as far as they are known (−1: unknown).
-        known = np.flatnonzero(self.terminal_port >= 0)
-        ends = zip(
-            self.terminal_switch[known].tolist(), self.terminal_port[known].tolist(), strict=True
-        )
+        # 2. No two terminals on one port, where ports are known (−1: unknown).
+        with_port = np.flatnonzero(self.terminal_port >= 0)
+        switches, ports = self.terminal_switch[with_port], self.terminal_port[with_port]
+        attachments = zip(with_port.tolist(), switches.tolist(), ports.tolist(), strict=True)
         terminal_at: dict[tuple[int, int], int] = {}
-        for terminal, (switch, port) in zip(known.tolist(), ends, strict=True):
+        for terminal, switch, port in attachments:
             if (switch, port) in terminal_at:
                 raise InputError(
                     f"topology: terminals {terminal_at[switch, port]} and {terminal} are both on "
@@ -398,9 +405,9 @@ class Topology(Contents):
 
     @cached_property
     def demand(self) -> Int64Array:
-        """Terminals at each endpoint; int64, shape (P,).
+        """Number of terminals at each endpoint; int64, shape (P,).
 
-        The routes between two endpoints serve as many terminal pairs as the product of theirs.
+        The routes from endpoint i to endpoint j serve ``demand[i] * demand[j]`` terminal pairs.
         """
         return frozen_array(self.terminals_per_switch[self.endpoints], np.int64)
 
@@ -416,23 +423,28 @@ class Topology(Contents):
 
     @cached_property
     def host_names(self) -> tuple[str, ...]:
-        """Return names of all terminals for files: t0, t1, and so on, unless each has a name.
+        """Names of all terminals for lists of hosts: their own, or else t0, t1, and so on.
 
-        Names with spaces are not used, because programs read lists of hosts word by word.
+        Their own names are used if each terminal has one without spaces, because programs read
+        lists of hosts word by word.
         """
+        # one word: neither an empty name nor one with spaces
         if self.terminal_names and all(len(name.split()) == 1 for name in self.terminal_names):
             return self.terminal_names
         return tuple(f"t{terminal}" for terminal in range(self.num_terminals))
 
     @cached_property
     def outgoing(self) -> tuple[Int32Array, Int32Array]:
-        """Channels leaving each switch, as CSR (start, channel), ascending by channel."""
-        return _csr(self.channel_source, self.num_switches)
+        """Channels leaving each switch, ascending, as CSR (start, channel).
+
+        Those of switch s are ``channel[start[s] : start[s + 1]]``.
+        """
+        return _channels_by_switch(self.channel_source, self.num_switches)
 
     @cached_property
     def incoming(self) -> tuple[Int32Array, Int32Array]:
-        """Channels entering each switch, as CSR (start, channel), ascending by channel."""
-        return _csr(self.channel_target, self.num_switches)
+        """Channels entering each switch, ascending, as CSR (start, channel); see `outgoing`."""
+        return _channels_by_switch(self.channel_target, self.num_switches)
 
     @cached_property
     def parity(self) -> Int8Array:
@@ -449,17 +461,18 @@ class Topology(Contents):
         """The two channels of every link, ascending by the first; int32, shape (L, 2).
 
         A channel is paired with the first unpaired channel in the opposite direction; −1 if none
-        exists.
+        exists. Channels 0>1, 0>1, 1>0 make the links (0, 2) and (1, −1).
         """
-        waiting: dict[tuple[int, int], deque[int]] = {}
+        # links that lack their second channel, by (source, target) of the first
+        open_links: dict[tuple[int, int], deque[int]] = {}
         links: list[list[int]] = []
         ends = zip(self.channel_source.tolist(), self.channel_target.tolist(), strict=True)
         for channel, (source, target) in enumerate(ends):
-            back = waiting.get((target, source))
-            if back:
-                links[back.popleft()][1] = channel
+            opposite_links = open_links.get((target, source))
+            if opposite_links:
+                links[opposite_links.popleft()][1] = channel
             else:
-                waiting.setdefault((source, target), deque()).append(len(links))
+                open_links.setdefault((source, target), deque()).append(len(links))
                 links.append([channel, -1])
         return frozen_array(np.array(links).reshape(-1, 2), np.int32)
 
@@ -482,58 +495,65 @@ class Topology(Contents):
             If an index does not exist or no switch with a terminal remains.
         """
         # 1. What remains: switches, channels between two of them, and terminals at them.
-        failed_switch = _mark("switch", switches, self.num_switches)
-        failed_channel = _mark("channel", [c for c in channels if c != -1], self.num_channels)
+        failed_switch = _mask("switch", switches, self.num_switches)
+        failed_channel = _mask("channel", [c for c in channels if c != -1], self.num_channels)
         keep_switch = ~failed_switch
-        keep = ~failed_channel & keep_switch[self.channel_source] & keep_switch[self.channel_target]
+        keep_ends = keep_switch[self.channel_source] & keep_switch[self.channel_target]
+        keep_channel = ~failed_channel & keep_ends
         keep_terminal = keep_switch[self.terminal_switch]
         if not keep_terminal.any():
             raise InputError(f"{self.family}: no switch with a terminal is left; fail fewer")
-        # 2. New numbers of switches, and of the rings that are still complete.
-        number = np.cumsum(keep_switch) - 1
-        broken = np.isin(self.channel_ring, self.channel_ring[~keep]) | (self.channel_ring < 0)
-        rings = np.full(self.num_channels, -1)
-        rings[~broken] = np.unique(self.channel_ring[~broken], return_inverse=True)[1]
+        # 2. New numbers of switches: a switch that remains has as many before it as remain of those
+        #    (switches 0, 2, 3 of 0..3 become 0, 1, 2).
+        new_switch = np.cumsum(keep_switch) - 1
+        # 3. New numbers of the rings that are still complete. The other channels are in no ring.
+        lost_channel_ring = self.channel_ring[~keep_channel]
+        in_ring = (self.channel_ring >= 0) & ~np.isin(self.channel_ring, lost_channel_ring)
+        new_ring = np.full(self.num_channels, -1)
+        new_ring[in_ring] = np.unique(self.channel_ring[in_ring], return_inverse=True)[1]
         names = np.array(self.switch_names, dtype=object)
         return Topology.create(
             family=self.family,
             num_switches=int(keep_switch.sum()),
-            channel_source=number[self.channel_source[keep]],
-            channel_target=number[self.channel_target[keep]],
-            terminal_switch=number[self.terminal_switch[keep_terminal]],
-            source_port=self.source_port[keep],
-            target_port=self.target_port[keep],
-            channel_direction=self.channel_direction[keep],
-            channel_ring=rings[keep],
-            channel_latency=self.channel_latency[keep],
-            channel_capacity=self.channel_capacity[keep],
-            channel_bubble=self.channel_bubble[keep],
-            channel_buffer=self.channel_buffer[keep],
+            channel_source=new_switch[self.channel_source[keep_channel]],
+            channel_target=new_switch[self.channel_target[keep_channel]],
+            terminal_switch=new_switch[self.terminal_switch[keep_terminal]],
+            source_port=self.source_port[keep_channel],
+            target_port=self.target_port[keep_channel],
+            channel_direction=self.channel_direction[keep_channel],
+            channel_ring=new_ring[keep_channel],
+            channel_latency=self.channel_latency[keep_channel],
+            channel_capacity=self.channel_capacity[keep_channel],
+            channel_bubble=self.channel_bubble[keep_channel],
+            channel_buffer=self.channel_buffer[keep_channel],
             directions=self.directions,
             coordinates=None if self.coordinates is None else self.coordinates[keep_switch],
             switch_names=names[keep_switch].tolist(),
             terminal_names=_select_texts(self.terminal_names, keep_terminal),
             terminal_guids=_select_texts(self.terminal_guids, keep_terminal),
             switch_guids=_select_texts(self.switch_guids, keep_switch),
-            channel_names=_select_texts(self.channel_names, keep),
+            channel_names=_select_texts(self.channel_names, keep_channel),
             terminal_port=self.terminal_port[keep_terminal],
             failed_switches=[*self.failed_switches, *names[failed_switch].tolist()],
             failed_links=[*self.failed_links, *self._link_names(failed_channel)],
             attributes=self.attributes,
         )
 
-    def _link_names(self, named: BoolArray) -> Iterator[str]:
-        """Yield the names of the links that lost the channels `named` (bool, shape (C,))."""
-        # index -1 (no channel back) reads the last entry
-        known = np.append(named, False)
-        for pair in self.links[known[self.links].any(axis=1)].tolist():
-            failed_channels = [channel for channel in pair if known[channel]]
-            ends = (
-                self.channel_source[failed_channels[0]],
-                self.channel_target[failed_channels[0]],
-            )
+    def _link_names(self, failed_channel: BoolArray) -> Iterator[str]:
+        """Yield ``a-b`` for a link with two failed channels, ``a>b`` for one with one.
+
+        `failed_channel` is a mask of all channels.
+        """
+        # A link without a second channel has −1 there. This index reads the last entry, so append
+        # one that says that no channel failed.
+        has_failed = np.append(failed_channel, False)
+        is_named = has_failed[self.links].any(axis=1)
+        for link in self.links[is_named].tolist():
+            failed_channels = [channel for channel in link if has_failed[channel]]
+            source = self.switch_names[self.channel_source[failed_channels[0]]]
+            target = self.switch_names[self.channel_target[failed_channels[0]]]
             mark = "-" if len(failed_channels) == 2 else ">"
-            yield mark.join(self.switch_names[end] for end in ends)
+            yield f"{source}{mark}{target}"
 
     def channel_name(self, channel: int) -> str:
         """Describe a channel, e.g. ``(0,1)>(0,2) +Y``."""
@@ -548,10 +568,10 @@ class Topology(Contents):
         The name of its link and, without a direction label, the port of its source follow the
         channel's name, if they are known.
         """
-        own = self.channel_names[channel] if self.channel_names else ""
-        port, direction = self.source_port[channel], self.channel_direction[channel]
-        at = f"port {port}" if port >= 0 > direction else ""
-        return " ".join(filter(None, (self.channel_name(channel), own, at)))
+        name = self.channel_names[channel] if self.channel_names else ""
+        port, has_direction = self.source_port[channel], self.channel_direction[channel] >= 0
+        port_text = f"port {port}" if port >= 0 and not has_direction else ""
+        return " ".join(filter(None, (self.channel_name(channel), name, port_text)))
 
 
 def _unless_empty(texts: Sequence[str]) -> tuple[str, ...]:
@@ -565,26 +585,27 @@ def _select_texts(texts: tuple[str, ...], keep: BoolArray) -> tuple[str, ...]:
 
 
 def _find_duplicate(texts: Sequence[str]) -> str:
-    """Return the first text that occurs twice, except empty ones; "" if none does."""
-    known = [text for text in texts if text]
-    if len(set(known)) == len(known):
+    """Return a text that occurs twice; "" if none does, besides the empty ones."""
+    known_texts = [text for text in texts if text]
+    if len(set(known_texts)) == len(known_texts):
         return ""
-    return next(text for text, count in Counter(known).items() if count > 1)
+    return next(text for text, count in Counter(known_texts).items() if count > 1)
 
 
-def _mark(kind: str, indices: Sequence[int], size: int) -> BoolArray:
-    """Mark the entries at `indices`; bool, shape (size,)."""
+def _mask(kind: str, indices: Sequence[int], size: int) -> BoolArray:
+    """Return a mask that is true at `indices`; bool, shape (size,). Refuse an index outside it."""
     mask: BoolArray = np.zeros(size, dtype=np.bool_)
     for index in indices:
         if not 0 <= index < size:
-            known = f"only 0..{size - 1}" if size else "there are none"
-            raise InputError(f"topology: there is no {kind} {index}, {known}")
+            valid_indices = f"only 0..{size - 1}" if size else "there are none"
+            raise InputError(f"topology: there is no {kind} {index}, {valid_indices}")
         mask[index] = True
     return mask
 
 
-def _csr(keys: Int32Array, size: int) -> tuple[Int32Array, Int32Array]:
-    order = np.argsort(keys, kind="stable")
-    start = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.bincount(keys, minlength=size), out=start[1:])
-    return frozen_array(start, np.int32), frozen_array(order, np.int32)
+def _channels_by_switch(switch: Int32Array, num_switches: int) -> tuple[Int32Array, Int32Array]:
+    """Return the channels of each switch as CSR (start, channel); `switch` is by channel."""
+    channels = np.argsort(switch, kind="stable")
+    start = np.zeros(num_switches + 1, dtype=np.int64)
+    np.cumsum(np.bincount(switch, minlength=num_switches), out=start[1:])
+    return frozen_array(start, np.int32), frozen_array(channels, np.int32)
