@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,8 +12,8 @@ from routelab.api.errors import PluginError
 from routelab.api.topology import Float64Array, Int8Array, Int32Array, Int64Array, frozen_array
 
 COMPUTE, SEND, ISEND, RECV, IRECV, WAIT = range(6)
-"""Kinds of operation. WAIT waits for the request that `peer` counts among the rank's open ones,
-the oldest first; for all of them if it is `ALL`."""
+"""Kinds of operation. ISEND and IRECV open a request. WAIT waits until one is done and closes it:
+`peer` is its index among the rank's open requests, 0 for the oldest, or `ALL` for all of them."""
 
 ALL = -1
 
@@ -34,7 +35,7 @@ class Block:
     tag : int32 array, shape (K,)
         The k-th send from one rank to another with a tag matches the k-th receive with it.
     receive_of : int64 array, shape (K,)
-        Index of the receive that matches a send; −1 for other operations.
+        For a send, index of the operation that receives it; −1 for other operations.
     """
 
     start: Int64Array
@@ -62,16 +63,23 @@ class Block:
             If arrays do not fit, a peer is not a rank, or an amount is negative; if sends and
             receives do not match in number or bytes, or a request is never waited for.
         """
-        first = frozen_array(start, np.int64)
+        starts = frozen_array(start, np.int64)
         kinds = frozen_array(kind, np.int8)
         peers = frozen_array(peer, np.int32)
         amounts = frozen_array(amount, np.float64)
         tags = frozen_array(tag, np.int32)
-        _check_arrays(first, kinds, peers, amounts, tags)
-        ranks = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
-        match = _matches(ranks, kinds, peers, amounts, tags)
-        _check_requests(first, kinds, peers)
-        return cls(first, kinds, peers, amounts, tags, frozen_array(match, np.int64))
+        _check_arrays(start=starts, kind=kinds, peer=peers, amount=amounts, tag=tags)
+        ranks = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+        receive_of = _match_receives(rank=ranks, kind=kinds, peer=peers, amount=amounts, tag=tags)
+        _check_requests(starts, kinds, peers)
+        return cls(
+            start=starts,
+            kind=kinds,
+            peer=peers,
+            amount=amounts,
+            tag=tags,
+            receive_of=frozen_array(receive_of, np.int64),
+        )
 
     @property
     def ranks(self) -> int:
@@ -79,12 +87,12 @@ class Block:
         return len(self.start) - 1
 
     def rank_of(self) -> Int32Array:
-        """Rank of each operation; int32, shape (K,)."""
+        """Return the rank of each operation; int32, shape (K,)."""
         return np.repeat(np.arange(self.ranks, dtype=np.int32), np.diff(self.start))
 
 
 def _check_arrays(
-    start: Int64Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
+    *, start: Int64Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
 ) -> None:
     """Refuse arrays of wrong length or range."""
     ranks = len(start) - 1
@@ -96,76 +104,86 @@ def _check_arrays(
         raise PluginError("block: kind holds a value that is not a kind of operation")
     if not np.isfinite(amount).all() or (amount < 0).any():
         raise PluginError("block: amount holds a negative number")
-    talks = (kind >= SEND) & (kind <= IRECV)
-    if not ((peer[talks] >= 0) & (peer[talks] < ranks)).all():
+    is_message = (kind >= SEND) & (kind <= IRECV)
+    if not ((peer[is_message] >= 0) & (peer[is_message] < ranks)).all():
         raise PluginError("block: peer names a rank that does not exist")
 
 
-def _matches(
-    rank: Int32Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
+def _match_receives(
+    *, rank: Int32Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
 ) -> NDArray[np.int64]:
-    """Return the receive that matches each send."""
+    """Return the index of the receive that matches each send; int64, shape (K,), −1 for others.
+
+    Refuse sends and receives that differ in number or bytes.
+    """
     sends = np.flatnonzero((kind == SEND) | (kind == ISEND))
     receives = np.flatnonzero((kind == RECV) | (kind == IRECV))
-    # in the order of source, destination, tag, and then as the program has them
+    # Sort both by source, destination, tag, and then as the program has them (the last key of
+    # lexsort is the first to sort by). Then the k-th send matches the k-th receive.
     sends = sends[np.lexsort((sends, tag[sends], peer[sends], rank[sends]))]
     receives = receives[np.lexsort((receives, tag[receives], rank[receives], peer[receives]))]
-    same = len(sends) == len(receives) and (
+    all_match = len(sends) == len(receives) and (
         (rank[sends] == peer[receives]).all()
         and (peer[sends] == rank[receives]).all()
         and (tag[sends] == tag[receives]).all()
     )
-    if not same:
-        raise PluginError("block: " + _describe_mismatch(rank, kind, peer, tag))
-    differ = np.flatnonzero(amount[sends] != amount[receives])
-    if len(differ):
-        send, receive = sends[differ[0]], receives[differ[0]]
+    if not all_match:
+        mismatch = _describe_mismatch(rank=rank, kind=kind, peer=peer, tag=tag)
+        raise PluginError(f"block: {mismatch}")
+    unequal = np.flatnonzero(amount[sends] != amount[receives])
+    if len(unequal):
+        send, receive = sends[unequal[0]], receives[unequal[0]]
         raise PluginError(
             f"block: rank {rank[send]} sends {amount[send]:g} bytes to rank {peer[send]}, "
             f"which receives {amount[receive]:g}"
         )
-    match = np.full(len(kind), -1, dtype=np.int64)
-    match[sends] = receives
-    return match
+    receive_of = np.full(len(kind), -1, dtype=np.int64)
+    receive_of[sends] = receives
+    return receive_of
 
 
-def _describe_mismatch(rank: Int32Array, kind: Int8Array, peer: Int32Array, tag: Int32Array) -> str:
-    """Describe the first pair of ranks whose sends and receives differ in number."""
-    balance: dict[tuple[int, int, int], int] = {}
-    calls = zip(rank.tolist(), peer.tolist(), tag.tolist(), kind.tolist(), strict=True)
-    for caller, other, mark, call in calls:
-        if call in (SEND, ISEND):
-            balance[caller, other, mark] = balance.get((caller, other, mark), 0) + 1
-        elif call in (RECV, IRECV):
-            balance[other, caller, mark] = balance.get((other, caller, mark), 0) - 1
-    source, target, mark = min(key for key, count in balance.items() if count)
-    count = balance[source, target, mark]
+def _describe_mismatch(
+    *, rank: Int32Array, kind: Int8Array, peer: Int32Array, tag: Int32Array
+) -> str:
+    """Describe the first source, destination and tag whose sends and receives differ in number."""
+    # sends minus receives, by (source, destination, tag)
+    surplus: Counter[tuple[int, int, int]] = Counter()
+    operations = zip(rank.tolist(), peer.tolist(), tag.tolist(), kind.tolist(), strict=True)
+    for own_rank, peer_rank, message_tag, operation in operations:
+        if operation in (SEND, ISEND):
+            surplus[own_rank, peer_rank, message_tag] += 1
+        elif operation in (RECV, IRECV):
+            surplus[peer_rank, own_rank, message_tag] -= 1
+    source, target, message_tag = min(key for key, count in surplus.items() if count)
+    count = surplus[source, target, message_tag]
     more, fewer = ("sends", "receives") if count > 0 else ("receives", "sends")
     return (
-        f"from rank {source} to rank {target} with tag {mark} there are {abs(count)} more {more} "
-        f"than {fewer}"
+        f"from rank {source} to rank {target} with tag {message_tag} there are {abs(count)} more "
+        f"{more} than {fewer}"
     )
 
 
 def _check_requests(start: Int64Array, kind: Int8Array, peer: Int32Array) -> None:
     """Refuse waits for requests that are not open, and requests without a wait."""
-    asks = (kind == ISEND) | (kind == IRECV)
-    if not asks.any() and not (kind == WAIT).any():
+    opens_request = (kind == ISEND) | (kind == IRECV)
+    if not opens_request.any() and not (kind == WAIT).any():
         return
     for rank in range(len(start) - 1):
-        part = slice(start[rank], start[rank + 1])
-        open_ = 0
-        # `peer` of a wait is the number of the request
-        for call, request in zip(kind[part].tolist(), peer[part].tolist(), strict=True):
-            if call in (ISEND, IRECV):
-                open_ += 1
-            elif call == WAIT and request == ALL:
-                open_ = 0
-            elif call == WAIT:
-                if not 0 <= request < open_:
+        of_rank = slice(start[rank], start[rank + 1])
+        # The number of open requests is enough to check a wait, because the index of a request
+        # counts the open ones only.
+        num_open = 0
+        operations = zip(kind[of_rank].tolist(), peer[of_rank].tolist(), strict=True)
+        for operation, request in operations:
+            if operation in (ISEND, IRECV):
+                num_open += 1
+            elif operation == WAIT and request == ALL:
+                num_open = 0
+            elif operation == WAIT:
+                if not 0 <= request < num_open:
                     raise PluginError(
-                        f"block: rank {rank} waits for request {request} of {open_} open ones"
+                        f"block: rank {rank} waits for request {request} of {num_open} open ones"
                     )
-                open_ -= 1
-        if open_:
-            raise PluginError(f"block: rank {rank} never waits for {open_} of its requests")
+                num_open -= 1
+        if num_open:
+            raise PluginError(f"block: rank {rank} never waits for {num_open} of its requests")

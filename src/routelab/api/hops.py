@@ -91,9 +91,10 @@ class HopProgram:
         calls `hop` and chooses again each time it examines the packet. It examines a waiting packet
         in every cycle.
     keeps_state : bool
-        Whether STATE survives the waypoint.
+        Whether a packet keeps its STATE at its waypoint; otherwise, the engine clears it there.
     waiting : bool
-        Whether the engine counts what `routelab.kernels.hops.waiting_flits` reads.
+        Whether the engine counts the flits that wait for each channel, which `hop` and `inject`
+        read with `routelab.kernels.hops.waiting_flits`.
     by_terminal : bool
         Whether `hop` or `inject` reads SOURCE_TERMINAL or TARGET_TERMINAL.
     bubble : tuple of int
@@ -156,19 +157,22 @@ class HopProgram:
             function that does not compile.
         """
         # 1. The functions. They are compiled here, where a plugin's author sees why one is wrong.
-        #    With another signature, they could not be called by an engine.
+        #    Engines call them through pointers, so their signatures must be exactly these.
         for name, function, signature in (
             ("hop", self.hop, HOP),
             ("inject", self.inject, INJECT),
         ):
+            if function is None and name == "inject":
+                continue
             if is_kernel(function):
                 compile_kernel(function)
-            known = getattr(function, "signatures", ())
-            if signature.args not in known and not (function is None and name == "inject"):
+            compiled_signatures = getattr(function, "signatures", ())
+            if signature.args not in compiled_signatures:
                 raise PluginError(
                     f"{name}: expected a function compiled by {name}_kernel, found {function!r}"
                 )
-        # 2. The numbers and what follows from them: classes are those of all phases.
+        # 2. The numbers. `rest` and `bubble` name classes of all phases: if there are 2 phases of 2
+        #    classes, 0 and 1 are those of the first, 2 and 3 those of the second.
         if self.phases not in (1, 2) or self.vc_classes < 1 or self.candidates < 1:
             raise PluginError(
                 f"hop program: expected 1 or 2 phases and at least one class of virtual channels "
@@ -179,14 +183,14 @@ class HopProgram:
                 f"hop program: ranking is {self.ranking!r}, expected one of "
                 f"{', '.join(get_args(Ranking))}"
             )
-        total = self.phases * self.vc_classes
-        if self.rest is not None and not 0 <= self.rest < total:
-            raise PluginError(f"hop program: rest is class {self.rest}; classes are 0..{total - 1}")
-        if not all(0 <= vc < total for vc in self.bubble):
-            raise PluginError(
-                f"hop program: bubble names classes {self.bubble}; classes are 0..{total - 1}"
-            )
-        # 3. What does not fit together. A packet that keeps its choice cannot escape from it later.
+        num_classes = needed_classes(self)
+        valid_classes = f"classes are 0..{num_classes - 1}"
+        if self.rest is not None and not 0 <= self.rest < num_classes:
+            raise PluginError(f"hop program: rest is class {self.rest}; {valid_classes}")
+        if not all(0 <= vc_class < num_classes for vc_class in self.bubble):
+            raise PluginError(f"hop program: bubble names classes {self.bubble}; {valid_classes}")
+        # 3. Fields that contradict each other. Without `again`, a packet keeps its first choice, so
+        #    it could not escape after a wait.
         if self.escape_wait < 0 or (
             self.escape_wait and not (self.again and self.ranking == "best-or-escape")
         ):
@@ -220,7 +224,7 @@ def compile_kernel(function: Any) -> None:
 
 
 def program_digest(program: HopProgram) -> str:
-    """Return a checksum of a program: of its functions, tables and declarations."""
+    """Return a checksum (hexadecimal) of a program's functions, tables and declarations."""
     digest = hashlib.sha256()
     for attribute in fields(program):
         value = getattr(program, attribute.name)
@@ -233,10 +237,11 @@ def program_digest(program: HopProgram) -> str:
 
 
 def _update_digest(digest: Any, value: Any) -> None:
-    """Add a value to a checksum, and the code of functions with all that they close over."""
+    """Add a value to a checksum; of a function, its code and all values that it closes over."""
+    # a function that Numba compiled has the original one as `py_func`
     function = getattr(value, "py_func", value)
     code = getattr(function, "__code__", None)
-    if code is None:
+    if code is None:  # not a function
         digest.update(repr(value).encode())
         return
     digest.update(f"{function.__module__} {function.__qualname__}".encode() + marshal.dumps(code))
@@ -247,9 +252,13 @@ def _update_digest(digest: Any, value: Any) -> None:
 def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
     """Pack arrays of integers into one array for `HopProgram.tables`.
 
-    Word 0 is the length of all, where the engine block will begin at run time; the next words say
-    where each array begins; then the arrays follow. In a compiled function array k begins at
-    ``table(tables, k)``.
+    A header says how long the result is and where each array begins::
+
+        length | begin of 0 | begin of 1 | array 0 | array 1
+
+    In a compiled function, array k begins at ``table(tables, k)``. At run time, the engine block
+    follows (see `RunTables`), so word 0, the length, is also where that block begins. `topology` is
+    the network of the program; nothing is read from it.
 
     Raises
     ------
@@ -268,7 +277,7 @@ def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
     parts = [header]
     for number, values in enumerate(arrays):
         array = _flat_int32("pack_tables", number, values)
-        header[1 + number] = length
+        header[1 + number] = length  # behind word 0, the total length
         parts.append(array)
         length = _require_length(length + array.size)
     header[0] = length
@@ -278,11 +287,13 @@ def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
 def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
     """Append arrays to the tables of another program, for a program that builds on it.
 
-    The functions of the other program find their arrays as before, because these keep their places.
-    The appended arrays follow, then the words that say where each begins: backwards, so that
-    ``appended(tables, k)`` counts k words back from the end, which word 0 gives::
+    The functions of the other program find their arrays as before, because these keep their
+    positions. The appended arrays follow, then the words that say where each array begins, the last
+    array's first::
 
         length | tables of the other program | array 0 | array 1 | begin of 1 | begin of 0
+
+    So ``appended(tables, k)`` is ``tables[tables[0] - 1 - k]``, however many arrays there are.
 
     Raises
     ------
@@ -297,39 +308,40 @@ def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
     >>> append_tables(tables, [9]).tolist()
     [6, 2, 7, 8, 9, 4]
     """
-    length, parts, begins = len(tables), [tables], []
+    length = len(tables)
+    parts, begins = [tables], []
     for number, values in enumerate(arrays):
         array = _flat_int32("append_tables", number, values)
         begins.append(length)
         parts.append(array)
         length = _require_length(length + array.size)
     begins.reverse()
-    longer = np.concatenate((*parts, np.array(begins, dtype=np.int32)))
-    longer[0] = _require_length(len(longer))
-    return longer
+    all_tables = np.concatenate((*parts, np.array(begins, dtype=np.int32)))
+    all_tables[0] = _require_length(len(all_tables))
+    return all_tables
 
 
 def _flat_int32(function: str, number: int, values: ArrayLike) -> Int32Array:
-    """Return integers as a flat int32 array; refuse others."""
+    """Return integers as a flat int32 array; refuse others, as array `number` of `function`."""
     array = np.ascontiguousarray(values).reshape(-1)
     if array.dtype.kind not in "biu":
         raise PluginError(f"{function}: array {number} is of {array.dtype}, expected integers")
     limits = np.iinfo(np.int32)
     if array.size and (array.min() < limits.min or array.max() > limits.max):
         raise PluginError(f"{function}: array {number} does not fit into 32 bits")
-    whole: Int32Array = array.astype(np.int32, copy=False)
-    return whole
+    flat: Int32Array = array.astype(np.int32, copy=False)
+    return flat
 
 
 def _require_length(length: int) -> int:
-    """Return a length that every int32 position in the tables can have; refuse a larger one."""
+    """Return the length of tables; refuse one whose positions do not fit into 32 bits."""
     if length > np.iinfo(np.int32).max:
         raise PluginError("the arrays of a hop program are larger than 2^31 numbers together")
     return length
 
 
 def needed_classes(program: HopProgram) -> int:
-    """Return the number of virtual channels that a program needs.
+    """Return the number of virtual channels that a program needs: one for each class of all phases.
 
     Examples
     --------
@@ -344,7 +356,10 @@ def needed_classes(program: HopProgram) -> int:
 
 
 def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
-    """Return the first virtual channel of each class and their number, for all phases; (k, 2).
+    """Return the first virtual channel of each class, and how many it has; int32, shape (k, 2).
+
+    The k classes are those of all phases. In the example, class 0 has virtual channel 0, and class
+    1, which is `HopProgram.rest`, has the other three.
 
     Examples
     --------
@@ -356,24 +371,27 @@ def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
     [[0, 1], [1, 3]]
     """
     num_classes = needed_classes(program)
-    lanes = np.full(num_classes, 1 if program.rest is not None else virtual_channels // num_classes)
-    if program.rest is not None:
-        lanes[program.rest] = virtual_channels - (num_classes - 1)
-    first_lane = np.cumsum(lanes) - lanes
-    return np.column_stack((first_lane, lanes)).astype(np.int32)
+    if program.rest is None:
+        num_vcs = np.full(num_classes, virtual_channels // num_classes)
+    else:
+        num_vcs = np.ones(num_classes, dtype=np.int64)
+        num_vcs[program.rest] = virtual_channels - (num_classes - 1)
+    first_vc = np.cumsum(num_vcs) - num_vcs
+    return np.column_stack((first_vc, num_vcs)).astype(np.int32)
 
 
 class RunTables(NamedTuple):
-    """Arguments of the functions of a program at run time.
+    """Arrays that the functions of a program get as arguments at run time.
 
     The *engine block* says which rows of `queues` belong to a class of virtual channels; its layout
-    is in `routelab.kernels.hops`.
+    is in `routelab.kernels.hops`::
 
-        tables      0 ...                       the program's tables
-                    tables[0] ...               the engine block
+        array       from entry or row           content
+        tables      0                           the program's tables
+                    tables[0]                   the engine block
 
-        queues      0 ...                       CAPACITY, CREDITS         of each buffer
-                    buffers ...                 FRONT_FLITS, BUSY_UNTIL   of each channel
+        queues      0                           CAPACITY, CREDITS         of each buffer
+                    buffers                     FRONT_FLITS, BUSY_UNTIL   of each channel
                     buffers + channels          NOW                       the cycle
 
     Only programs with `HopProgram.waiting` have the rows behind the buffers.
@@ -435,13 +453,13 @@ def run_tables(
     numbers[BLOCK_ALL_CLASSES] = len(first_vc)
     numbers[BLOCK_UNIT_FLITS] = unit_flits
     numbers[BLOCK_PACKET_FLITS] = packet_flits
-    numbers[BLOCK_WAITING] = num_buffers if program.waiting else -1
+    numbers[BLOCK_WAITING] = num_buffers if program.waiting else -1  # row of channel 0
     if first_row is None:
         first_row = np.arange(channels) * virtual_channels
     if unit_cycles is None:
         unit_cycles = np.full(channels, unit_flits)
     block = np.concatenate((numbers, first_row, unit_cycles, first_vc, num_vcs))
-    # 2. All tables; the first number says where the block begins.
+    # 2. The tables and the block in one array, whose first number says where the block begins.
     tables = np.concatenate((program.tables, block), dtype=np.int32, casting="same_kind")
     tables[0] = len(program.tables)
     # 3. The rows of queues. Programs that count waiting packets have a row for each channel and one

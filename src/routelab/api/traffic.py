@@ -29,11 +29,13 @@ class Demand:
     part_share : float64 array, shape (K,)
         Probability of each part; those of a terminal that sends add up to 1.
     part_set : int32 array, shape (K,)
+        Set of each part.
     set_start : int64 array, shape (M + 1,)
     members : int32 array
-        Terminals ``members[set_start[m]:set_start[m + 1]]`` of set m.
+        Terminals ``members[set_start[m]:set_start[m + 1]]`` are those of set m.
     to_self : bool
-        Whether a terminal may send to itself; if not, another one of the set is drawn.
+        Whether a terminal may send to itself; if not, it draws from the other terminals of the
+        set.
     convention : str
         Meaning of the pattern, for reports: rank or coordinate, self-traffic, silent terminals.
 
@@ -105,9 +107,9 @@ class Demand:
         return demand
 
     def _check(self) -> None:
-        """Refuse arrays that do not describe a demand; names all problems of their form."""
-        # Problems of form are reported together. The tests of senders come last, because they use
-        # the arrays as indices.
+        """Refuse arrays that do not describe a demand."""
+        # Report all problems of lengths and ranges together. Senders are checked only without such
+        # problems, because that check uses the arrays as indices.
         terminals = len(self.rate)
         problems = []
         if not np.isfinite(self.rate).all() or self.rate.min(initial=0) < 0:
@@ -139,33 +141,37 @@ class Demand:
 
     def _check_senders(self) -> None:
         """Refuse senders whose shares do not add up to 1, or that have no destination."""
-        source = np.repeat(np.arange(len(self.rate)), np.diff(self.part_start))
-        total = np.bincount(source, self.part_share, minlength=len(self.rate))
-        wrong = (self.rate > 0) & (np.abs(total - 1) > 1e-9)
-        if wrong.any():
-            terminal = int(np.flatnonzero(wrong)[0])
+        # 1. Shares of each terminal.
+        part_sender = np.repeat(np.arange(len(self.rate)), np.diff(self.part_start))
+        total_share = np.bincount(part_sender, self.part_share, minlength=len(self.rate))
+        is_wrong = (self.rate > 0) & (np.abs(total_share - 1) > 1e-9)
+        if is_wrong.any():
+            terminal = int(np.flatnonzero(is_wrong)[0])
             raise PluginError(
-                f"demand: the shares of terminal {terminal} add up to {total[terminal]:g}"
+                f"demand: the shares of terminal {terminal} add up to {total_share[terminal]:g}"
             )
         if (self.part_share < 0).any():
             raise PluginError("demand: part_share holds negative shares")
-        size = np.diff(self.set_start)[self.part_set]  # of each part's set
-        is_used = (self.part_share > 0) & (self.rate[source] > 0)
-        is_only_itself = np.zeros(len(size), dtype=np.bool_)
+        # 2. Destinations of each part: its set must not be empty, nor hold the sender alone if a
+        #    terminal may not send to itself.
+        set_size = np.diff(self.set_start)[self.part_set]
+        is_used = (self.part_share > 0) & (self.rate[part_sender] > 0)
+        has_only_sender = np.zeros(len(set_size), dtype=np.bool_)
         if not self.to_self:
-            single = np.flatnonzero(size == 1)
-            member = self.members[self.set_start[self.part_set[single]]]
-            is_only_itself[single] = member == source[single]
-        is_lost = is_used & ((size == 0) | is_only_itself)
-        if is_lost.any():
-            terminal = int(source[np.flatnonzero(is_lost)[0]])
+            parts_of_one = np.flatnonzero(set_size == 1)
+            member = self.members[self.set_start[self.part_set[parts_of_one]]]
+            has_only_sender[parts_of_one] = member == part_sender[parts_of_one]
+        lacks_destination = is_used & ((set_size == 0) | has_only_sender)
+        if lacks_destination.any():
+            terminal = int(part_sender[np.flatnonzero(lacks_destination)[0]])
             raise PluginError(f"demand: terminal {terminal} has no destination")
 
     @classmethod
     def uniform(cls, topology: Topology, convention: str, *, to_self: bool = False) -> Demand:
-        """Return a demand in which every terminal sends to all (others) alike."""
+        """Return a demand in which every terminal sends to all others (and itself) alike."""
         terminals = topology.num_terminals
         has_destination = terminals > 1 or to_self
+        # each terminal has one part, whose set is set 0: all terminals
         return cls.create(
             rate=np.full(terminals, 1.0 if has_destination else 0.0),
             part_start=np.arange(terminals + 1),
@@ -207,8 +213,8 @@ class Demand:
         matrix = np.zeros((terminals, terminals))
         for source in np.flatnonzero(self.rate > 0):
             for part in range(self.part_start[source], self.part_start[source + 1]):
-                set_ = self.part_set[part]
-                targets = self.members[self.set_start[set_] : self.set_start[set_ + 1]]
+                set_index = self.part_set[part]
+                targets = self.members[self.set_start[set_index] : self.set_start[set_index + 1]]
                 if not self.to_self:
                     targets = targets[targets != source]
                 flits = self.rate[source] * self.part_share[part] / len(targets)
@@ -248,16 +254,16 @@ class Messages:
         PluginError
             If offsets or terminals do not fit.
         """
-        made = cls(frozen_array(start, np.int64), frozen_array(target, np.int32))
-        terminals = len(made.start) - 1
-        fits = (
+        starts, targets = frozen_array(start, np.int64), frozen_array(target, np.int32)
+        terminals = len(starts) - 1
+        are_valid_offsets = (
             terminals >= 0
-            and made.start[0] == 0
-            and made.start[-1] == len(made.target)
-            and not (np.diff(made.start) < 0).any()
+            and starts[0] == 0
+            and starts[-1] == len(targets)
+            and not (np.diff(starts) < 0).any()
         )
-        if not fits:
+        if not are_valid_offsets:
             raise PluginError("messages: start must rise from 0 to the number of messages")
-        if len(made.target) and not (made.target.min() >= 0 and made.target.max() < terminals):
+        if len(targets) and not (targets.min() >= 0 and targets.max() < terminals):
             raise PluginError("messages: target names a terminal that does not exist")
-        return made
+        return cls(starts, targets)

@@ -33,8 +33,8 @@ class Collective:
     ----------
     name : str
     bytes : int
-        Argument of the call: to each peer (alltoall), of a rank's own part (allgather), of the
-        whole vector (allreduce, bcast, reduce); 0 (barrier, alltoallv).
+        Size of what a rank passes to the call: for each peer (alltoall), its own part (allgather),
+        or the whole vector (allreduce, bcast, reduce); 0 (barrier, alltoallv).
     root : int
         Index in each group of the rank at which a bcast starts or a reduce ends.
     matrix : int64 array, shape (P, P), optional
@@ -59,7 +59,7 @@ class Collective:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """Steps that are repeated."""
+    """Steps that all ranks repeat `times` times."""
 
     steps: tuple[Step, ...]
     times: int
@@ -70,12 +70,14 @@ Step: TypeAlias = Block | Collective | Loop
 
 @dataclass(frozen=True, eq=False)
 class PointToPoint:
-    """Total messages between ranks; pairs ascending, none without messages.
+    """Total messages from rank to rank: an entry for each pair of ranks that has messages.
 
     Attributes
     ----------
     source, target : int32 array, shape (K,)
+        Ranks of each pair; ascending by source, then target.
     messages, bytes : int64 array, shape (K,)
+        Number of messages of each pair, and the sum of their bytes.
     """
 
     source: Int32Array
@@ -86,13 +88,13 @@ class PointToPoint:
 
 @dataclass(frozen=True)
 class Calls:
-    """Equal calls of a collective.
+    """Calls of a collective with the same arguments.
 
     Attributes
     ----------
     name : str
     bytes : int
-        Argument of the call; for alltoallv, all bytes that all ranks send in one call.
+        `Collective.bytes`; for alltoallv, all bytes that all ranks send in one call.
     ranks : int
         Ranks in each group.
     calls : int
@@ -117,6 +119,7 @@ class Program:
     convention : str
         Meaning of the workload, for reports: by rank or by coordinate, one way or both.
     before, after : tuple of Step
+        Steps before and after the timed ones.
     operations : float
         Operations of the timed part as the benchmark counts them, for operations per second; 0
         if it has no count.
@@ -155,8 +158,9 @@ class Program:
         InputError
             If there are 2^63 messages or bytes or more.
         """
-        # 1. The sends of each block, as often as it runs. Sums are floats, because integers of 64
-        #    bits would overflow without a sign of it.
+        # 1. The sends of each block, as often as it runs. Sums for the check are floats, because
+        #    integers of 64 bits would overflow without an error. A pair is a number: source * ranks
+        #    + target.
         no_sends = np.zeros(0, dtype=np.int64)
         sums = {"messages": 0.0, "bytes": 0.0}
         pairs, counts, amounts = [no_sends], [no_sends], [no_sends]
@@ -176,30 +180,37 @@ class Program:
                 counts.append(np.full(len(source), times))
                 amounts.append(times * step.amount[sends].astype(np.int64))
         # 2. Add up the messages and bytes of each pair.
-        pair, place = np.unique(np.concatenate(pairs), return_inverse=True)
-        messages, total = np.zeros((2, len(pair)), dtype=np.int64)
-        np.add.at(messages, place, np.concatenate(counts))
-        np.add.at(total, place, np.concatenate(amounts))
+        pair, pair_index = np.unique(np.concatenate(pairs), return_inverse=True)
+        messages, total_bytes = np.zeros((2, len(pair)), dtype=np.int64)
+        np.add.at(messages, pair_index, np.concatenate(counts))
+        np.add.at(total_bytes, pair_index, np.concatenate(amounts))
         return PointToPoint(
-            frozen_array(pair // self.ranks, np.int32),
-            frozen_array(pair % self.ranks, np.int32),
-            frozen_array(messages, np.int64),
-            frozen_array(total, np.int64),
+            source=frozen_array(pair // self.ranks, np.int32),
+            target=frozen_array(pair % self.ranks, np.int32),
+            messages=frozen_array(messages, np.int64),
+            bytes=frozen_array(total_bytes, np.int64),
         )
 
     def calls(self) -> tuple[Calls, ...]:
-        """Return the number of collective calls by name, bytes and size of group."""
+        """Return the collective calls, counted by name, bytes and size of group."""
         counts: dict[tuple[str, int, int], int] = {}
         for step, times in self.walk():
             if isinstance(step, Collective):
-                total = step.bytes if step.matrix is None else int(step.matrix.sum())
-                for size in {len(group) for group in step.members(self.ranks)}:
-                    key = step.name, total, size
+                num_bytes = step.bytes if step.matrix is None else int(step.matrix.sum())
+                # a rank is in one group: groups of one size count once
+                group_sizes = {len(group) for group in step.members(self.ranks)}
+                for size in group_sizes:
+                    key = step.name, num_bytes, size
                     counts[key] = counts.get(key, 0) + times
-        return tuple(Calls(*key, count) for key, count in sorted(counts.items()) if count)
+        return tuple(
+            Calls(name, num_bytes, ranks=size, calls=count)
+            for (name, num_bytes, size), count in sorted(counts.items())
+            if count
+        )
 
 
 def _walk(steps: Iterable[Step], times: int) -> Iterator[tuple[Block | Collective, int]]:
+    """Yield the blocks and collectives of steps that run `times` times, as `Program.walk`."""
     for step in steps:
         if isinstance(step, Loop):
             yield from _walk(step.steps, times * step.times)
@@ -209,7 +220,7 @@ def _walk(steps: Iterable[Step], times: int) -> Iterator[tuple[Block | Collectiv
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Job that a workload runs in.
+    """A number of ranks and the terminals that they run on, for which a workload has a program.
 
     Attributes
     ----------
@@ -232,5 +243,5 @@ class Job:
     @classmethod
     def placed(cls, terminal: Sequence[int] | Int32Array, topology: Topology) -> Job:
         """Return a job whose ranks run on terminals of a network."""
-        place = frozen_array(terminal, np.int32)
-        return cls(len(place), place, topology)
+        terminals = frozen_array(terminal, np.int32)
+        return cls(len(terminals), terminals, topology)
