@@ -49,7 +49,7 @@ class BenchmarkTask:
     ranks : int
         MPI processes.
     nodes : int
-        Hosts; ranks are in blocks of equal size.
+        Hosts, each with a block of equally many ranks.
     executable : Path
         The program, found by one of the names that `BenchmarkPlugin.executables` gives.
     folder : Path
@@ -125,9 +125,10 @@ class BenchmarkResult:
     version : str
         Version that the benchmark prints; empty if it prints none.
     facts : mapping
-        Other values that it prints: class, processes, iterations. Texts and numbers.
+        Other values that the benchmark prints: class, processes, iterations. Texts and numbers.
     foreign : tuple of str
-        Lines of other programs in its output: launchers, libraries, shells.
+        Lines in the output of the run that the benchmark did not print, but a launcher, a library
+        or a shell.
     """
 
     figures: tuple[FigureOfMerit, ...]
@@ -138,7 +139,7 @@ class BenchmarkResult:
 
 @dataclass(frozen=True)
 class WorkloadModel:
-    """Workload that predicts a benchmark.
+    """Workload whose simulation predicts the figures of a benchmark.
 
     Attributes
     ----------
@@ -160,8 +161,9 @@ class BenchmarkPlugin(Plugin):
     figure : str
         The figure of merit that represents the benchmark where one number is needed.
     shows_end : bool
-        Whether an output shows that it is complete if the request is unknown. Without, an output
-        that was cut after a whole row looks like one of fewer rows.
+        Whether the output alone shows that it is complete, without the request (`parse` with
+        `task` None). If not, an output that was cut after a whole row looks like that of a request
+        for fewer rows.
     """
 
     kind = "benchmark"
@@ -180,7 +182,8 @@ class BenchmarkPlugin(Plugin):
         """Return what the program needs and does not find here, and how to get it.
 
         ``routelab cluster check`` calls this on the host on which it runs. It must not start
-        processes of MPI. Empty if nothing is missing, or if it cannot be told.
+        processes of MPI. Return an empty text if nothing is missing, or if that cannot be found
+        out.
         """
         return ""
 
@@ -214,5 +217,5 @@ class BenchmarkPlugin(Plugin):
         return None
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """Return the figures that follow from the facts of the flow engine."""
+        """Return figures that the flow engine predicts, from the facts of its run of `model`."""
         return ()

@@ -64,7 +64,7 @@ class Column:
     seeds : {"mean", "all-mean", "max", "min", "sum"}
         See `Pooling`.
     of : tuple of str
-        Rows that have the column; see `Rows`.
+        Kinds of rows that have the column; see `Rows`.
     needs : str
         Condition for the column: a setting that must be on (``find_saturation``) or a key of the
         study (``bound``). Empty: no condition.
@@ -84,8 +84,9 @@ class Column:
         Column of the same rows whose distance from its bound this one is. It is empty in rows to
         which no bound applies.
     problem : str
-        What is wrong with the declaration, and where it is. It is refused where the plugin is
-        loaded, so that the other plugins of its module can be used.
+        What is wrong with the declaration, and where it is; empty if nothing is. A wrong column
+        raises no error, because then its whole module, with all its plugins, could not be imported.
+        The registry refuses the plugin instead.
 
     Examples
     --------
@@ -112,52 +113,57 @@ class Column:
 
     def __post_init__(self) -> None:
         """Check the declaration."""
-        if wrong := self._wrong_types() or self._wrong_values():
-            place = sys._getframe(2)  # behind the generated __init__
-            text = f"column {self.name!r} in {place.f_code.co_filename}, line {place.f_lineno}"
-            object.__setattr__(self, "problem", f"{text}: {'; '.join(wrong)}")
+        if problems := self._type_problems() or self._value_problems():
+            # The call stack is the declaration (2), the generated __init__ (1), this method (0).
+            declaration = sys._getframe(2)
+            file, line = declaration.f_code.co_filename, declaration.f_lineno
+            text = f"column {self.name!r} in {file}, line {line}: {'; '.join(problems)}"
+            # the dataclass is frozen
+            object.__setattr__(self, "problem", text)
 
-    def _wrong_types(self) -> list[str]:
-        """Return which values are no texts or tuples of texts."""
-        values = {name: getattr(self, name) for name in (*_TEXTS, "of", "shown")}
-        wrong = [
-            f"{name} is {values[name]!r}, expected a text"
+    def _type_problems(self) -> list[str]:
+        """List the values that should be a text or a tuple of texts and are not."""
+        problems = [
+            f"{name} is {value!r}, expected a text"
             for name in _TEXTS
-            if not isinstance(values[name], str)
+            if not isinstance(value := getattr(self, name), str)
         ]
-        return wrong + [
-            f"{name} is {values[name]!r}, expected a tuple of texts"
-            for name in ("of", "shown")
-            if not isinstance(values[name], tuple | list)
-            or not all(isinstance(text, str) for text in values[name])
-        ]
+        for name in ("of", "shown"):
+            texts = getattr(self, name)
+            if not isinstance(texts, tuple | list) or not all(isinstance(t, str) for t in texts):
+                problems.append(f"{name} is {texts!r}, expected a tuple of texts")
+        return problems
 
-    def _wrong_values(self) -> list[str]:
-        """Return what is wrong with values of the right types."""
-        wrong = []
+    def _value_problems(self) -> list[str]:
+        """List what is wrong with values of the right types."""
+        problems = []
         if not re.fullmatch(r"\w+(\.\w+)*", self.name):
-            wrong.append("the name must consist of letters, digits and underscores")
+            problems.append("the name must consist of letters, digits and underscores")
         if not self.meaning or self.meaning.endswith("."):
-            wrong.append("the meaning is missing or ends with a full stop")
+            problems.append("the meaning is missing or ends with a full stop")
         if self.better not in get_args(Better):
-            wrong.append(f"better is {self.better!r}, expected 'lower', 'higher' or ''")
+            problems.append(f"better is {self.better!r}, expected 'lower', 'higher' or ''")
         if self.seeds not in get_args(Pooling):
-            wrong.append(f"seeds is {self.seeds!r}, expected {', '.join(get_args(Pooling))}")
+            problems.append(f"seeds is {self.seeds!r}, expected {', '.join(get_args(Pooling))}")
         if not self.of or not set(self.of) <= set(get_args(Rows)):
-            wrong.append(f"of is {self.of!r}, expected some of {', '.join(get_args(Rows))}")
+            problems.append(f"of is {self.of!r}, expected some of {', '.join(get_args(Rows))}")
         if not set(self.shown) <= set(get_args(Place)):
-            wrong.append(f"shown is {self.shown!r}, expected some of {', '.join(get_args(Place))}")
-        return wrong
+            problems.append(
+                f"shown is {self.shown!r}, expected some of {', '.join(get_args(Place))}"
+            )
+        return problems
 
     @property
     def heading_parts(self) -> tuple[str, str]:
-        """Heading, or name with spaces, and the unit; it is empty if the heading says it."""
+        """Heading (or name with spaces) and unit.
+
+        The unit is empty if the heading has it as a word: heading ``routes``, unit ``routes``.
+        """
         heading = self.heading or self.name.replace("_", " ")
-        named = self.unit in heading.split()
-        return heading, "" if named else self.unit
+        return heading, "" if self.unit in heading.split() else self.unit
 
     @property
     def label(self) -> str:
-        """Name in reports: heading with the unit in brackets, unless the heading says it."""
+        """Name in reports: heading and unit, as ``latency (cycles)``; see `heading_parts`."""
         heading, unit = self.heading_parts
         return f"{heading} ({unit})" if unit else heading

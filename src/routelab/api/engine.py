@@ -115,6 +115,7 @@ def _no_verdict(
     packets_per_buffer: int,
     max_states: int | None = None,
 ) -> Mapping[str, str]:
+    """Return the facts of a `DeadlockCheck` that checks nothing: the default of `EngineCase`."""
     return {
         "deadlock": "unproven",
         "deadlock_proof": "",
@@ -135,15 +136,15 @@ class EngineCase:
         ``routing.table(network)`` returns the routes, unless ``routing.hop_by_hop`` is true;
         ``routing.prepare(network, virtual_channels)`` returns the program of any routing.
     work : TrafficPlugin, WorkloadPlugin or Path
-        Traffic is known to support the network. Support of a workload is not checked yet, because
-        this needs a `Job`. A path is the file of an MPI program; only engines with
+        That traffic supports the network has been checked. The engine must check that a workload
+        does, because this needs a `Job`. A path is the file of an MPI program; only engines with
         `EnginePlugin.executables` get one.
     check_deadlock : function
         Checks the routing for deadlocks. Engines without routers do not need it.
     store : Store
         Stores finished parts of a long run, so that the next run need not repeat them.
     report_progress : function
-        ``report_progress(task, phase, ended=False)``, for the line of progress.
+        ``report_progress(task, phase, ended=False)`` updates the progress display.
     """
 
     network: Topology
@@ -190,8 +191,8 @@ class EnginePlugin(Plugin):
     work : {"traffic", "workload"}
         Kind of plugin that the engine runs.
     clock : sequence of str
-        Columns that depend on the speed of the machine. All others depend only on the case and the
-        settings.
+        Columns that depend on the speed of the machine, such as run times. All others depend only
+        on the case and the settings.
     brief : mapping
         Settings of a very short run, by parameter. Such a run compiles the engine, and checks use
         it.
@@ -210,7 +211,7 @@ class EnginePlugin(Plugin):
         return None
 
     def check(self) -> None:
-        """Check that files and the like that the parameters name exist; by default, do nothing.
+        """Check that what the parameters name exists, such as files; by default, do nothing.
 
         Raises
         ------
@@ -226,12 +227,14 @@ class EnginePlugin(Plugin):
         InputError
             As `check`.
         """
-        moved = {
+        resolved_paths = {
             name: folder / value
             for name, value in dict(self.parameters).items()
             if isinstance(value, Path) and not value.is_absolute()
         }
-        return type(self)(self.parameters.model_copy(update=moved)) if moved else self
+        if not resolved_paths:
+            return self
+        return type(self)(self.parameters.model_copy(update=resolved_paths))
 
     def input_files(self) -> list[Path]:
         """Return the files that the parameters name: all parameters that are paths."""

@@ -12,14 +12,18 @@ from typing import Any
 class RoutelabError(Exception):
     """Base of every error raised on purpose; its text is one clear message.
 
-    A child process returns it unchanged for any arguments of a subclass, because pickle would call
-    the subclass with the text alone.
+    A subclass may have other arguments than the text, as ``BenchmarkError(failure, message)``.
     """
 
     exit_code = 1
     """Exit code of a command that ends with this error."""
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Return how pickle copies the error, to bring it back from a child process.
+
+        The default would call the class with the text alone, which fails for other arguments. This
+        makes the object without ``__init__`` and restores its attributes.
+        """
         return __newobj__, (type(self), *self.args), self.__dict__
 
 

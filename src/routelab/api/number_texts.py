@@ -10,7 +10,7 @@ import re
 
 _INTEGER = re.compile(r"-?[0-9]+")
 _NUMBER = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|-?inf|nan")
-_WORDS = ("inf", "infinity", "nan")
+_NUMBER_WORDS = ("inf", "infinity", "nan")
 
 
 def read_integer(text: str) -> int:
@@ -19,7 +19,7 @@ def read_integer(text: str) -> int:
     Raises
     ------
     ValueError
-        If it is none.
+        If the text is not an integer.
     """
     if not _INTEGER.fullmatch(text):
         raise ValueError(f"{text!r} is not an integer; write it in the digits 0 to 9, as -12")
@@ -32,7 +32,7 @@ def read_number(text: str) -> float:
     Raises
     ------
     ValueError
-        If it is none.
+        If the text is not a number.
     """
     if not _NUMBER.fullmatch(text):
         raise _no_number(text)
@@ -40,18 +40,20 @@ def read_number(text: str) -> float:
 
 
 def check_number_text(text: str) -> None:
-    """Refuse numbers that only Python accepts, such as ``1_000`` or digits outside ASCII.
+    """Refuse a number as only Python writes it, such as ``1_000`` or digits outside ASCII.
+
+    Other texts pass: numbers that `read_number` reads, words for infinity, and what is no number.
 
     Raises
     ------
     ValueError
-        If it is such a text; texts that are not numbers pass.
+        If Python reads the text as a number and `read_number` does not.
     """
     try:
         float(text)
     except ValueError:
         return
-    if not _NUMBER.fullmatch(text) and text.strip().lower().lstrip("+-") not in _WORDS:
+    if not _NUMBER.fullmatch(text) and text.strip().lower().lstrip("+-") not in _NUMBER_WORDS:
         raise _no_number(text)
 
 

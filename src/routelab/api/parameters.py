@@ -46,6 +46,7 @@ MAX_DIMS = 32
 
 
 def _alias(field: str) -> str:
+    """Return a field's name for users: ``from`` for the field ``from_``."""
     return field.removesuffix("_")
 
 
@@ -86,15 +87,19 @@ class Parameters(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _check_digits(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse numbers in other digits than 0 to 9, where the field takes numbers alone."""
-        if isinstance(value, str | list | tuple) and info.field_name is not None:
-            kinds = _plain_kinds(cls.model_fields[info.field_name].annotation)
-            if kinds & {int, float} and not kinds & {str, Path}:
-                for item in value.split("+") if isinstance(value, str) else value:
-                    if isinstance(item, str) and item:
-                        check_number_text(item)
-                if isinstance(value, str) and tuple not in kinds:
-                    check_number_text(value)
+        """Refuse numbers in other digits than 0 to 9, if the field takes numbers but no texts."""
+        if not isinstance(value, str | list | tuple) or info.field_name is None:
+            return value
+        types = _types_within(cls.model_fields[info.field_name].annotation)
+        if not types & {int, float} or types & {str, Path}:
+            return value
+        items = value.split("+") if isinstance(value, str) else value
+        for item in items:
+            if isinstance(item, str) and item:
+                check_number_text(item)
+        # If the field takes one number, "+" does not separate items: refuse +5, but not 1e+9.
+        if isinstance(value, str) and tuple not in types:
+            check_number_text(value)
         return value
 
     @field_validator("*", mode="after")
@@ -122,7 +127,7 @@ class Parameters(BaseModel):
     def texts(self) -> dict[str, str]:
         """Return all fields as they are written in an instance name, in order of declaration.
 
-        Fields with ``exclude`` only stand for others, and are not written.
+        Fields with ``exclude`` are not written: they are presets, which set other fields.
         """
         return {
             _alias(name): value_text(getattr(self, name), self._dump(name))
@@ -150,16 +155,25 @@ class Parameters(BaseModel):
         return self.model_dump(mode="json", include={name})[name]
 
 
-def _plain_kinds(annotation: Any) -> set[Any]:
-    """Return the types within an annotation, such as int and tuple for a list of integers."""
-    inner = get_args(annotation)
+def _types_within(annotation: Any) -> set[Any]:
+    """Return all types in an annotation: tuple, int and ... for ``tuple[int, ...]``."""
+    # the arguments of Literal are values, not types
     if get_origin(annotation) is Literal:
         return set()
-    return {get_origin(annotation) or annotation}.union(*map(_plain_kinds, inner))
+    inner_types = map(_types_within, get_args(annotation))
+    return {get_origin(annotation) or annotation}.union(*inner_types)
 
 
 def value_text(value: Any, dumped: Any) -> str:
-    """Return a parameter's value as it is written in an instance name."""
+    """Return a parameter's value as it is written in an instance name.
+
+    Parameters
+    ----------
+    value : object
+        The value of the field.
+    dumped : object
+        The same value as pydantic serializes it to JSON: dimensions are ``"4x2"``, lists are lists.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
@@ -170,23 +184,27 @@ def value_text(value: Any, dumped: Any) -> str:
 
 
 def parse_dims(value: Any) -> Any:
-    """Read dimensions from ``"4x2x2"``, an integer or a sequence, for pydantic."""
+    """Read dimensions from ``"4x2x2"``, an integer or a sequence, before pydantic checks them.
+
+    Other values are returned as they are, because pydantic refuses them.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,)
     if isinstance(value, str):
         if not re.fullmatch(r"[0-9]+(x[0-9]+)*", value):
             raise ValueError(f"{value!r} is not a list of dimensions; write them as 4x2x2")
-        parts = value.split("x")
-        _check_number(parts)
-        if max(map(len, parts)) > len(str(MAX_INTEGER)):
+        sizes = value.split("x")
+        _check_num_dims(sizes)
+        # int() refuses texts of thousands of digits, with a message about Python
+        if max(map(len, sizes)) > len(str(MAX_INTEGER)):
             raise ValueError(f"sizes must be at most {MAX_INTEGER}")
-        return tuple(int(part) for part in parts)
+        return tuple(int(size) for size in sizes)
     if isinstance(value, list | tuple):
-        _check_number(value)
+        _check_num_dims(value)
     return value
 
 
-def _check_number(sizes: Sequence[Any]) -> None:
+def _check_num_dims(sizes: Sequence[Any]) -> None:
     if len(sizes) > MAX_DIMS:
         raise ValueError(
             f"there are {len(sizes)} sizes, but a network has at most {MAX_DIMS} dimensions"
@@ -207,8 +225,11 @@ def split_items(text: str) -> tuple[str, ...]:
     return items
 
 
-def _split(value: Any) -> Any:
-    """Return the items of a list in any form as a tuple; other values unchanged."""
+def _read_list(value: Any) -> Any:
+    """Read a list from ``"a+b"``, a number or a sequence, before pydantic checks its items.
+
+    Other values are returned as they are, because pydantic refuses them.
+    """
     if isinstance(value, str):
         return split_items(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -242,21 +263,25 @@ UNITS = {
 
 
 def parse_bytes(value: Any) -> Any:
-    """Read bytes from ``"1MiB"``, ``"1.5 MB"`` or a number, for pydantic."""
+    """Read bytes from ``"1MiB"``, ``"1.5 MB"`` or a number, before pydantic checks them."""
     if not isinstance(value, str):
         return value
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", value)
+    match = re.fullmatch(r"(?P<amount>[0-9]+(?:\.[0-9]+)?) ?(?P<unit>[A-Za-z]*)", value)
     units = {unit.lower(): size for unit, size in UNITS.items()} | {"": 1}
-    if match is None or match[2].lower() not in units:
+    if match is None or match["unit"].lower() not in units:
         raise ValueError(f"{value!r} is not a size; write 4096, 64KiB, 1MiB or 1MB")
-    size = Fraction(match[1]) * units[match[2].lower()]
+    # a fraction, because 1.001 * 1000 is 1000.9999999999999 in floats
+    size = Fraction(match["amount"]) * units[match["unit"].lower()]
     if size.denominator != 1:
         raise ValueError(f"{value!r} is not a whole number of bytes")
     return int(size)
 
 
 def bytes_text(value: int) -> str:
-    """Return the shortest text that `parse_bytes` reads as `value`: the largest unit that fits."""
+    """Return a text that `parse_bytes` reads as `value`, such as ``64KiB`` for 65536.
+
+    The unit is the largest that leaves a whole number; binary units come before decimal ones.
+    """
     for unit in ("GiB", "MiB", "KiB", "GB", "MB", "kB"):
         if value and value % UNITS[unit] == 0:
             return f"{value // UNITS[unit]}{unit}"
@@ -266,19 +291,22 @@ def bytes_text(value: int) -> str:
 Bytes = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text, return_type=str)]
 """A number of bytes, written ``4096``, ``1MiB`` or ``1MB``."""
 
-Integers = Annotated[tuple[int, ...], BeforeValidator(_split)]
+Integers = Annotated[tuple[int, ...], BeforeValidator(_read_list)]
 """A list of integers, written ``3+7``."""
 
-Numbers = Annotated[tuple[float, ...], BeforeValidator(_split)]
+Numbers = Annotated[tuple[float, ...], BeforeValidator(_read_list)]
 """A list of numbers, written ``0.1+0.5``."""
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_read_list)]
 """A list of words, written ``0-1+3-7``."""
 
 
 @dataclass(frozen=True)
 class NameOf:
-    """Mark of a text that is the instance name of a plugin; the registry loads and passes it."""
+    """Annotation of a text field that is the instance name of a plugin of some kind.
+
+    The registry loads the plugin and passes it to the plugin that has the parameter.
+    """
 
     kind: str
 

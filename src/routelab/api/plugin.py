@@ -124,7 +124,7 @@ class RoutingPlugin(Plugin):
 
 
 class RoutingPart(Protocol):
-    """A routing that another one uses: hop by hop or a table."""
+    """A routing that another routing is built on, or an engine runs: hop by hop or a table."""
 
     @property
     def name(self) -> str:
@@ -139,13 +139,13 @@ class RoutingPart(Protocol):
         """Why the routing cannot deadlock."""
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Return why the routing does not apply; None if it does. May compute its table."""
+        """Return why the routing does not apply; None if it does. This may compute its table."""
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the routing's program.
+        """Return the program of the routing.
 
-        That of a table may lack routes for some pairs (`table`), and lead to terminals instead of
-        switches (``by_terminal``).
+        The program of a table may lack routes for some pairs (see `table`), and may have a route
+        for each terminal instead of each switch (`HopProgram.by_terminal`).
 
         Raises
         ------
@@ -174,8 +174,8 @@ class HopRoutingPlugin(Plugin):
         Why the routing cannot deadlock; the checker verifies it on small networks. Set by the
         class; an instance may set another value if it depends on parameters.
     parts : mapping
-        The routings that parameters of type `RoutingName` name, by field, for `supports` and
-        `prepare`.
+        The routings that this one is built on: those that parameters of type `RoutingName` name, by
+        the field of the parameter. `supports` and `prepare` use them.
     """
 
     kind = "routing"
