@@ -23,9 +23,10 @@ from routelab.registry.names import Name
 from routelab.registry.parameters import default_problems
 from routelab.registry.suggest import did_you_mean
 
-_GROUP = "routelab."
-_NO_PLUGINS = ("routelab.columns",)
-"""Groups of entry points that are not plugins."""
+_GROUP_PREFIX = "routelab."
+"""Begin of the entry-point groups of plugins, such as ``routelab.topology``."""
+_OTHER_GROUPS = ("routelab.columns",)
+"""Groups of entry points with this prefix that are not plugins."""
 
 
 class QuarantinedError(InputError):
@@ -72,16 +73,17 @@ class Catalogue:
     Parameters
     ----------
     points : iterable of EntryPoint
-        Those whose group does not start with ``routelab.`` are ignored.
+        Entry points whose group does not start with ``routelab.`` are ignored.
     """
 
     def __init__(self, points: Iterable[EntryPoint]) -> None:
+        # Both are by kind and key. A plugin that is registered more than once has several items.
         self._points: dict[tuple[str, str], list[EntryPoint]] = {}
-        for point in points:
-            if point.group.startswith(_GROUP) and point.group not in _NO_PLUGINS:
-                kind = point.group.removeprefix(_GROUP)
-                self._points.setdefault((kind, point.name), []).append(point)
         self._entries: dict[tuple[str, str], list[CatalogueEntry]] = {}
+        for point in points:
+            if point.group.startswith(_GROUP_PREFIX) and point.group not in _OTHER_GROUPS:
+                kind = point.group.removeprefix(_GROUP_PREFIX)
+                self._points.setdefault((kind, point.name), []).append(point)
 
     def keys(self, kind: str) -> list[str]:
         """Return the keys of a kind in alphabetical order; imports no plugin.
@@ -101,7 +103,8 @@ class Catalogue:
     def entries(self, kind: str | None = None, key: str | None = None) -> list[CatalogueEntry]:
         """Load and list all plugins (of a kind, with a key) in order of kind and key.
 
-        A plugin that two distributions register occurs twice.
+        Plugins of a kind that does not exist come last, as broken ones. A plugin that two
+        distributions register occurs twice.
 
         Raises
         ------
@@ -110,12 +113,19 @@ class Catalogue:
         """
         if kind is not None:
             _check_kind(kind)
-        order = list(KINDS)
-        names = sorted(
-            (name for name in self._points if kind in (None, name[0]) and key in (None, name[1])),
-            key=lambda name: (order.index(name[0]) if name[0] in KINDS else len(order), name),
-        )
-        return [entry for name in names for entry in self._all(*name)]
+        known_kinds = list(KINDS)
+
+        def rank(name: tuple[str, str]) -> tuple[int, tuple[str, str]]:
+            point_kind, _ = name
+            is_known = point_kind in known_kinds
+            return known_kinds.index(point_kind) if is_known else len(known_kinds), name
+
+        names = [
+            (point_kind, point_key)
+            for point_kind, point_key in self._points
+            if kind in (None, point_kind) and key in (None, point_key)
+        ]
+        return [entry for name in sorted(names, key=rank) for entry in self._load_all(*name)]
 
     def entry(self, kind: str, key: str) -> CatalogueEntry:
         """Load a plugin; the first one if several distributions register it.
@@ -126,8 +136,8 @@ class Catalogue:
             If the kind or plugin does not exist.
         """
         if (kind, key) not in self._points:
-            raise InputError(self._unknown_plugin(kind, key))
-        return self._all(kind, key)[0]
+            raise InputError(self._unknown_plugin_text(kind, key))
+        return self._load_all(kind, key)[0]
 
     def plugin(self, kind: str, key: str) -> type[Plugin]:
         """Return the class of a plugin for use.
@@ -147,7 +157,8 @@ class Catalogue:
             )
         return entry.plugin
 
-    def _unknown_plugin(self, kind: str, key: str) -> str:
+    def _unknown_plugin_text(self, kind: str, key: str) -> str:
+        """Return the message about a plugin that does not exist; refuse an unknown kind."""
         keys = self.keys(kind)
         other_kinds = self.kinds_of(key)
         if other_kinds:
@@ -156,37 +167,46 @@ class Catalogue:
             hint = did_you_mean(key, keys)
         return f"no {kind} plugin is called {key!r}{hint} (see `routelab plugins list {kind}`)"
 
-    def _all(self, kind: str, key: str) -> list[CatalogueEntry]:
-        """Return the entries of a name: one, or all its duplicates."""
+    def _load_all(self, kind: str, key: str) -> list[CatalogueEntry]:
+        """Load a plugin once, and return its entry; entries of all duplicates if there are any."""
         name = kind, key
         if name not in self._entries:
             points = self._points[name]
             if len(points) == 1:
                 self._entries[name] = [self._load(kind, points[0])]
             else:
-                self._entries[name] = _duplicates(kind, points)
+                self._entries[name] = _duplicate_entries(kind, points)
         return self._entries[name]
 
     def _load(self, kind: str, point: EntryPoint) -> CatalogueEntry:
         """Return the entry of a plugin, as ``broken`` with the cause if it cannot be used."""
-        label = f"plugin {kind}/{point.name} of {' '.join(_origin(point))} ({point.value})"
+        distribution, version = _distribution(point)
+        label = f"plugin {kind}/{point.name} of {distribution} {version} ({point.value})"
+        plugin: type[Plugin] | None = None
+        cause = ""
         try:
             _check_registration(kind, point, label)
-            plugin = check_contract(_import(point, label), kind, point.name, label)
-            if issubclass(plugin, Composition):
-                self._check_parts(plugin, label)
+            checked = check_contract(_import(point, label), kind, key=point.name, label=label)
+            if issubclass(checked, Composition):
+                self._check_parts(checked, label)
+            plugin = checked
         except PluginError as error:
             cause = str(error)
         except MemoryError:
-            raise  # at the limit of the job that looks the plugin up
+            raise  # the memory limit of the job that loads the plugin, not a fault of the plugin
         except (Exception, SystemExit) as error:
             # a class can be so unusual that the checks raise exceptions
             cause = f"{label}: cannot be checked: {_describe(error)}"
-        else:
-            return CatalogueEntry(
-                kind, point.name, *_origin(point), point.value, "ok", plugin=plugin
-            )
-        return CatalogueEntry(kind, point.name, *_origin(point), point.value, "broken", cause)
+        return CatalogueEntry(
+            kind,
+            key=point.name,
+            distribution=distribution,
+            version=version,
+            value=point.value,
+            status="broken" if plugin is None else "ok",
+            cause=cause,
+            plugin=plugin,
+        )
 
     def _check_parts(self, composition: type[Composition], label: str) -> None:
         """Refuse a composition whose parts do not exist or do not take its parameters."""
@@ -212,6 +232,7 @@ def installed_catalogue() -> Catalogue:
 
 
 def _check_kind(kind: str) -> None:
+    """Refuse a kind of plugin that does not exist."""
     if kind not in KINDS:
         raise InputError(
             f"unknown kind of plugin: {kind!r}{did_you_mean(kind, KINDS)} (kinds: "
@@ -220,6 +241,7 @@ def _check_kind(kind: str) -> None:
 
 
 def _check_registration(kind: str, point: EntryPoint, label: str) -> None:
+    """Refuse an entry point whose kind does not exist, or whose name cannot be a key."""
     try:
         _check_kind(kind)
         Name(point.name)
@@ -227,27 +249,37 @@ def _check_registration(kind: str, point: EntryPoint, label: str) -> None:
         raise PluginError(f"{label}: {error}") from None
 
 
-def _origin(point: EntryPoint) -> tuple[str, str]:
+def _distribution(point: EntryPoint) -> tuple[str, str]:
+    """Return name and version of the distribution that registers an entry point."""
     return _name_and_version(point.dist) if point.dist else ("unknown", "unknown")
 
 
 @cache
 def _name_and_version(distribution: Distribution) -> tuple[str, str]:
-    # each of the two reads and parses the metadata
+    # cached, because each of the two attributes reads and parses the metadata again
     return distribution.name, distribution.version
 
 
-def _duplicates(kind: str, points: list[EntryPoint]) -> list[CatalogueEntry]:
-    """Return the entries of a name that is registered more than once; none can be used."""
-    owners = " and ".join(f"{' '.join(_origin(point))} ({point.value})" for point in points)
-    cause = f"plugin {kind}/{points[0].name} is registered more than once, by {owners}"
-    fix = "uninstall all but one"
-    return [
-        CatalogueEntry(
-            kind, point.name, *_origin(point), point.value, "duplicate", f"{cause}; {fix}"
+def _duplicate_entries(kind: str, points: list[EntryPoint]) -> list[CatalogueEntry]:
+    """Return the entries of a plugin that is registered more than once; none can be used."""
+    owners = " and ".join(f"{' '.join(_distribution(point))} ({point.value})" for point in points)
+    key = points[0].name
+    cause = f"plugin {kind}/{key} is registered more than once, by {owners}; uninstall all but one"
+    entries = []
+    for point in points:
+        distribution, version = _distribution(point)
+        entries.append(
+            CatalogueEntry(
+                kind,
+                key=key,
+                distribution=distribution,
+                version=version,
+                value=point.value,
+                status="duplicate",
+                cause=cause,
+            )
         )
-        for point in points
-    ]
+    return entries
 
 
 def _import(point: EntryPoint, label: str) -> object:
@@ -261,15 +293,16 @@ def _import(point: EntryPoint, label: str) -> object:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
-        # the author needs the innermost frame; those of importlib do not help
+        # The author needs the line that failed: the innermost frame that is not of importlib. The
+        # first frame is this function, so if it is the only one, no line of the plugin failed.
         frames = [
             frame
             for frame in traceback.extract_tb(error.__traceback__)
             if "importlib" not in frame.filename
         ]
-        place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames[1:] else ""
+        location = f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
         raise PluginError(
-            f"{label}: expected an importable class, found {_describe(error)}{place}"
+            f"{label}: expected an importable class, found {_describe(error)}{location}"
             f"{abi_hint(error)}"
         ) from error
 

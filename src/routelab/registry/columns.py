@@ -33,57 +33,65 @@ class Columns:
     def __init__(
         self, columns: Iterable[Column], more: Callable[[], Iterable[Column]] | None = None
     ) -> None:
-        self._found: dict[tuple[str, str], Column] = {}
+        # by kind of rows and name of the column
+        self._columns: dict[tuple[str, str], Column] = {}
         self._more = more
         self._add(columns)
 
     def _add(self, columns: Iterable[Column]) -> None:
         for column in columns:
             for rows in column.of:
-                self._found.setdefault((rows, column.name), column)
+                self._columns.setdefault((rows, column.name), column)
+
+    def _add_more(self) -> None:
+        """Add the further columns, if that has not been done."""
+        if self._more is not None:
+            more, self._more = self._more, None
+            self._add(more())
 
     def find(self, name: str, rows: str = "") -> Column | None:
         """Return the column of this name for `rows` (if empty: for any rows); None if not found."""
         column = self._look_up(name, rows)
         if column is None and self._more is not None:
-            more, self._more = self._more, None
-            self._add(more())
+            self._add_more()
             column = self._look_up(name, rows)
         return column
 
     def _look_up(self, name: str, rows: str) -> Column | None:
+        """Return what `find` returns, without adding further columns."""
         if rows:
-            return self._found.get((rows, name))
+            return self._columns.get((rows, name))
         return next(
-            (column for (_, column_name), column in self._found.items() if column_name == name),
+            (column for (_, column_name), column in self._columns.items() if column_name == name),
             None,
         )
 
     def of(self, rows: str) -> dict[str, Column]:
         """Return the columns of `rows` by name, in the order of their declaration."""
-        self.find("", rows)
+        self._add_more()
         return {
             name: column
-            for (column_rows, name), column in self._found.items()
+            for (column_rows, name), column in self._columns.items()
             if column_rows == rows
         }
 
     def rows_of(self, name: str) -> list[str]:
         """List the kinds of rows that have a column of this name."""
-        self.find("", "")
-        return [rows for rows, column_name in self._found if column_name == name]
+        self._add_more()
+        return [rows for rows, column_name in self._columns if column_name == name]
 
     def __iter__(self) -> Iterator[Column]:
         """Iterate over all columns, each once."""
-        self.find("", "")
-        return iter(dict.fromkeys(self._found.values()))
+        self._add_more()
+        # a column of several kinds of rows is there several times
+        return iter(dict.fromkeys(self._columns.values()))
 
 
 @cache
 def core_columns() -> tuple[Column, ...]:
     """List the columns that stages and reports declare, without those that cannot be used.
 
-    A wrong declaration of another distribution costs its own columns only; the log names it.
+    The columns of an entry point with a fault are left out, and the log names it.
     """
     columns: list[Column] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -109,12 +117,12 @@ def plugin_columns(plugins: Iterable[Plugin]) -> Iterator[Column]:
 
 
 def columns_of(plugin: Plugin) -> tuple[Column, ...]:
-    """List the columns of a plugin with its parameters.
+    """List the columns of a plugin instance, which may depend on its parameters.
 
     Raises
     ------
     PluginError
-        If its `list_columns` raises an exception or returns anything else than columns.
+        If `list_columns` raises an exception, or returns anything but columns without a problem.
     """
     try:
         columns = tuple(plugin.list_columns())
@@ -135,15 +143,18 @@ def columns_of(plugin: Plugin) -> tuple[Column, ...]:
 def default_metrics() -> list[str]:
     """Return the keys of the metrics that are measured if none are named; loads all metrics.
 
-    Of two with the same column the first is measured, see `metric_clashes`.
+    If two metrics have the same column, only the first is measured; see `metric_clashes`.
     """
     left_out = left_out_metrics()
-    return [entry.key for entry in _usual_metrics() if entry.key not in left_out]
+    return [entry.key for entry in _by_default_entries() if entry.key not in left_out]
 
 
 def left_out_metrics() -> dict[str, str]:
-    """Return why metrics are not measured if none are named, though they could be, by key."""
-    return _clashes(_usual_metrics())
+    """Return why a metric with `by_default` is not measured if none are named, by its key.
+
+    The reason is always that an earlier one has a column of the same name.
+    """
+    return _find_clashes(_by_default_entries())
 
 
 def metric_clashes() -> dict[str, str]:
@@ -152,31 +163,37 @@ def metric_clashes() -> dict[str, str]:
     The metrics of routelab come first, then the others in alphabetical order. Only routelab's may
     have columns that are facts of every route table.
     """
-    return _clashes(_metrics())
+    return _find_clashes(_metric_entries())
 
 
-def _clashes(metrics: Iterable[CatalogueEntry]) -> dict[str, str]:
-    own = __name__.partition(".")[0]
+def _find_clashes(metrics: Iterable[CatalogueEntry]) -> dict[str, str]:
+    """Return a message for each metric that has a column of an earlier one, by the metric's key.
+
+    `metrics` are in alphabetical order. A metric with a clash reserves no columns, so later metrics
+    may have its other ones.
+    """
+    routelab = __name__.partition(".")[0]
     facts = {column.name: "route tables" for column in core_columns() if "routes" in column.of}
-    owners: dict[str, str] = {}
+    owners: dict[str, str] = {}  # by name of the column
     clashes = {}
-    for entry in sorted(metrics, key=lambda entry: entry.distribution != own):
+    # False sorts before True, and the order among equal ones stays
+    for entry in sorted(metrics, key=lambda entry: entry.distribution != routelab):
         assert entry.plugin is not None
         label = f"metric {entry.key!r} of {entry.distribution} {entry.version}"
         columns = [column.name for column in entry.plugin.columns]
-        earlier = owners if entry.distribution == own else facts | owners
-        if taken := [name for name in columns if name in earlier]:
-            clashes[entry.key] = f"{label} has the column {taken[0]!r}, as {earlier[taken[0]]}"
+        reserved = owners if entry.distribution == routelab else facts | owners
+        if common := [name for name in columns if name in reserved]:
+            clashes[entry.key] = f"{label} has the column {common[0]!r}, as {reserved[common[0]]}"
         else:
             owners |= dict.fromkeys(columns, label)
     return clashes
 
 
-def _usual_metrics() -> list[CatalogueEntry]:
-    return [entry for entry in _metrics() if getattr(entry.plugin, "by_default", False)]
+def _by_default_entries() -> list[CatalogueEntry]:
+    return [entry for entry in _metric_entries() if getattr(entry.plugin, "by_default", False)]
 
 
-def _metrics() -> list[CatalogueEntry]:
+def _metric_entries() -> list[CatalogueEntry]:
     """Return the installed metrics that can be used, by key."""
     return [entry for entry in installed_catalogue().entries("metric") if entry.plugin is not None]
 
@@ -188,8 +205,8 @@ _study_columns: ContextVar[Columns | None] = ContextVar("study_columns", default
 def only_columns_of(plugins: Iterable[Plugin]) -> Iterator[None]:
     """Let `installed_columns` return the columns of the core and of these plugins only.
 
-    Most names in a report are not columns of any plugin, such as parameters and what a table
-    computes. Looking for each of them in all plugins would import all of these.
+    Most names in a report are no columns of plugins, but parameters, for example. The search for
+    such a name in the columns of all plugins would import all plugins.
     """
     token = _study_columns.set(Columns((*core_columns(), *plugin_columns(plugins))))
     try:
@@ -212,6 +229,7 @@ def _all_columns() -> Columns:
 
 
 def _class_columns() -> Iterator[Column]:
+    """Yield the columns that the classes of all usable plugins declare; imports all plugins."""
     for entry in installed_catalogue().entries():
         if entry.plugin is not None:
             yield from entry.plugin.columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ class Part:
     kind: str
     plugin: type[Plugin]
     fixed: Mapping[str, Any]
-    """Values of parameters in the part's name."""
+    """Values of the parameters that the part's name gives."""
 
     @property
     def label(self) -> str:
@@ -86,27 +86,33 @@ def forward(
 
     Returns
     -------
-    values_of : dict
-        Values of the part's open parameters, by kind.
+    values_by_kind : dict
+        For each part, by its kind: values of its open parameters, by plain name.
     problems : list of str
-        One for each value that matches no parameter or several.
+        One for each value that belongs to no open parameter or to several, or whose parameter has a
+        value under its other name (``ties`` and ``selection.ties``).
     """
-    values_of: dict[str, dict[str, Any]] = {part.kind: {} for part in parts}
+    values_by_kind: dict[str, dict[str, Any]] = {part.kind: {} for part in parts}
     problems = []
-    for name_text, value in values.items():
-        takers = list(_takers(parts, name_text, fixed=False))
-        if not takers:
-            problems.append(_no_taker(parts, name_text))
-        elif len(takers) > 1:
-            owners = " and ".join(part.label for part, _ in takers)
-            names = " or ".join(f"{part.kind}.{name}=" for part, name in takers)
-            problems.append(f"{name_text!r} is a parameter of {owners}; write {names}")
-        elif takers[0][1] in values_of[takers[0][0].kind]:
-            problems.append(f"parameter {name_text!r} is given twice")
+    for user_name, value in values.items():
+        kind, _, name = user_name.rpartition(".")
+        matching_parts = [
+            part for part in parts if kind in ("", part.kind) and name in part.open_parameters
+        ]
+        if not matching_parts:
+            problems.append(_unmatched_text(parts, user_name))
+            continue
+        if len(matching_parts) > 1:
+            owners = " and ".join(part.label for part in matching_parts)
+            names = " or ".join(f"{part.kind}.{name}=" for part in matching_parts)
+            problems.append(f"{user_name!r} is a parameter of {owners}; write {names}")
+            continue
+        part_values = values_by_kind[matching_parts[0].kind]
+        if name in part_values:
+            problems.append(f"parameter {user_name!r} is given twice")
         else:
-            part, name = takers[0]
-            values_of[part.kind][name] = value
-    return values_of, problems
+            part_values[name] = value
+    return values_by_kind, problems
 
 
 def part_rows(parts: list[Part]) -> Sequence[ParameterRow]:
@@ -120,16 +126,13 @@ def part_rows(parts: list[Part]) -> Sequence[ParameterRow]:
     ]
 
 
-def _takers(parts: list[Part], name_text: str, fixed: bool) -> Iterator[tuple[Part, str]]:
-    kind, _, bare = name_text.rpartition(".")
+def _unmatched_text(parts: list[Part], user_name: str) -> str:
+    """Return the message about a value whose name is not that of an open parameter."""
+    kind, _, name = user_name.rpartition(".")
     for part in parts:
-        if kind in ("", part.kind) and bare in (part.fixed if fixed else part.open_parameters):
-            yield part, bare
-
-
-def _no_taker(parts: list[Part], name_text: str) -> str:
-    for part, name in _takers(parts, name_text, fixed=True):
-        return (
-            f"{name_text!r} is fixed: the routing uses {part.label} with {name}={part.fixed[name]}"
-        )
-    return no_such_parameter(name_text, parameter_names(parts).values())
+        if kind in ("", part.kind) and name in part.fixed:
+            return (
+                f"{user_name!r} is fixed: the routing uses {part.label} with "
+                f"{name}={part.fixed[name]}"
+            )
+    return no_such_parameter(user_name, parameter_names(parts).values())

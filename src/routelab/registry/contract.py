@@ -47,14 +47,16 @@ def check_contract(plugin: Any, kind: str, key: str, label: str) -> type[Plugin]
     Parameters
     ----------
     plugin : object
-        Object of the entry point.
+        What the entry point names.
+    key : str
+        Name of the entry point.
     label : str
         The plugin and its distribution, for messages.
 
     Raises
     ------
     PluginError
-        If not; the text names the plugin, and the expected and actual value of each problem.
+        If it is not; the text names the plugin, and the expected and actual value of each problem.
     """
     bases = KINDS[kind]
     if not (isinstance(plugin, type) and issubclass(plugin, bases)):
@@ -70,7 +72,7 @@ def check_contract(plugin: Any, kind: str, key: str, label: str) -> type[Plugin]
 
 
 def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
-    """Yield what is wrong with the attributes of a plugin class; `key`: its entry point's name."""
+    """Yield what is wrong with the attributes of a class whose entry point is called `key`."""
     # 1. What all plugins have. An attribute without a default, such as the name, is missing in a
     #    class that does not set it.
     if inspect.isabstract(plugin):
@@ -89,8 +91,8 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         yield f"expected citations to be a sequence of Citation, found {citations!r}"
     columns = plugin.columns
     if not _is_sequence_of(Column, columns):
-        place = source_line(plugin)
-        yield f"expected columns to be a sequence of Column, found {columns!r}{place}"
+        location = source_line(plugin)
+        yield f"expected columns to be a sequence of Column, found {columns!r}{location}"
     elif problems := [column.problem for column in columns if column.problem]:
         yield from problems
     elif clashes := sorted({column.name for column in columns} & set(IDENTITY)):
@@ -126,12 +128,12 @@ def _declaration_problems(plugin: type[Plugin]) -> Iterator[str]:
 
 
 def _is_sequence_of(kind: type, values: object) -> bool:
-    """Return whether a value is a sequence with items of one class only."""
+    """Return whether a value is a sequence whose items are all of the class `kind`."""
     return isinstance(values, Sequence) and all(isinstance(value, kind) for value in values)
 
 
 def _are_texts(values: object) -> bool:
-    """Return whether a value is a sequence of texts that are not empty, and no text itself."""
+    """Return whether a value is a sequence of texts, none of them empty; a text is not one."""
     return (
         isinstance(values, Sequence)
         and not isinstance(values, str)
@@ -140,7 +142,7 @@ def _are_texts(values: object) -> bool:
 
 
 IDENTITY = ("topology", "routing", "status", "reason")
-"""Columns of every row, which a plugin must not declare."""
+"""Columns that routelab writes to every row, so a plugin must not declare them."""
 
 RESERVED = (
     *("engine", "format", "help", "log_json", "output", "quiet", "verbose"),
@@ -157,11 +159,11 @@ def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
         return
     if clashes := sorted(set(RESERVED) & set(fields(plugin.Parameters))):
         yield f"expected no parameter called like an option of routelab, found {', '.join(clashes)}"
-    rows = {FACTS[work], *TABLES[work]}
+    own_rows = {FACTS[work], *TABLES[work]}
     for column in plugin.columns:
-        if foreign_rows := sorted(set(column.of) - rows):
-            row_kinds = ", ".join(sorted(rows))
-            yield f"expected columns of {row_kinds}, found {column.name} of {foreign_rows[0]}"
+        if other_rows := sorted(set(column.of) - own_rows):
+            row_kinds = ", ".join(sorted(own_rows))
+            yield f"expected columns of {row_kinds}, found {column.name} of {other_rows[0]}"
     names = {column.name for column in plugin.columns} | set(fields(plugin.Parameters))
     if unknown_names := sorted(set(plugin.clock) - names):
         yield f"expected clock to name columns, found {', '.join(unknown_names)}"
@@ -228,9 +230,12 @@ def _composition_problems(plugin: type[Composition]) -> Iterator[str]:
 
 
 def _kernel_problems(plugin: type[Plugin]) -> Iterator[str]:
-    """Yield why the kernels of a plugin cannot be imported."""
-    # otherwise a plugin that imports its kernels at run time would fail in the middle of a study
+    """Yield why the module ``kernels`` of a plugin's package cannot be imported, if it has one.
+
+    A plugin that imports its kernels only when it runs would fail in the middle of a study.
+    """
     package = plugin.__module__
+    # only a package has a path
     if not hasattr(sys.modules.get(package), "__path__"):
         return
     kernels = f"{package}.kernels"

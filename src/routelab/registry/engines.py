@@ -15,13 +15,13 @@ KEY = "engine"
 def engine_class(
     name: str, work: Work | None = None, catalogue: Catalogue | None = None
 ) -> type[EnginePlugin]:
-    """Return the class of an engine.
+    """Return the class of an engine, and check that it runs a kind of work.
 
     Parameters
     ----------
     name : str
     work : {"traffic", "workload"}, optional
-        Kind of work that the engine must run.
+        Kind of work that the engine must run (default: any).
     catalogue : Catalogue, optional
         Default: the installed plugins.
 
@@ -63,6 +63,7 @@ def engine_classes(
         for entry in (catalogue or installed_catalogue()).entries(KEY)
         if entry.plugin is not None and distribution in (None, entry.distribution)
     ]
+    # the default engines in their order, then all others, whose order stays
     defaults = list(DEFAULT_ENGINES.values())
     engines.sort(
         key=lambda engine: defaults.index(engine.name) if engine.name in defaults else len(defaults)
@@ -71,4 +72,5 @@ def engine_classes(
 
 
 def _work_text(work: str) -> str:
+    """Return a kind of work as a message names it."""
     return {"traffic": "traffic", "workload": "workloads"}[work]

@@ -64,7 +64,7 @@ class ComposedRouting:
     rules : RulesPlugin
     layers : LayersPlugin
     composition : Composition or None
-        The composition, if it has a name of its own.
+        The plugin that names these parts; None for ``selection@rules@layers``.
     """
 
     name: str
@@ -88,7 +88,7 @@ class HopRouting:
     ----------
     plugin : HopRoutingPlugin
     parts : mapping
-        Routings that parameters of `plugin` name, by field.
+        Routings that `plugin` is built on, by the field of the parameter that names each.
     """
 
     plugin: HopRoutingPlugin
@@ -106,7 +106,7 @@ class HopRouting:
 
 
 RoutingPlugins: TypeAlias = CompleteRouting | ComposedRouting | HopRouting
-"""The plugins of a routing. All three have a canonical `name` and their `plugins`."""
+"""The plugins of a routing of any form. All have a canonical `name`, and list their `plugins`."""
 
 
 @overload
@@ -158,7 +158,7 @@ def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:
     part = compositions.make_part(kind, name, catalogue or installed_catalogue())
     if issubclass(part.plugin, Composition):
         raise InputError(f"{part.label} is made of parts and does not run by itself")
-    return _make(part, {}, text)
+    return _make_plugin(part, {}, text)
 
 
 def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> RoutingPlugins:
@@ -167,18 +167,18 @@ def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> R
     Parameters
     ----------
     routing : str or Plugin
-        A name, or an algorithm that need not be installed.
+        A name, or a plugin object, which need not be installed.
     catalogue : Catalogue, optional
         The installed plugins by default.
 
     Raises
     ------
     InputError, QuarantinedError
-        As `load`; the error lists the problems of all parts, or of the algorithm.
+        As `load`; the error lists the problems of all parts, or of the plugin object.
     """
     catalogue = catalogue or installed_catalogue()
     if isinstance(routing, str):
-        return _routing(parse_routing(routing), {}, catalogue)
+        return _make_routing(parse_routing(routing), {}, catalogue)
     if not isinstance(routing, RoutingPlugin | HopRoutingPlugin):
         raise InputError(
             f"{routing!r} is not a routing; use a name such as 'dor', or an object of a subclass "
@@ -189,11 +189,11 @@ def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> R
         check_contract(plugin, "routing", name, plugin.__name__)
     except PluginError as error:
         raise InputError(str(error)) from None
-    return _one_plugin(routing, str(Name(name)), catalogue)
+    return _routing_of_plugin(routing, str(Name(name)), catalogue)
 
 
 def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
-    """Return the canonical name: no defaults, parameters in order of declaration.
+    """Return the canonical form of a name: no defaults, parameters in order of declaration.
 
     Raises
     ------
@@ -224,8 +224,9 @@ def from_mapping(
     catalogue = catalogue or installed_catalogue()
     texts = {str(name): as_text(value) for name, value in values.items()}
     if kind == "routing":
-        return _routing(parse_routing(key), texts, catalogue).name
-    return name_of(_make(compositions.make_part(kind, parse_name(key), catalogue), texts, key))
+        return _make_routing(parse_routing(key), texts, catalogue).name
+    part = compositions.make_part(kind, parse_name(key), catalogue)
+    return name_of(_make_plugin(part, texts, key))
 
 
 def name_of(plugin: Plugin) -> str:
@@ -244,14 +245,14 @@ def parameter_rows(
     return rows(plugin.Parameters)
 
 
-def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
-    """Make a plugin of fixed and given parameters; `text` is its name in messages."""
+def _make_plugin(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
+    """Make a plugin with the parameters in its name and `values`; messages call it `text`."""
     problems = [f"parameter {key!r} is given twice" for key in values if key in part.fixed]
     parameters, parameter_problems = read_parameters(
         part.plugin.Parameters, {**part.fixed, **values}
     )
     if problems or parameters is None:
-        raise _refusal(
+        raise _input_error(
             text,
             problems + parameter_problems,
             available={part.label: rows(part.plugin.Parameters)},
@@ -259,12 +260,21 @@ def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
     return part.plugin(parameters)
 
 
-def _routing(
+def _make_routing(
     names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue
 ) -> RoutingPlugins:
-    """Make the routing of one name, or of the names of its parts."""
+    """Make the routing with one name or with the names of its parts, and with further parameters.
+
+    Parameters
+    ----------
+    names : tuple of Name
+        As `parse_routing` returns them.
+    values : mapping
+        Parameters that the names lack, by their names for users.
+    catalogue : Catalogue
+    """
     if len(names) > 1:
-        return _unnamed_composition(names, values, catalogue)
+        return _make_unnamed_composition(names, values, catalogue)
     (name,) = names
     try:
         routing_part = compositions.make_part("routing", name, catalogue)
@@ -273,34 +283,38 @@ def _routing(
     except InputError as error:
         raise InputError(f"{error}{_composition_hint(name.key, catalogue)}") from None
     if issubclass(routing_part.plugin, Composition):
-        return _named_composition(routing_part, values, catalogue)
-    return _one_plugin(_make(routing_part, values, str(name)), str(name), catalogue)
+        return _make_named_composition(routing_part, values, catalogue)
+    return _routing_of_plugin(_make_plugin(routing_part, values, str(name)), str(name), catalogue)
 
 
-def _one_plugin(plugin: Plugin, text: str, catalogue: Catalogue) -> RoutingPlugins:
+def _routing_of_plugin(plugin: Plugin, text: str, catalogue: Catalogue) -> RoutingPlugins:
+    """Return the routing of a complete or hop-by-hop algorithm; messages call it `text`."""
     if isinstance(plugin, HopRoutingPlugin):
-        return _hop_routing(plugin, text, catalogue)
+        return _make_hop_routing(plugin, text, catalogue)
     return CompleteRouting(cast(RoutingPlugin, plugin))
 
 
-def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> HopRouting:
+def _make_hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> HopRouting:
     """Make a hop-by-hop routing with the routings that its parameters name."""
     parts = {}
     for key in name_fields(plugin.Parameters):
+        part_name = getattr(plugin.parameters, key)
         try:
-            parts[key] = _routing(parse_routing(getattr(plugin.parameters, key)), {}, catalogue)
+            parts[key] = _make_routing(parse_routing(part_name), {}, catalogue)
         except InputError as error:
+            # the same class, because a study goes on without a quarantined plugin
             raise type(error)(f"{text}: {key}: {error}") from None
-    names = {key: part.name for key, part in parts.items()}
+    # The parameters take the canonical names of the parts, so that the routing's name is canonical.
+    canonical_names = {key: part.name for key, part in parts.items()}
     if parts:
-        plugin = type(plugin)(plugin.parameters.model_copy(update=names))
+        plugin = type(plugin)(plugin.parameters.model_copy(update=canonical_names))
     return HopRouting(plugin, parts)
 
 
-def _named_composition(
+def _make_named_composition(
     routing_part: Part, values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
-    """Make the routing of a composition's parts; `values` are parameters by their user names."""
+    """Make the routing that a `Composition` names; `values` are by the names for users."""
     composition = cast(type[Composition], routing_part.plugin)
     parts = compositions.composition_parts(composition, catalogue)
     plugins = _make_parts(
@@ -312,16 +326,20 @@ def _named_composition(
         ],
         available={routing_part.label: compositions.part_rows(parts)},
     )
+    # The canonical name has the parameters that the composition leaves open and that differ from
+    # their defaults.
+    texts = {kind: plugin.parameters.non_defaults() for kind, plugin in plugins.items()}
     non_defaults = tuple(
-        (user_name, plugins[kind].parameters.non_defaults()[parameter])
+        (user_name, texts[kind][parameter])
         for (kind, parameter), user_name in compositions.parameter_names(parts).items()
-        if parameter in plugins[kind].parameters.non_defaults()
+        if parameter in texts[kind]
     )
     name = str(Name(composition.name, non_defaults))
+    # `plugins` has the keys selection, rules and layers
     return ComposedRouting(name, **cast(Any, plugins), composition=composition())
 
 
-def _unnamed_composition(
+def _make_unnamed_composition(
     names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
     """Make the routing ``selection@rules`` or ``selection@rules@layers``.
@@ -338,14 +356,14 @@ def _unnamed_composition(
         except InputError as error:
             errors.append(error)
     if errors:
-        refusal = _refusal(text, [str(error) for error in errors], available={})
-        # if all names are valid, a study keeps its other results
-        only_broken = all(isinstance(error, QuarantinedError) for error in errors)
-        raise QuarantinedError(str(refusal)) if only_broken else refusal
+        combined_error = _input_error(text, [str(error) for error in errors], available={})
+        # If all names are valid and only plugins are broken, a study keeps its other results.
+        are_names_valid = all(isinstance(error, QuarantinedError) for error in errors)
+        raise QuarantinedError(str(combined_error)) if are_names_valid else combined_error
     available = {part.label: rows(part.plugin.Parameters) for part in parts}
     plugins = _make_parts(parts, values, text=text, available=available)
     plugin_names = [name_of(plugin) for plugin in plugins.values()]
-    if plugin_names[-1] == NO_LAYERS:
+    if plugin_names[-1] == NO_LAYERS:  # the default, which a canonical name leaves out
         plugin_names.pop()
     return ComposedRouting("@".join(plugin_names), **cast(Any, plugins))
 
@@ -360,42 +378,51 @@ def _make_parts(
 ) -> dict[str, Plugin]:
     """Make the plugins of the parts, by kind.
 
-    One error lists `problems` and those of the values; `text` and `available` are as for
-    `_refusal`.
+    Parameters
+    ----------
+    parts : list of Part
+    values : mapping
+        Parameters that the names of the parts lack, by their names for users.
+    text : str
+        Name of the routing, for messages.
+    available : mapping
+        Parameters to list in an error, by plugin.
+    problems : sequence of str
+        Problems that the caller has found. One error lists them with those of the values.
     """
-    values_of, unassigned = compositions.forward(parts, values)
+    values_by_kind, forward_problems = compositions.forward(parts, values)
     user_names = compositions.parameter_names(parts)
-    problems = [*problems, *unassigned]
+    problems = [*problems, *forward_problems]
     models: dict[str, Parameters] = {}
     for part in parts:
         labels = {name: user for (kind, name), user in user_names.items() if kind == part.kind}
         model, parameter_problems = read_parameters(
-            part.plugin.Parameters, {**part.fixed, **values_of[part.kind]}, labels
+            part.plugin.Parameters, {**part.fixed, **values_by_kind[part.kind]}, labels
         )
         problems += [f"{part.label}: {problem}" for problem in parameter_problems]
         if model is not None:
             models[part.kind] = model
     if problems:
-        raise _refusal(text, problems, available=available)
+        raise _input_error(text, problems, available=available)
     return {part.kind: part.plugin(models[part.kind]) for part in parts}
 
 
 def _composition_hint(key: str, catalogue: Catalogue) -> str:
-    """Return how rules or a selection become a routing; "" for other names."""
+    """Return a hint if `key` names rules or a selection, not a routing; "" for other names."""
     kinds = catalogue.kinds_of(key)
     if "routing" in kinds:
         return ""
-    uses = {
+    hints = {
         "selection": f"; a selection makes a routing as {key}@RULES",
         "rules": f"; rules make a routing as SELECTION@{key}",
     }
-    return "".join(use for kind, use in uses.items() if kind in kinds)
+    return "".join(hint for kind, hint in hints.items() if kind in kinds)
 
 
-def _refusal(
+def _input_error(
     text: str, problems: Sequence[str], *, available: Mapping[str, Sequence[ParameterRow]]
 ) -> InputError:
-    """Return one error with all `problems` of `text` and the `available` parameters by plugin."""
+    """Return one error that lists the problems of the name `text`, then what each plugin takes."""
     lines = [f"{text}: {problems[0]}"] if len(problems) == 1 else [f"{text}:", *problems]
     for label, parameters in available.items():
         listed = ", ".join(f"{row.name} ({row.type})" for row in parameters)

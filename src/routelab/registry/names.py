@@ -42,8 +42,8 @@ class Name:
     Raises
     ------
     InputError
-        If it cannot be written as text: a key or parameter is not a word, a parameter occurs twice,
-        or the brackets in a value are not balanced.
+        If the grammar has no text for this name: a key or parameter is not a word, a parameter
+        occurs twice, or the brackets in a value are not balanced.
     """
 
     key: str
@@ -76,7 +76,7 @@ def compose(parts: Iterable[Name]) -> str:
 
 
 def quote(value: str) -> str:
-    """Return a value as in a name: in brackets if it needs them."""
+    """Return a value as in a name: in brackets if it is empty or has a special character."""
     return value if value and _SPECIAL.isdisjoint(value.removeprefix("~/")) else f"[{value}]"
 
 
@@ -88,11 +88,11 @@ def parse_name(text: str) -> Name:
     InputError
         If `text` does not follow the grammar; the message shows the position.
     """
-    reader = _Reader(text)
-    name = reader.name()
-    if reader.next == "@":
-        raise reader.error("only routings are composed with '@'")
-    reader.end()
+    parser = _Parser(text)
+    name = parser.read_name()
+    if parser.next == "@":
+        raise parser.error("only routings are composed with '@'")
+    parser.expect_end()
     return name
 
 
@@ -104,13 +104,13 @@ def parse_routing(text: str) -> tuple[Name, ...]:
     InputError
         If `text` does not follow the grammar; the message shows the position.
     """
-    reader = _Reader(text)
-    parts = [reader.name()]
-    while len(parts) < 3 and reader.take("@"):
-        parts.append(reader.name())
-    if reader.next == "@":
-        raise reader.error("a routing has at most three parts, selection@rules@layers")
-    reader.end()
+    parser = _Parser(text)
+    parts = [parser.read_name()]
+    while len(parts) < 3 and parser.accept("@"):
+        parts.append(parser.read_name())
+    if parser.next == "@":
+        raise parser.error("a routing has at most three parts, selection@rules@layers")
+    parser.expect_end()
     return tuple(parts)
 
 
@@ -128,17 +128,20 @@ def without_parameters(name: str, omitted: Collection[str]) -> str:
     InputError
         If `name` is not an instance name.
     """
-    bare = {key.rpartition(".")[2] for key in omitted}
-    return compose(
-        Name(
-            part.key,
-            tuple(pair for pair in part.parameters if pair[0].rpartition(".")[2] not in bare),
+    unqualified = {parameter.rpartition(".")[2] for parameter in omitted}
+    parts = []
+    for part in parse_routing(name):
+        remaining = tuple(
+            (parameter, value)
+            for parameter, value in part.parameters
+            if parameter.rpartition(".")[2] not in unqualified
         )
-        for part in parse_routing(name)
-    )
+        parts.append(Name(part.key, remaining))
+    return compose(parts)
 
 
 def _is_balanced(text: str) -> bool:
+    """Return whether each bracket of a text has its partner: ``[a[b]]`` does, ``]a[`` does not."""
     depth = 0
     for char in text:
         depth += (char == "[") - (char == "]")
@@ -147,100 +150,105 @@ def _is_balanced(text: str) -> bool:
     return depth == 0
 
 
-class _Reader:
-    """A recursive-descent parser of a name; `at` is the position of the next character."""
+class _Parser:
+    """A recursive-descent parser of names; `position` is that of the next character to read."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at = 0
+        self.position = 0
 
     @property
     def next(self) -> str:
         """The next character, empty at the end."""
-        return self.text[self.at : self.at + 1]
+        return self.text[self.position : self.position + 1]
 
-    def error(self, problem: str, at: int | None = None) -> InputError:
+    def error(self, problem: str, position: int | None = None) -> InputError:
         """Return an error that marks a character of the name, by default the next one."""
-        caret = self.at if at is None else at
+        caret = self.position if position is None else position
         text = self.text
+        # of a long name, show what is around the character
         if len(text) > 4 * _CONTEXT:
-            start = max(caret - _CONTEXT, 0)
-            before, after = "..." * (start > 0), "..." * (caret + _CONTEXT < len(text))
-            text = f"{before}{text[start : caret + _CONTEXT]}{after}"
+            start, end = max(caret - _CONTEXT, 0), caret + _CONTEXT
+            before = "..." if start > 0 else ""
+            after = "..." if end < len(text) else ""
+            text = f"{before}{text[start:end]}{after}"
             caret += len(before) - start
         return InputError(f"bad name: {problem}\n    {text}\n    {' ' * caret}^")
 
-    def take(self, char: str) -> bool:
+    def accept(self, char: str) -> bool:
         """Read `char` if it is the next character; return whether it was."""
-        is_next = self.next == char
-        self.at += is_next
-        return is_next
+        if self.next != char:
+            return False
+        self.position += 1
+        return True
 
-    def end(self) -> None:
+    def expect_end(self) -> None:
         if self.next:
             raise self.error(f"unexpected {self.next!r}")
 
-    def name(self) -> Name:
+    def read_name(self) -> Name:
         """Read the name of a plugin with its parameters."""
-        key = self.word("the name of a plugin")
+        key = self.read_word("the name of a plugin")
         parameters: list[tuple[str, str]] = []
-        if self.take("~"):
-            parameters.append(self.parameter(parameters))
-            while self.take(","):
-                parameters.append(self.parameter(parameters))
+        if self.accept("~"):
+            parameters.append(self.read_parameter(parameters))
+            while self.accept(","):
+                parameters.append(self.read_parameter(parameters))
         elif self.next == "=":
             raise self.error("parameters come after '~', as in key~parameter=value")
         return Name(key, tuple(parameters))
 
-    def parameter(self, earlier: list[tuple[str, str]]) -> tuple[str, str]:
-        """Read a parameter and its value; `earlier` are those before it."""
-        start = self.at
+    def read_parameter(self, earlier: list[tuple[str, str]]) -> tuple[str, str]:
+        """Read a parameter and its value; `earlier` are the parameters before it, with values."""
+        start = self.position
         # After a comma, what is no parameter is probably the rest of the value before it: the 3 of
         # dims=4,3 instead of dims=[4,3].
         hint = f"; a value with a comma goes in brackets, {earlier[-1][0]}=[...]" if earlier else ""
-        name = self.word("a parameter", hint)
+        name = self.read_word("a parameter", hint)
         if any(name == earlier_name for earlier_name, _ in earlier):
             raise self.error(f"parameter {name!r} is given twice", start)
-        if not self.take("="):
+        if not self.accept("="):
             raise self.error(f"expected '=' and a value for parameter {name!r}{hint}")
-        return name, self.value(name)
+        return name, self.read_value(name)
 
-    def word(self, noun: str, hint: str = "") -> str:
-        match = _WORD.match(self.text, self.at)
+    def read_word(self, expected: str, hint: str = "") -> str:
+        """Read a word; `expected` and `hint` are for the message if there is none."""
+        match = _WORD.match(self.text, self.position)
         if not match:
-            raise self.error(f"expected {noun}; {_WORD_RULE}{hint}")
-        self.at = match.end()
+            raise self.error(f"expected {expected}; {_WORD_RULE}{hint}")
+        self.position = match.end()
         return match.group()
 
-    def value(self, parameter: str) -> str:
-        """Read a value up to a comma or @; one with other special characters goes in brackets."""
-        start = self.at
+    def read_value(self, parameter: str) -> str:
+        """Read a value up to a comma or @; refuse other special characters outside brackets."""
+        start = self.position
         if self.next == "[":
-            return self.bracket_value()
-        if self.text.startswith("~/", self.at):  # a file in the home folder, not parameters
-            self.at += 2
-        plain = _PLAIN.match(self.text, self.at)
-        self.at = plain.end() if plain else self.at
+            return self.read_bracket_value()
+        if self.text.startswith("~/", self.position):  # a file in the home folder, not parameters
+            self.position += 2
+        plain = _PLAIN.match(self.text, self.position)
+        self.position = plain.end() if plain else self.position
         if self.next and self.next not in ",@":
             raise self.error(
-                f"a value with {self.text[self.at]!r} in it goes in brackets, {parameter}=[...]"
+                f"a value with {self.next!r} in it goes in brackets, {parameter}=[...]"
             )
-        if self.at == start:
+        if self.position == start:
             raise self.error(
                 f"expected a value for parameter {parameter!r}; write [] for an empty one"
             )
-        return self.text[start : self.at]
+        return self.text[start : self.position]
 
-    def bracket_value(self) -> str:
+    def read_bracket_value(self) -> str:
         """Read a value in brackets, which may be nested; return it without the outermost."""
-        start, depth = self.at, 0
-        for at in range(start, len(self.text)):
-            depth += (self.text[at] == "[") - (self.text[at] == "]")
+        start, depth = self.position, 0
+        for position in range(start, len(self.text)):
+            char = self.text[position]
+            depth += (char == "[") - (char == "]")
             if depth > MAX_DEPTH:
-                raise self.error(f"brackets can be nested at most {MAX_DEPTH} deep", at)
+                raise self.error(f"brackets can be nested at most {MAX_DEPTH} deep", position)
             if depth == 0:
-                self.at = at + 1
+                self.position = position + 1
                 if self.next and self.next not in ",@":
                     raise self.error("expected ',' or '@' after the closing bracket")
-                return self.text[start + 1 : at]
+                return self.text[start + 1 : position]
         raise self.error("this bracket is never closed", start)

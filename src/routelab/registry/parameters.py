@@ -46,7 +46,7 @@ def fields(model: type[Parameters]) -> dict[str, FieldInfo]:
 
 
 def as_text(value: Any) -> Any:
-    """Return a value from a study as it would be typed, so that both mean the same.
+    """Return a value from a study as it would be typed in a name, so that both mean the same.
 
     Numbers and truth values become text, lists become lists of texts; other values are unchanged.
     """
@@ -68,7 +68,8 @@ def read_parameters(
     values : mapping
         Values by the names for users.
     labels : mapping, optional
-        Longer names of parameters for messages, if users see longer ones.
+        Names of parameters in messages that differ from those in `values`, such as
+        ``selection.ties`` for ``ties``.
 
     Returns
     -------
@@ -82,7 +83,7 @@ def read_parameters(
     try:
         parameters = model(**{name: value for name, value in values.items() if name in names})
     except ValidationError as error:
-        problems += _plain(error.errors(), values, labels or {})
+        problems += _plain_problems(error.errors(), values, labels or {})
         return None, problems
     return (None if problems else parameters), problems
 
@@ -93,7 +94,7 @@ def no_such_parameter(name: str, names: Iterable[str]) -> str:
 
 
 def name_fields(model: type[Parameters]) -> dict[str, str]:
-    """Return the fields whose values are names of plugins, with the kind of each."""
+    """Return the fields whose values are names of plugins, each with the kind of these plugins."""
     return {
         name: marker.kind
         for name, field in model.model_fields.items()
@@ -103,16 +104,17 @@ def name_fields(model: type[Parameters]) -> dict[str, str]:
 
 
 def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list[str]:
-    """List the problems of a model's defaults and of `values`, except missing values."""
+    """List the problems of a model's defaults and of `values`; missing values are not one."""
     names = fields(model)
     problems = [no_such_parameter(name, names) for name in values if name not in names]
     try:
         model(**{name: value for name, value in values.items() if name in names})
     except ValidationError as error:
-        about_values = [
+        # an error without a location is about several parameters together
+        errors_of_values = [
             details for details in error.errors() if details["loc"] and details["type"] != "missing"
         ]
-        problems += _plain(about_values, values, {})
+        problems += _plain_problems(errors_of_values, values, labels={})
     return problems
 
 
@@ -130,27 +132,39 @@ def rows(model: type[Parameters]) -> tuple[ParameterRow, ...]:
     )
 
 
-def _plain(
+def _plain_problems(
     errors: Iterable[ErrorDetails], values: Mapping[str, Any], labels: Mapping[str, str]
 ) -> list[str]:
-    """Return pydantic's errors in plain words, one sentence per parameter or item."""
-    messages_at: dict[tuple[str, str], list[str]] = {}
+    """Return pydantic's errors in plain words, one sentence per parameter or item.
+
+    For a parameter of several types, pydantic reports an error for each: these are alternatives, so
+    ``or`` joins them. An error is at a location: ``("dims", 2)`` is the third item of ``dims``.
+    """
+    # by name of the parameter, and the text before the messages
+    messages_by_item: dict[tuple[str, str], list[str]] = {}
     for details in errors:
         name = str(details["loc"][0]) if details["loc"] else ""
         label = labels.get(name, name)
         if details["type"] == "missing":
-            messages_at[name, f"parameter {label!r}"] = ["is required"]
+            messages_by_item[name, f"parameter {label!r}"] = ["is required"]
             continue
-        items = [f" item {part + 1}" for part in details["loc"][1:] if isinstance(part, int)]
-        place = f"{label}={values.get(name, details['input'])}:{''.join(items)}" if name else ""
-        messages = messages_at.setdefault((name, place), [])
-        message = _message(details)
+        # locations within a parameter are numbers of items, and names of types, which are left out
+        items = [f" item {index + 1}" for index in details["loc"][1:] if isinstance(index, int)]
+        value = values.get(name, details["input"])
+        # an error of several parameters together has no name
+        subject = f"{label}={value}:{''.join(items)}" if name else ""
+        messages = messages_by_item.setdefault((name, subject), [])
+        message = _plain_message(details)
         if message not in messages:
             messages.append(message)
-    return [f"{place} {' or '.join(texts)}".strip() for (_, place), texts in messages_at.items()]
+    return [
+        f"{subject} {' or '.join(messages)}".strip()
+        for (_, subject), messages in messages_by_item.items()
+    ]
 
 
-def _message(details: ErrorDetails) -> str:
+def _plain_message(details: ErrorDetails) -> str:
+    """Return what pydantic says of a value, shorter: ``must be greater than 0``."""
     if details["type"] in ("value_error", "assertion_error"):
         return str(details["ctx"]["error"])
     if details["type"] in ("bool_parsing", "bool_type"):
@@ -160,7 +174,8 @@ def _message(details: ErrorDetails) -> str:
 
 
 def _default_text(field: FieldInfo) -> str:
-    # validated, because a default may be text ("4x2")
+    """Return the default of a parameter as it is written in a name."""
+    # validated first, because a default may be text ("4x2") that stands for a value
     adapter: TypeAdapter[Any] = TypeAdapter(field.rebuild_annotation())
     value = adapter.validate_python(field.get_default(call_default_factory=True))
     return quote(value_text(value, adapter.dump_python(value, mode="json")))
@@ -178,33 +193,40 @@ _PLURALS = {"integer": "integers", "number": "numbers", "text": "words", "file":
 
 
 def _type_text(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
-    """Return a type with its bounds in words."""
+    """Return a type with its bounds in words: ``integer ≥ 1 and ≤ 64``.
+
+    `metadata` are the constraints, validators and marks of `Annotated` and of the field.
+    """
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _type_text(inner[0], (*inner[1:], *metadata))
-    if any(getattr(validator, "func", None) is parse_dims for validator in metadata):
+        inner_type, *inner_metadata = inner
+        return _type_text(inner_type, (*inner_metadata, *metadata))
+    # some types are known by the function that reads their text
+    read_functions = [getattr(validator, "func", None) for validator in metadata]
+    if parse_dims in read_functions:
         return "dimensions, as in 4x2x2"
-    if any(getattr(validator, "func", None) is parse_bytes for validator in metadata):
-        return " ".join(["bytes, as in 4096 or 1MiB", *_bounds(metadata)])
+    if parse_bytes in read_functions:
+        return f"bytes, as in 4096 or 1MiB{_bounds_text(metadata)}"
     for marker in metadata:
         if isinstance(marker, NameOf):
             return f"name of a {marker.kind}"
     if origin is Literal:
         return " | ".join(map(str, inner))
     if origin in (Union, UnionType):
-        return " or ".join(_type_text(part, metadata) for part in inner)
+        return " or ".join(_type_text(member, metadata) for member in inner)
     if origin in (tuple, list):
         item = _type_text(inner[0])
         return f"list of {_PLURALS.get(item, item)}, a+b"
     text = _PLAIN_TYPES.get(annotation, getattr(annotation, "__name__", str(annotation)))
-    return text if annotation is NoneType else " ".join([text, *_bounds(metadata)])
+    return text if annotation is NoneType else text + _bounds_text(metadata)
 
 
-def _bounds(metadata: tuple[Any, ...]) -> list[str]:
+def _bounds_text(metadata: tuple[Any, ...]) -> str:
+    """Return the bounds of a number, as they follow its type: `` ≥ 1 and ≤ 64``, or ""."""
     bounds = [
         f"{sign} {getattr(constraint, name)}"
         for constraint in metadata
         for name, sign in (("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤"))
         if getattr(constraint, name, None) is not None
     ]
-    return [" and ".join(bounds)] if bounds else []
+    return f" {' and '.join(bounds)}" if bounds else ""

@@ -15,7 +15,8 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 
 def closest(word: str, names: Iterable[str]) -> str | None:
     """Return the name that is spelled most like a word; None if none is close."""
+    # columns with averages are called `mean`
     word = re.sub("average|avg", "mean", word)
-    spelled = {name.lower(): name for name in names}
-    close = get_close_matches(word.lower(), spelled, n=1, cutoff=0.65)
-    return spelled[close[0]] if close else None
+    by_lower_case = {name.lower(): name for name in names}
+    matches = get_close_matches(word.lower(), by_lower_case, n=1, cutoff=0.65)
+    return by_lower_case[matches[0]] if matches else None
