@@ -322,7 +322,10 @@ def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
 
 
 def _flat_int32(function: str, number: int, values: ArrayLike) -> Int32Array:
-    """Return integers as a flat int32 array; refuse others, as array `number` of `function`."""
+    """Return integers as a flat int32 array; refuse others.
+
+    `function` and `number`, the index of the array, are for the message.
+    """
     array = np.ascontiguousarray(values).reshape(-1)
     if array.dtype.kind not in "biu":
         raise PluginError(f"{function}: array {number} is of {array.dtype}, expected integers")

@@ -126,20 +126,23 @@ class RoutingGraph(Contents):
         target = np.asarray(edge_target, dtype=np.int32)
         channel = np.asarray(edge_channel, dtype=np.int32)
         starts = np.asarray(begin, dtype=np.int32)
-        count = len(switch)
+        num_vertices = len(switch)
         for name, index in (("edge_source", source), ("edge_target", target), ("begin", starts)):
-            if index.size and (index.min() < 0 or index.max() >= count):
-                raise InputError(f"routing graph: {name} names a vertex outside 0..{count - 1}")
+            if index.size and (index.min() < 0 or index.max() >= num_vertices):
+                raise InputError(
+                    f"routing graph: {name} names a vertex outside 0..{num_vertices - 1}"
+                )
         if channel.size and (channel.min() < 0 or channel.max() >= topology.num_channels):
             raise InputError("routing graph: edge_channel names a channel that does not exist")
-        wrong = np.flatnonzero(
+        invalid_edges = np.flatnonzero(
             (topology.channel_source[channel] != switch[source])
             | (topology.channel_target[channel] != switch[target])
         )
-        if wrong.size:
+        if invalid_edges.size:
+            edge = invalid_edges[0]
             raise InputError(
-                f"routing graph: edge {wrong[0]} uses channel "
-                f"{topology.channel_name(int(channel[wrong[0]]))}, which does not join its vertices"
+                f"routing graph: edge {edge} uses channel "
+                f"{topology.channel_name(int(channel[edge]))}, which does not join its vertices"
             )
         if not np.array_equal(switch[starts], np.arange(topology.num_switches)):
             raise InputError("routing graph: begin must hold one vertex on each switch, in order")
@@ -164,8 +167,8 @@ class RoutingGraph(Contents):
         # 3. Sort the edges by source, then by channel, then by target (the last key of lexsort is
         #    the first to sort by).
         order = np.lexsort((target, channel, source))
-        edge_start = np.zeros(count + 1, dtype=np.int64)
-        np.cumsum(np.bincount(source, minlength=count), out=edge_start[1:])
+        edge_start = np.zeros(num_vertices + 1, dtype=np.int64)
+        np.cumsum(np.bincount(source, minlength=num_vertices), out=edge_start[1:])
         graph = cls(
             topology=topology,
             vertex_switch=frozen_array(switch, np.int32),

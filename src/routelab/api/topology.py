@@ -74,11 +74,10 @@ def _is_immutable(array: NDArray[Any]) -> bool:
         memory = memory.base
     if not isinstance(memory, memoryview):
         return isinstance(memory, bytes)
-    # 2. The adopted array. Its maker may have made it writable again since.
-    adopted: Any = memory.obj
-    return (
-        type(adopted) is np.ndarray and not adopted.flags.writeable and _owns_memory_alone(adopted)
-    )
+    # 2. The array that was adopted, whose maker may have made it writable again since. A memoryview
+    #    of anything else does not come from `adopt_array`.
+    owner: Any = memory.obj
+    return type(owner) is np.ndarray and not owner.flags.writeable and _owns_memory_alone(owner)
 
 
 def _owns_memory_alone(array: NDArray[Any]) -> bool:
@@ -298,10 +297,11 @@ class Topology(Contents):
                     f"topology: {name} names a switch outside 0..{self.num_switches - 1}"
                 )
         # 2. Properties of channels.
-        wrong = np.flatnonzero(~((self.channel_capacity > 0) & (self.channel_capacity < np.inf)))
-        if wrong.size:
+        has_capacity = (self.channel_capacity > 0) & (self.channel_capacity < np.inf)
+        if not has_capacity.all():
+            channel = np.flatnonzero(~has_capacity)[0]
             raise InputError(
-                f"topology: channel {wrong[0]} has capacity {self.channel_capacity[wrong[0]]:g}; "
+                f"topology: channel {channel} has capacity {self.channel_capacity[channel]:g}; "
                 "expected a positive number"
             )
         if self.channel_buffer.min(initial=0) < 0 or np.abs(self.channel_bubble).max(initial=0) > 1:
@@ -503,10 +503,10 @@ class Topology(Contents):
         keep_terminal = keep_switch[self.terminal_switch]
         if not keep_terminal.any():
             raise InputError(f"{self.family}: no switch with a terminal is left; fail fewer")
-        # 2. New numbers of switches: a switch that remains has as many before it as remain of those
-        #    (switches 0, 2, 3 of 0..3 become 0, 1, 2).
+        # 2. Switches get new numbers without gaps: 0, 2, 3 become 0, 1, 2. The numbers of failed
+        #    switches are not used.
         new_switch = np.cumsum(keep_switch) - 1
-        # 3. New numbers of the rings that are still complete. The other channels are in no ring.
+        # 3. So do the rings that are still complete. The other channels are in no ring.
         lost_channel_ring = self.channel_ring[~keep_channel]
         in_ring = (self.channel_ring >= 0) & ~np.isin(self.channel_ring, lost_channel_ring)
         new_ring = np.full(self.num_channels, -1)
@@ -540,7 +540,7 @@ class Topology(Contents):
         )
 
     def _link_names(self, failed_channel: BoolArray) -> Iterator[str]:
-        """Yield ``a-b`` for a link with two failed channels, ``a>b`` for one with one.
+        """Yield the name of each link with a failed channel: ``a>b``, or ``a-b`` if both failed.
 
         `failed_channel` is a mask of all channels.
         """

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class Columns:
-    """Columns by the rows that have them.
+    """Columns by name and by the kind of rows that have them, such as ``routes``.
 
     Parameters
     ----------
@@ -96,12 +96,14 @@ def core_columns() -> tuple[Column, ...]:
     columns: list[Column] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
-            declared = point.load()
-            if not isinstance(declared, tuple) or not all(isinstance(c, Column) for c in declared):
+            new_columns = point.load()
+            if not isinstance(new_columns, tuple) or not all(
+                isinstance(column, Column) for column in new_columns
+            ):
                 raise PluginError("it is not a tuple of Column")
-            if problems := [column.problem for column in declared if column.problem]:
+            if problems := [column.problem for column in new_columns if column.problem]:
                 raise PluginError("; ".join(problems))
-            columns += declared
+            columns += new_columns
         except (Exception, SystemExit) as error:
             logger.warning(
                 "%s: %s (%s) cannot be used: %s: %s; all other columns are there",

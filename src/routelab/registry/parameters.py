@@ -137,21 +137,24 @@ def _plain_problems(
 ) -> list[str]:
     """Return pydantic's errors in plain words, one sentence per parameter or item.
 
-    For a parameter of several types, pydantic reports an error for each: these are alternatives, so
-    ``or`` joins them. An error is at a location: ``("dims", 2)`` is the third item of ``dims``.
+    For a parameter of several types, pydantic reports an error for each type. These are
+    alternatives, so ``or`` joins them: "size=[1]: must be a valid string or must be a valid
+    integer".
     """
-    # by name of the parameter, and the text before the messages
+    # by name of the parameter, and the text before its messages
     messages_by_item: dict[tuple[str, str], list[str]] = {}
     for details in errors:
+        # `loc` is the location: ("dims", 2) is the third item of dims. Only an error about several
+        # parameters together has none.
         name = str(details["loc"][0]) if details["loc"] else ""
         label = labels.get(name, name)
         if details["type"] == "missing":
             messages_by_item[name, f"parameter {label!r}"] = ["is required"]
             continue
-        # locations within a parameter are numbers of items, and names of types, which are left out
+        # a location may also have names of types, which are left out
         items = [f" item {index + 1}" for index in details["loc"][1:] if isinstance(index, int)]
+        # a default is not in `values`
         value = values.get(name, details["input"])
-        # an error of several parameters together has no name
         subject = f"{label}={value}:{''.join(items)}" if name else ""
         messages = messages_by_item.setdefault((name, subject), [])
         message = _plain_message(details)
