@@ -104,7 +104,7 @@ def _check_arrays(
         raise PluginError("block: kind holds a value that is not a kind of operation")
     if not np.isfinite(amount).all() or (amount < 0).any():
         raise PluginError("block: amount holds a negative number")
-    is_message = (kind >= SEND) & (kind <= IRECV)
+    is_message = (kind >= SEND) & (kind <= IRECV)  # SEND, ISEND, RECV or IRECV
     if not ((peer[is_message] >= 0) & (peer[is_message] < ranks)).all():
         raise PluginError("block: peer names a rank that does not exist")
 

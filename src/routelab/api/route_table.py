@@ -127,6 +127,7 @@ class RouteTable(Contents):
             counters=MappingProxyType(dict(counters or {})),
             per_terminal=per_terminal,
         )
+        # counters become facts of a run
         for name, value in table.counters.items():
             if not (
                 isinstance(name, str) and isinstance(value, int | float | np.number | np.bool_)

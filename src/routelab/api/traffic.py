@@ -144,9 +144,9 @@ class Demand:
         # 1. Shares of each terminal.
         part_sender = np.repeat(np.arange(len(self.rate)), np.diff(self.part_start))
         total_share = np.bincount(part_sender, self.part_share, minlength=len(self.rate))
-        is_wrong = (self.rate > 0) & (np.abs(total_share - 1) > 1e-9)
-        if is_wrong.any():
-            terminal = int(np.flatnonzero(is_wrong)[0])
+        has_wrong_sum = (self.rate > 0) & (np.abs(total_share - 1) > 1e-9)
+        if has_wrong_sum.any():
+            terminal = int(np.flatnonzero(has_wrong_sum)[0])
             raise PluginError(
                 f"demand: the shares of terminal {terminal} add up to {total_share[terminal]:g}"
             )
@@ -195,7 +195,7 @@ class Demand:
         targets = np.asarray(target, dtype=np.int64)
         sends = (targets >= 0) & (targets != np.arange(len(targets)))
         senders = int(sends.sum())
-        # one part for each sender, whose set is its target
+        # Each sender has one part, whose set is its target. Silent terminals have no part.
         return cls.create(
             rate=sends.astype(np.float64),
             part_start=np.concatenate(([0], np.cumsum(sends))),

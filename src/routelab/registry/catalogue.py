@@ -67,8 +67,8 @@ class CatalogueEntry:
 class Catalogue:
     """The plugins of some entry points.
 
-    Keys are available without imports; a plugin's module is imported with its entry. An error in
-    one plugin does not affect other plugins.
+    Keys are available without imports; a plugin's module is imported when its entry is requested.
+    An error in one plugin does not affect other plugins.
 
     Parameters
     ----------
@@ -115,6 +115,7 @@ class Catalogue:
             _check_kind(kind)
         known_kinds = list(KINDS)
 
+        # by kind in the order of KINDS, then by key
         def rank(name: tuple[str, str]) -> tuple[int, tuple[str, str]]:
             point_kind, _ = name
             is_known = point_kind in known_kinds
@@ -125,7 +126,7 @@ class Catalogue:
             for point_kind, point_key in self._points
             if kind in (None, point_kind) and key in (None, point_key)
         ]
-        return [entry for name in sorted(names, key=rank) for entry in self._load_all(*name)]
+        return [entry for name in sorted(names, key=rank) for entry in self._load_entries(*name)]
 
     def entry(self, kind: str, key: str) -> CatalogueEntry:
         """Load a plugin; the first one if several distributions register it.
@@ -137,7 +138,7 @@ class Catalogue:
         """
         if (kind, key) not in self._points:
             raise InputError(self._unknown_plugin_text(kind, key))
-        return self._load_all(kind, key)[0]
+        return self._load_entries(kind, key)[0]
 
     def plugin(self, kind: str, key: str) -> type[Plugin]:
         """Return the class of a plugin for use.
@@ -167,7 +168,7 @@ class Catalogue:
             hint = did_you_mean(key, keys)
         return f"no {kind} plugin is called {key!r}{hint} (see `routelab plugins list {kind}`)"
 
-    def _load_all(self, kind: str, key: str) -> list[CatalogueEntry]:
+    def _load_entries(self, kind: str, key: str) -> list[CatalogueEntry]:
         """Load a plugin once, and return its entry; entries of all duplicates if there are any."""
         name = kind, key
         if name not in self._entries:
@@ -186,10 +187,10 @@ class Catalogue:
         cause = ""
         try:
             _check_registration(kind, point, label)
-            checked = check_contract(_import(point, label), kind, key=point.name, label=label)
-            if issubclass(checked, Composition):
-                self._check_parts(checked, label)
-            plugin = checked
+            candidate = check_contract(_import(point, label), kind, key=point.name, label=label)
+            if issubclass(candidate, Composition):
+                self._check_parts(candidate, label)
+            plugin = candidate
         except PluginError as error:
             cause = str(error)
         except MemoryError:
@@ -209,7 +210,7 @@ class Catalogue:
         )
 
     def _check_parts(self, composition: type[Composition], label: str) -> None:
-        """Refuse a composition whose parts do not exist or do not take its parameters."""
+        """Refuse a composition if a part does not exist or its name has invalid parameters."""
         problems = []
         for kind, name in composition_names(composition).items():
             try:
