@@ -230,7 +230,7 @@ class WordSearch:
                 source=topology.channel_source[channel],
                 target=topology.channel_target[channel],
                 price=noisy_price.astype(np.float32),
-                passes=passes,
+                num_scans=passes,
                 toll=np.float32(toll),
                 cheapest=self._cheapest[word_number],
                 end=self._end[word_number],
@@ -250,7 +250,7 @@ class WordSearch:
             weight=self._demand,
             words=words,
             swept=(self._cheapest, self._end, self._previous),
-            place=self._place,
+            position=self._place,
             cost=cost,
             emphasis=self._emphasis,
             toll=toll,
@@ -303,10 +303,10 @@ class WordSearch:
             length=self._length,
             weight=self._turn_weight,
             slot=self._slot,
-            channels=channels,
+            num_channels=channels,
             degree=self._degree,
-            layers=next_vcs,
-            turns=turns,
+            num_next_vcs=next_vcs,
+            turn_weight=turns,
         )
         if self._required_turns is not None:
             first, second = self._required_turns
@@ -343,7 +343,7 @@ class WordSearch:
             if self._required_turns is None:
                 descending = descending[:3000]
             lift_blocks(
-                place=self._place,
+                position_in_word=self._place,
                 earlier=first[descending],
                 later=second[descending],
                 weight=weight[descending],
