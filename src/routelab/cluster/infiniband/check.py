@@ -40,10 +40,10 @@ from routelab.toolkit.infiniband import destination_ports, read_lane_tables
 
 SAMPLES = 1000
 """Random bisections, with seed 0."""
-BUSIEST = 10
-"""Cables of `FabricCheck.busiest`."""
-NAMED = 3
-"""Switches and LIDs that a sentence names."""
+NUM_BUSIEST = 10
+"""Cables in `FabricCheck.busiest`."""
+MAX_NAMED = 3
+"""Largest number of switches or LIDs that a sentence names; it counts the others."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ class CableLoad:
     pairs : int
         Ordered pairs of hosts whose route uses it.
     load : float
-        Their number times the speed of the fastest cable over that of this one.
+        `pairs` times the speed of the fastest cable over the speed of this one: 6 pairs on a cable
+        of half the speed are a load of 12.
     """
 
     port: str
@@ -73,11 +74,11 @@ class Gap:
     Attributes
     ----------
     missing : str
-        What they lack, as a sentence without its full stop.
+        What the files lack, as a sentence without its full stop.
     assumption : str
-        Under which the rest was checked, e.g. ``VL = SL``.
+        What the check assumes instead, e.g. ``VL = SL``.
     remedy : str
-        What else to give.
+        Input that would close the gap, e.g. ``the SL2VL tables of the fabric with --sl2vl``.
     """
 
     missing: str
@@ -99,11 +100,11 @@ class FabricCheck:
     gaps : tuple of Gap
         Input that the verdict would need; with neither gaps nor faults the tables are proven.
     possible : tuple of (str, str)
-        Kind and sentence of faults that exist if the assumptions of `gaps` hold.
+        Kind and sentence of further faults, which exist if the assumptions of `gaps` hold.
     remarks : tuple of str
-        Which part of the traffic has no credit loop, or is not in the proof.
+        Sentences on the traffic without a credit loop, and on the traffic outside the proof.
     busiest : tuple of CableLoad
-        The busiest cables, in descending order.
+        The busiest cables, in descending order of their load.
     """
 
     facts: dict[str, Any]
@@ -172,11 +173,11 @@ def check_fabric(
     verdict = faults.verdict
     has_gap = verdict == "not enough input"
 
-    # 2. Loads: those of routes between hosts. What is no host was in the first step only.
+    # 2. Loads: those of routes between hosts only.
     report_phase("check", "loads")
     hosts = hosts_only(tables, routers=routers)
     table = host_routes(hosts)
-    busiest, load_facts = _loads(tables, table, bound_seconds)
+    busiest, load_facts = _measure_loads(tables, table, bound_seconds)
 
     topology = tables.topology
     facts: dict[str, Any] = {
@@ -195,9 +196,9 @@ def check_fabric(
         "lost_switch_pairs": int(np.count_nonzero(faults.optional)),
         "credit_loops": faults.own.count,
         "credit_loops_same": faults.same.count if faults.same else None,
-        "service_levels": _kind_of(levels),
+        "service_levels": _levels_text(levels),
         "dropped_routes": faults.own.dropped,
-        "unlisted_levels": faults.unlisted.of_hosts,
+        "unlisted_levels": faults.unlisted.between_hosts,
         "unlisted_switch_levels": faults.unlisted.with_switch,
         **load_facts,
     }
@@ -205,24 +206,25 @@ def check_fabric(
     return FabricCheck(facts, faults.texts, faults.gaps, faults.possible, faults.remarks, busiest)
 
 
-def _kind_of(levels: Path | int | None) -> str:
+def _levels_text(levels: Path | int | None) -> str:
+    """Return ``unknown``, ``file``, or the service level of all packets."""
     if levels is None:
         return "unknown"
     return "file" if isinstance(levels, Path) else str(levels)
 
 
 class UnlistedPairs(NamedTuple):
-    """Numbers of pairs with a route over cables for which the file has no service level.
+    """Numbers of ordered pairs at different switches for which the file has no service level.
 
     Attributes
     ----------
-    of_hosts : int
-        Pairs of hosts.
+    between_hosts : int
+        Pairs of end ports.
     with_switch : int
         Pairs with a switch at an end; these are left out of the verdict.
     """
 
-    of_hosts: int
+    between_hosts: int
     with_switch: int
 
 
@@ -236,17 +238,17 @@ class FabricFaults:
     unreachable : bool array, shape (S, T + S)
         Whether a switch cannot send packets to a destination, although cables connect them.
     optional : bool array, shape (S, T + S)
-        The same for switches without hosts that cannot send packets to switches: no fault.
-    own, same : CreditLoops
-        If replies use the SL of their own path record, or that of the request. `same` is None
-        without service levels.
+        Whether a switch without hosts cannot send packets to another switch. This is no fault,
+        because hosts do not need it.
+    own : CreditLoops
+        Credit loops if replies use the SL of their own path record.
+    same : CreditLoops or None
+        Credit loops if replies use the SL of the request; None without service levels.
     unlisted : UnlistedPairs
     texts : tuple of (str, str)
-        See `FabricCheck.faults`.
-    gaps : tuple of Gap
-    possible : tuple of (str, str)
-    remarks : tuple of str
-        See `FabricCheck`.
+        Kind and sentence of each fault: `FabricCheck.faults`.
+    gaps, possible, remarks
+        The attributes of `FabricCheck` with these names.
     """
 
     loops: tuple[Loop, ...]
@@ -269,7 +271,7 @@ class FabricFaults:
 
     @property
     def assumed_verdict(self) -> Status:
-        """Verdict under the assumptions of `gaps`."""
+        """Verdict if the assumptions of `gaps` hold."""
         return _verdict_of([kind for kind, _ in self.texts + self.possible])
 
     @property
@@ -283,13 +285,21 @@ def find_faults(
     service: Service,
     replies: Literal["own", "same"] = "own",
 ) -> FabricFaults:
-    """Find loops, wrong and missing entries, and credit loops; see `check_fabric`."""
+    """Find loops, wrong and missing entries, and credit loops.
+
+    Parameters
+    ----------
+    tables : FabricTables
+    service : Service
+    replies : {"own", "same"}
+        Whether credit loops that arise only if replies use the SL of the request are faults.
+    """
     # 1. Entries that lead nowhere, in a loop, or are missing.
     report_phase("check", "routes")
     fates, loops = fates_of(tables)
-    unreachable, optional = _unreachable(tables, fates)
+    unreachable, optional = _mark_unreachable(tables, fates)
     texts = [("loop", _loop_text(tables, loop)) for loop in loops]
-    texts += [("entry", text) for text in _entry_faults(tables, unreachable)]
+    texts += [("entry", text) for text in _entry_fault_texts(tables, unreachable)]
 
     # 2. Credit loops, for both uses of service levels by replies. The fabric does not say which one
     #    its applications have, so the caller decides which of them is a fault.
@@ -297,45 +307,60 @@ def find_faults(
     own = find_credit_loops(tables, service, fates)
     same = None
     if service.levels is not None:
-        same = find_credit_loops(tables, service, fates, same=True)
-    is_same = same is not None and replies == "same"
-    credit_loops = same if same is not None and is_same else own
+        same = find_credit_loops(tables, service, fates, same_level_replies=True)
+    same_level_replies = same is not None and replies == "same"
+    credit_loops = same if same is not None and same_level_replies else own
 
     # 3. What the files leave open. Routes with a service level keep their credit loops, whatever
     #    the level of the others is; but without levels or lanes, all loops are under an assumption.
-    unlisted = _unlisted(tables, service)
-    gaps = list(_unknown_files(tables, service))
+    unlisted = _count_unlisted(tables, service)
+    gaps = list(_missing_file_gaps(tables, service))
     if not gaps:
         texts += _lane_faults(tables, credit_loops)
-    if unlisted.of_hosts:
+    if unlisted.between_hosts:
         gaps.append(
             Gap(
-                f"The file with service levels lacks {unlisted.of_hosts} pairs of end ports",
-                "these pairs use SL 0",
-                "a complete file with --sls",
+                missing=f"The file with service levels lacks {unlisted.between_hosts} pairs of end "
+                "ports",
+                assumption="these pairs use SL 0",
+                remedy="a complete file with --sls",
             )
         )
 
-    # 4. Close the gaps, if possible: a cycle of lanes is also a cycle of cables. If the cables have
-    #    none, which is the case of all traffic on one lane, no service levels and lanes close one.
+    # 4. Close the gaps, if possible: a cycle of lanes is also a cycle of cables. If all traffic on
+    #    one lane, `Service()`, closes no cycle of cables, no service levels and lanes close one.
+    #    VL 15 drops packets whatever the cables are, so with dropped routes the gaps remain.
     remarks: tuple[str, ...] = ()
     assumed_loops = credit_loops
-    is_open = bool(gaps or unlisted.with_switch) and not credit_loops.dropped
-    if is_open and not find_credit_loops(tables, Service(), fates).count:
+    has_gaps = bool(gaps or unlisted.with_switch)
+    if (
+        has_gaps
+        and not credit_loops.dropped
+        and not find_credit_loops(tables, Service(), fates).count
+    ):
         gaps, unlisted = [], unlisted._replace(with_switch=0)
         if service.levels is not None:
             remarks = ("No service levels close a credit loop: all traffic may be on one VL.",)
     else:
-        if unlisted.of_hosts:
-            filled = _on_level_0(service, tables.topology.num_terminals)
-            assumed_loops = find_credit_loops(tables, filled, fates, same=is_same)
+        if unlisted.between_hosts:
+            completed = _with_level_0(service, tables.topology.num_terminals)
+            assumed_loops = find_credit_loops(
+                tables, completed, fates, same_level_replies=same_level_replies
+            )
         remarks = tuple(
-            _remarks(tables, service, fates, assumed_loops, unlisted.with_switch, same=is_same)
+            _remarks(
+                tables,
+                service,
+                fates,
+                assumed_loops,
+                unlisted.with_switch,
+                same_level_replies=same_level_replies,
+            )
         )
 
     # 5. Routes to LIDs that the fabric lacks are not examined, so this gap remains in any case.
     if tables.foreign_lids:
-        gaps.append(_foreign_gap(tables.foreign_lids))
+        gaps.append(_foreign_lid_gap(tables.foreign_lids))
     certain_kinds = {kind for kind, _ in texts}
     possible = [
         (kind, text)
@@ -343,71 +368,73 @@ def find_faults(
         if kind not in certain_kinds
     ]
     return FabricFaults(
-        loops,
-        unreachable,
-        optional,
-        own,
-        same,
-        unlisted,
-        tuple(texts),
-        tuple(gaps),
-        tuple(possible),
-        remarks,
+        loops=loops,
+        unreachable=unreachable,
+        optional=optional,
+        own=own,
+        same=same,
+        unlisted=unlisted,
+        texts=tuple(texts),
+        gaps=tuple(gaps),
+        possible=tuple(possible),
+        remarks=remarks,
     )
 
 
 def _verdict_of(kinds: Collection[str]) -> Status:
-    """Return the verdict about faults of these kinds."""
+    """Return the verdict about faults of these kinds: ``cycle`` only without any other fault."""
     if not kinds:
         return "proven"
     return "cycle" if set(kinds) == {"credit loop"} else "broken"
 
 
-def _unknown_files(tables: FabricTables, service: Service) -> Iterator[Gap]:
-    """Name the files without which credit loops depend on an assumption."""
+def _missing_file_gaps(tables: FabricTables, service: Service) -> Iterator[Gap]:
+    """Yield a gap for each missing file, if credit loops depend on it."""
     if service.levels is None:
         yield Gap(
-            "The service levels are unknown (no --sls)",
-            "all unicast traffic is on SL 0",
-            "the service levels of the fabric with --sls",
+            missing="The service levels are unknown (no --sls)",
+            assumption="all unicast traffic is on SL 0",
+            remedy="the service levels of the fabric with --sls",
         )
     elif service.lanes is None:
-        apart = tables.ends[:, np.newaxis] != tables.ends
-        used = np.unique(service.levels[apart & (service.levels >= 0)])
+        has_cable_route = tables.ends[:, np.newaxis] != tables.ends
+        used_levels = np.unique(service.levels[has_cable_route & (service.levels >= 0)])
         # on one level, routes without a cycle of cables are safe, whatever its lanes are
-        if len(used) > 1 or MANAGEMENT_LANE in service.levels:
+        if len(used_levels) > 1 or MANAGEMENT_LANE in service.levels:
             yield Gap(
-                "The virtual lanes of the service levels are unknown (no --sl2vl)",
-                "VL = SL",
-                "the SL2VL tables of the fabric with --sl2vl",
+                missing="The virtual lanes of the service levels are unknown (no --sl2vl)",
+                assumption="VL = SL",
+                remedy="the SL2VL tables of the fabric with --sl2vl",
             )
 
 
-def _unlisted(tables: FabricTables, service: Service) -> UnlistedPairs:
-    """Count the pairs without a service level."""
+def _count_unlisted(tables: FabricTables, service: Service) -> UnlistedPairs:
+    """Count the pairs without a service level that need one: a path of cables connects them."""
     if service.levels is None:
         return UnlistedPairs(0, 0)
-    ends, hosts = tables.ends, tables.topology.num_terminals
+    ends, num_hosts = tables.ends, tables.topology.num_terminals
     without_level = (service.levels < 0) & (ends[:, np.newaxis] != ends)
     without_level &= tables.part[ends][:, np.newaxis] == tables.part[ends]
-    of_hosts = int(np.count_nonzero(without_level[:hosts, :hosts]))
-    return UnlistedPairs(of_hosts, int(np.count_nonzero(without_level)) - of_hosts)
+    between_hosts = int(np.count_nonzero(without_level[:num_hosts, :num_hosts]))
+    num_pairs = int(np.count_nonzero(without_level))
+    return UnlistedPairs(between_hosts, with_switch=num_pairs - between_hosts)
 
 
-def _foreign_gap(lids: tuple[int, ...]) -> Gap:
+def _foreign_lid_gap(lids: tuple[int, ...]) -> Gap:
     """Return the gap of table entries for LIDs that the fabric does not have."""
-    named = ", ".join(f"0x{lid:04x}" for lid in lids[:NAMED])
-    more = f" and {len(lids) - NAMED} more" if len(lids) > NAMED else ""
+    named = ", ".join(f"0x{lid:04x}" for lid in lids[:MAX_NAMED])
+    more = f" and {len(lids) - MAX_NAMED} more" if len(lids) > MAX_NAMED else ""
     return Gap(
-        f"The tables have entries for LIDs that no port of the fabric has ({named}{more}): further "
-        "LIDs of ports with LMC above 0, or ports that were missing when the fabric was listed",
-        "no packets are sent to these LIDs",
-        "a fabric and tables of the same time, with lmc 0",
+        missing="The tables have entries for LIDs that no port of the fabric has "
+        f"({named}{more}): further LIDs of ports with LMC above 0, or ports that were missing when "
+        "the fabric was listed",
+        assumption="no packets are sent to these LIDs",
+        remedy="a fabric and tables of the same time, with lmc 0",
     )
 
 
-def _on_level_0(service: Service, num_ends: int) -> Service:
-    """Put routes without a service level on SL 0, those between the first `num_ends` ends."""
+def _with_level_0(service: Service, num_ends: int) -> Service:
+    """Return the service with SL 0 where the first `num_ends` ends have no SL to each other."""
     levels = np.array(service.levels)
     first_levels = levels[:num_ends, :num_ends]
     first_levels[first_levels < 0] = 0
@@ -417,7 +444,8 @@ def _on_level_0(service: Service, num_ends: int) -> Service:
 def _lane_faults(tables: FabricTables, loops: CreditLoops) -> Iterator[tuple[str, str]]:
     """Yield kind and sentence of the faults of service levels and lanes."""
     if loops.count:
-        yield "credit loop", _cycle_text(tables, loops)
+        resources = [f"{tables.out_port(channel)} on VL {lane}" for channel, lane in loops.example]
+        yield "credit loop", " waits for ".join([*resources, resources[0]])
     if loops.dropped:
         yield "lane", f"{loops.dropped} routes are dropped: their SL leads to VL 15"
 
@@ -429,95 +457,114 @@ def _remarks(
     loops: CreditLoops,
     unlisted_with_switch: int,
     *,
-    same: bool,
+    same_level_replies: bool,
 ) -> Iterator[str]:
-    """Describe parts of the traffic without a credit loop, and those that are not in the proof.
+    """Yield sentences on traffic without a credit loop, and on traffic outside the proof.
 
     Parameters
     ----------
     loops : CreditLoops
-        Of the routes with a service level.
+        Credit loops if pairs of hosts without a service level use SL 0.
     unlisted_with_switch : int
-        Routes from or to switches without a service level.
+        Number of pairs with a switch at an end that have no service level.
     """
     if loops.count:
-        hosts = tables.topology.num_terminals
-        listed = service if service.levels is None else _on_level_0(service, hosts)
-        if not find_credit_loops(tables, listed, fates, same=same, hosts_only=True).count:
+        # Are packets from and to switches the only cause?
+        num_hosts = tables.topology.num_terminals
+        completed = service if service.levels is None else _with_level_0(service, num_hosts)
+        if not find_credit_loops(
+            tables, completed, fates, same_level_replies=same_level_replies, hosts_only=True
+        ).count:
             yield "Without packets from and to switches there is no credit loop."
     elif unlisted_with_switch:
-        everything = _on_level_0(service, len(tables.ends))
-        on_level_0 = find_credit_loops(tables, everything, fates, same=same).count
+        completed = _with_level_0(service, len(tables.ends))
+        has_loop = find_credit_loops(
+            tables, completed, fates, same_level_replies=same_level_replies
+        ).count
         yield (
             f"The file with service levels lacks {unlisted_with_switch} pairs with a switch at an "
             "end, which are left out. On SL 0 "
-            + ("they would close a credit loop." if on_level_0 else "they close no credit loop.")
+            + ("they would close a credit loop." if has_loop else "they close no credit loop.")
         )
 
 
-def _unreachable(tables: FabricTables, fates: Int8Array) -> tuple[BoolArray, BoolArray]:
-    """Mark the switches from which a destination in their part is not reached; both (S, T + S).
+def _mark_unreachable(tables: FabricTables, fates: Int8Array) -> tuple[BoolArray, BoolArray]:
+    """Mark the destinations that a switch cannot send packets to, although cables connect them.
 
-    Packets from switches without hosts to switches are apart, in the second array: OpenSM's
-    engines for trees have no entries for some of them, and hosts need none.
+    Returns
+    -------
+    unreachable : bool array, shape (S, T + S)
+        Without those in `optional`.
+    optional : bool array, shape (S, T + S)
+        Other switches, from switches without hosts: OpenSM's engines for trees have no entries for
+        some of them, and hosts need none.
     """
     topology, entries = tables.topology, tables.entries
-    lost = (tables.part[:, np.newaxis] == tables.part[tables.ends]) & (fates != ARRIVES)
-    optional = lost & (fates == IS_LOST) & (topology.terminals_per_switch == 0)[:, np.newaxis]
+    is_connected = tables.part[:, np.newaxis] == tables.part[tables.ends]
+    does_not_arrive = is_connected & (fates != ARRIVES)
+    has_no_hosts = (topology.terminals_per_switch == 0)[:, np.newaxis]
+    # Only a missing route is optional. A loop is a fault, whoever sends the packets.
+    optional = is_connected & (fates == IS_LOST) & has_no_hosts
     optional[:, : topology.num_terminals] = False
-    # an entry that leads nowhere is wrong anyhow, and so is a missing one of a switch for itself
+    # An entry for a port without a cable to a switch is wrong, not missing. And a switch without an
+    # entry for itself loses the packets that all others send to it.
     optional &= (entries.ports < 0) | (entries.steps >= 0)
     switches = np.arange(topology.num_switches)
     optional[switches, topology.num_terminals + switches] = False
-    return lost & ~optional, optional
+    return does_not_arrive & ~optional, optional
 
 
 def _loop_text(tables: FabricTables, loop: Loop) -> str:
     """Name some destinations of a loop, count the others, and list its ports."""
-    named = ", ".join(map(tables.destination_name, loop.destinations[:NAMED]))
-    more = len(loop.destinations) - NAMED
-    destinations = f"{named} and {more} more" if more > 0 else named
+    named = ", ".join(map(tables.destination_name, loop.destinations[:MAX_NAMED]))
+    num_unnamed = len(loop.destinations) - MAX_NAMED
+    destinations = f"{named} and {num_unnamed} more" if num_unnamed > 0 else named
     ports = " -> ".join(map(tables.out_port, loop.channels))
-    end = tables.topology.switch_names[tables.topology.channel_source[loop.channels[0]]]
-    return f"packets for {destinations} loop: {ports} -> {end}"
+    first_switch = tables.topology.switch_names[tables.topology.channel_source[loop.channels[0]]]
+    return f"packets for {destinations} loop: {ports} -> {first_switch}"
 
 
-def _entry_faults(tables: FabricTables, unreachable: BoolArray) -> Iterator[str]:
-    """Describe each wrong or missing entry."""
+def _entry_fault_texts(tables: FabricTables, unreachable: BoolArray) -> Iterator[str]:
+    """Yield a sentence for each wrong entry, and for each destination with missing entries.
+
+    Parameters
+    ----------
+    unreachable : bool array, shape (S, T + S)
+        The faults among the destinations that a switch cannot send packets to.
+    """
     topology, ports = tables.topology, tables.entries.ports
     names = topology.switch_names
     right_ports = destination_ports(topology, tables.addresses)
     for destination in np.flatnonzero(unreachable.any(axis=0)).tolist():
+        # 1. The destination's own switch must deliver the packets.
         end, name = int(tables.ends[destination]), tables.destination_name(destination)
         if not tables.entries.is_delivered[destination]:
             port, right_port = int(ports[end, destination]), int(right_ports[destination])
-            instead = "has no entry" if port < 0 else f"sends it to port {port}"
+            problem = "has no entry" if port < 0 else f"sends it to port {port}"
             yield (
-                f"switch {names[end]} does not deliver {name} to port {right_port}: it {instead}"
+                f"switch {names[end]} does not deliver {name} to port {right_port}: it {problem}"
             )
+
+        # 2. Every other switch must send them to another switch. A switch that does so is not at
+        #    fault, even if packets are lost at a switch behind it.
         lost_at = unreachable[:, destination].copy()
         lost_at[end] = False
         has_entry = ports[:, destination] >= 0
-        leads_on = tables.entries.steps[:, destination] >= 0
+        has_channel = tables.entries.steps[:, destination] >= 0
         without_entry = np.flatnonzero(lost_at & ~has_entry)
         if without_entry.size:
-            switches_named = ", ".join(names[switch] for switch in without_entry[:NAMED])
-            more = f" and {len(without_entry) - NAMED} more" if len(without_entry) > NAMED else ""
-            yield f"{name} has no entry at {len(without_entry)} switches: {switches_named}{more}"
-        for switch in np.flatnonzero(lost_at & has_entry & ~leads_on).tolist():
+            named = ", ".join(names[switch] for switch in without_entry[:MAX_NAMED])
+            num_unnamed = len(without_entry) - MAX_NAMED
+            more = f" and {num_unnamed} more" if num_unnamed > 0 else ""
+            yield f"{name} has no entry at {len(without_entry)} switches: {named}{more}"
+        for switch in np.flatnonzero(lost_at & has_entry & ~has_channel).tolist():
             yield (
                 f"switch {names[switch]} sends {name} to port {int(ports[switch, destination])}, "
                 "which has no cable to a switch"
             )
 
 
-def _cycle_text(tables: FabricTables, loops: CreditLoops) -> str:
-    """Describe the example of a credit loop."""
-    steps = [f"{tables.out_port(channel)} on VL {lane}" for channel, lane in loops.example]
-    return " waits for ".join([*steps, steps[0]])
-
-
-def _loads(
+def _measure_loads(
     tables: FabricTables, table: RouteTable, bound_seconds: float
 ) -> tuple[tuple[CableLoad, ...], dict[str, Any]]:
     """Return the busiest cables, and the facts about loads and the worst cable to lose.
@@ -529,15 +576,16 @@ def _loads(
     table : RouteTable
         Routes between hosts, on the same cables.
     bound_seconds : float
+        Approximate time limit of the lower bound of the load.
     """
-    pairs = channel_loads(table)
-    loads = relative_loads(table.topology, pairs)
-    busiest = _busiest(tables, pairs, loads)
-    bandwidth = effective_bisection(table, SAMPLES, 0)
+    pairs_per_channel = channel_loads(table)
+    loads = relative_loads(table.topology, pairs_per_channel)
+    busiest = _busiest_cables(tables, pairs_per_channel, loads)
+    bandwidth = effective_bisection(table, SAMPLES, seed=0)
     pairs_over_cable = pairs_over_links(table)
     worst_cable = int(pairs_over_cable.argmax()) if len(pairs_over_cable) else None
     report_phase("check", "bound")
-    bound = bound_load(table.topology, None, seconds=bound_seconds)
+    bound = bound_load(table.topology, rules=None, seconds=bound_seconds)
     return busiest, {
         "max_load": float(loads.max(initial=0)),
         "max_load_pairs": busiest[0].pairs if busiest else 0,
@@ -549,23 +597,22 @@ def _loads(
     }
 
 
-def _busiest(
-    tables: FabricTables, pairs: Float64Array, loads: Float64Array
+def _busiest_cables(
+    tables: FabricTables, pairs_per_channel: Float64Array, loads: Float64Array
 ) -> tuple[CableLoad, ...]:
     """Return the cables with the largest loads in one direction."""
     topology = tables.topology
+    # the other port of a cable is the source of its channel in the other direction
     opposite = np.empty(topology.num_channels, dtype=np.int64)
-    opposite[topology.links[:, 0]], opposite[topology.links[:, 1]] = (
-        topology.links[:, 1],
-        topology.links[:, 0],
-    )
-    order = np.argsort(-loads, kind="stable")[:BUSIEST]
+    opposite[topology.links[:, 0]] = topology.links[:, 1]
+    opposite[topology.links[:, 1]] = topology.links[:, 0]
+    busiest_channels = np.argsort(-loads, kind="stable")[:NUM_BUSIEST]
     return tuple(
         CableLoad(
-            tables.out_port(channel),
-            tables.out_port(int(opposite[channel])),
-            round(float(pairs[channel])),
-            float(loads[channel]),
+            port=tables.out_port(channel),
+            peer=tables.out_port(int(opposite[channel])),
+            pairs=round(float(pairs_per_channel[channel])),
+            load=float(loads[channel]),
         )
-        for channel in order.tolist()
+        for channel in busiest_channels.tolist()
     )

@@ -37,7 +37,8 @@ class CreditLoops:
     Attributes
     ----------
     count : int
-        Groups of lanes that wait for each other; 0 proves that there is no credit loop.
+        Groups of lanes that wait for each other (strongly connected components of the channel
+        dependency graph); 0 proves that there is no credit loop.
     example : tuple of (int, int)
         Channel and lane of a short cycle, each waiting for the next.
     dropped : int
@@ -52,16 +53,29 @@ class CreditLoops:
 
 @dataclass(frozen=True, eq=False)
 class _Packets:
-    """Packets of one service level: switch, destination, input port, and number of routes."""
+    """Packets of one service level on their way; an element stands for routes that are equal.
+
+    Attributes
+    ----------
+    switch, destination : int32 array, shape (n,)
+        Switch where the packet is, and the terminal or switch that it is for.
+    input_port : int32 array, shape (n,)
+        Port of `switch` by which it came.
+    routes : int32 array, shape (n,)
+        Number of routes.
+    """
 
     switch: Int32Array
     destination: Int32Array
-    port: Int32Array
+    input_port: Int32Array
     routes: Int32Array
 
-    def select(self, chosen: np.ndarray) -> _Packets:
+    def select(self, mask: np.ndarray) -> _Packets:
         return _Packets(
-            self.switch[chosen], self.destination[chosen], self.port[chosen], self.routes[chosen]
+            switch=self.switch[mask],
+            destination=self.destination[mask],
+            input_port=self.input_port[mask],
+            routes=self.routes[mask],
         )
 
 
@@ -70,10 +84,10 @@ def find_credit_loops(
     service: Service,
     fates: Int8Array,
     *,
-    same: bool = False,
+    same_level_replies: bool = False,
     hosts_only: bool = False,
 ) -> CreditLoops:
-    """Search for credit loops.
+    """Search the channel dependency graph of all virtual lanes for cycles.
 
     Parameters
     ----------
@@ -82,8 +96,9 @@ def find_credit_loops(
         Routes without a service level are left out.
     fates : int8 array, shape (S, T + S)
         From `routelab.cluster.infiniband.walk.fates_of`. Routes that loop are left out.
-    same : bool
-        Whether replies between hosts use the service level of the request, as well as their own.
+    same_level_replies : bool
+        Whether replies between hosts use the service level of the request, as well as their own:
+        if requests from A to B are on SL 1 and those from B to A on SL 2, both ways use both.
     hosts_only : bool
         Whether to leave out routes from and to switches.
 
@@ -92,177 +107,247 @@ def find_credit_loops(
     InputError
         If a route uses a pair of ports without an SL2VL table.
     """
-    parts, dropped = [np.empty(0, dtype=np.int64)], 0
-    for level, packets, gone in _packets(tables, service, fates, same=same, hosts_only=hosts_only):
-        dependencies, lost = _dependencies(tables, service, level, packets)
-        parts.append(dependencies)
-        dropped += gone + lost
-    edges = np.unique(np.concatenate(parts))
-    size = tables.topology.num_channels * LANES
-    tail, head = np.divmod(edges, size)
-    start = frozen_array(np.searchsorted(tail, np.arange(size + 1)), np.int64)
+    # 1. The dependencies of all routes. A resource, a virtual lane of a channel, has the number
+    #    channel * LANES + lane, and an edge of the graph the number tail * R + head.
+    all_edges = [np.empty(0, dtype=np.int64)]
+    dropped = 0
+    for level, packets, num_dropped_before in _packets_by_level(
+        tables, service, fates, same_level_replies=same_level_replies, hosts_only=hosts_only
+    ):
+        level_edges, num_dropped_on_way = _walk_routes(tables, service, level, packets)
+        all_edges.append(level_edges)
+        dropped += num_dropped_before + num_dropped_on_way
+    edges = np.unique(np.concatenate(all_edges))
+    num_resources = tables.topology.num_channels * LANES
+    tail, head = np.divmod(edges, num_resources)
+
+    # 2. An edge is on a cycle if and only if its ends are in one strongly connected component.
+    #    Edges are sorted by tail, so `row_start` and `target` are the graph in CSR form.
+    row_start = frozen_array(np.searchsorted(tail, np.arange(num_resources + 1)), np.int64)
     target = frozen_array(head, np.int32)
-    component = strong_components(start, target)
-    inside = component[tail] == component[head]
-    if not inside.any():
-        return CreditLoops(0, (), dropped)
-    cycle = short_cycle(start, target, component, inside, CYCLE_BUDGET)
+    component = strong_components(row_start, target)
+    is_on_cycle = component[tail] == component[head]
+    if not is_on_cycle.any():
+        return CreditLoops(count=0, example=(), dropped=dropped)
+    cycle = short_cycle(row_start, target, component, is_on_cycle, CYCLE_BUDGET)
     example = tuple((int(resource) // LANES, int(resource) % LANES) for resource in cycle)
-    count = len(np.unique(component[tail[inside]]))
+    count = len(np.unique(component[tail[is_on_cycle]]))
     return CreditLoops(count, example, dropped)
 
 
-def _packets(
-    tables: FabricTables, service: Service, fates: Int8Array, *, same: bool, hosts_only: bool
+def _packets_by_level(
+    tables: FabricTables,
+    service: Service,
+    fates: Int8Array,
+    *,
+    same_level_replies: bool,
+    hosts_only: bool,
 ) -> Iterator[tuple[int, _Packets, int]]:
-    """Iterate over the levels, with all routes of each that lead to another switch and end.
+    """Yield each service level with its packets, and a number of routes that are dropped.
 
-    The last number counts the routes that are dropped before: by the adapter of their source, or
-    between two ports of one switch. Routes of sources at one switch are the same if the lanes of
-    their ports are.
+    The packets are at the switches of their sources, and are for another switch; those that would
+    loop are left out. The number counts the routes that are dropped before: by the adapter of
+    their source, or between two ports of one switch.
     """
-    # 1. Group the sources whose routes are the same. The number of a port has 8 bits.
-    hosts = tables.topology.num_terminals
-    count = hosts if hosts_only else len(tables.ends)
-    ends = tables.ends[:count]
+    # 1. Group the sources whose routes are the same: those at one switch, at ports with the same
+    #    lanes. The number of a port has 8 bits.
+    num_hosts = tables.topology.num_terminals
+    num_ends = num_hosts if hosts_only else len(tables.ends)
+    ends = tables.ends[:num_ends]
     keys, group = np.unique(
-        ends.astype(np.int64) * 256 + _input_ports(tables, service, count), return_inverse=True
+        ends.astype(np.int64) * 256 + _representative_ports(tables, service, num_ends),
+        return_inverse=True,
     )
     switch, port = np.divmod(keys, 256)
     order = np.argsort(group, kind="stable")
     group_start = np.searchsorted(group[order], np.arange(len(keys)))
-    ending = (switch[:, np.newaxis] != ends) & (fates[switch, :count] != LOOPS)
+    is_walked = (switch[:, np.newaxis] != ends) & (fates[switch, :num_ends] != LOOPS)
 
     # 2. For each level that any packet has, the pairs of source and destination that send on it.
+    #    −1 are pairs without a level. Unknown levels count as SL 0, one element for all pairs.
     levels = np.zeros((1, 1), np.int8) if service.levels is None else service.levels
-    used_levels = np.unique(levels[:count, :count])
+    used_levels = np.unique(levels[:num_ends, :num_ends])
     for level in used_levels[used_levels >= 0].tolist():
-        sends = np.broadcast_to(levels[:count, :count] == level, (count, count)).copy()
-        if same:
-            sends[:hosts, :hosts] |= sends[:hosts, :hosts].T.copy()
+        has_level = levels[:num_ends, :num_ends] == level
+        sends = np.broadcast_to(has_level, (num_ends, num_ends)).copy()
+        if same_level_replies:
+            sends[:num_hosts, :num_hosts] |= sends[:num_hosts, :num_hosts].T.copy()
         np.fill_diagonal(sends, False)
 
         # 3. Leave out what adapters drop: it reaches no switch, which would count it again.
-        dropped = 0
+        num_dropped = 0
         if service.host_lanes is not None:
-            dropping = np.flatnonzero(service.host_lanes[:, level] == MANAGEMENT_LANE)
-            dropped = int(np.count_nonzero(sends[dropping]))
-            sends[dropping] = False
-        dropped += _dropped_at_home(tables, service, sends, level)
+            dropping_hosts = np.flatnonzero(service.host_lanes[:, level] == MANAGEMENT_LANE)
+            num_dropped = int(np.count_nonzero(sends[dropping_hosts]))
+            sends[dropping_hosts] = False
+        num_dropped += _count_dropped_within_switches(tables, service, sends, level)
 
         # 4. Add up the routes of each group. Routes within a switch need no channel.
         routes = np.add.reduceat(sends[order], group_start, axis=0, dtype=np.int32)
-        row, destination = np.nonzero(ending & (routes > 0))
-        yield (
-            level,
-            _Packets(
-                switch[row].astype(np.int32),
-                destination.astype(np.int32),
-                port[row].astype(np.int32),
-                routes[row, destination],
-            ),
-            dropped,
+        walked_group, destination = np.nonzero(is_walked & (routes > 0))
+        packets = _Packets(
+            switch=switch[walked_group].astype(np.int32),
+            destination=destination.astype(np.int32),
+            input_port=port[walked_group].astype(np.int32),
+            routes=routes[walked_group, destination],
         )
+        yield level, packets, num_dropped
 
 
-def _dropped_at_home(tables: FabricTables, service: Service, sends: BoolArray, level: int) -> int:
-    """Count the routes to hosts that the switch of both ends drops."""
-    if service.lanes is None and level != MANAGEMENT_LANE:
+def _count_dropped_within_switches(
+    tables: FabricTables, service: Service, sends: BoolArray, level: int
+) -> int:
+    """Count the routes to hosts at the switch of their source that this switch drops.
+
+    Parameters
+    ----------
+    sends : bool array, shape (n, n)
+        Whether a source sends to a destination on this level, for the first n destinations.
+    """
+    if service.lanes is None and level != MANAGEMENT_LANE:  # VL = SL, so nothing is on VL 15
         return 0
-    hosts, count = tables.topology.num_terminals, len(sends)
+    num_hosts, num_ends = tables.topology.num_terminals, len(sends)
     ends, ports = tables.ends, destination_ports(tables.topology, tables.addresses)
-    home = (ends[:count, np.newaxis] == ends[:hosts]) & tables.entries.is_delivered[:hosts]
-    source, target = np.nonzero(home & sends[:, :hosts])
-    lane = _lane(tables, service, ends[source], ports[source], ports[target], level)
+    is_delivered = tables.entries.is_delivered[:num_hosts]
+    within_switch = (ends[:num_ends, np.newaxis] == ends[:num_hosts]) & is_delivered
+    source, target = np.nonzero(within_switch & sends[:, :num_hosts])
+    lane = _look_up_lanes(
+        tables,
+        service,
+        switch=ends[source],
+        input_port=ports[source],
+        output_port=ports[target],
+        level=level,
+    )
     return int(np.count_nonzero(lane == MANAGEMENT_LANE))
 
 
-def _input_ports(tables: FabricTables, service: Service, count: int) -> Int32Array:
-    """Return the first port at its switch with the same lanes, for each source; (count,)."""
-    if service.lanes is None:
-        return frozen_array(np.zeros(count), np.int32)
+def _representative_ports(tables: FabricTables, service: Service, num_ends: int) -> Int32Array:
+    """Return for each source the first port of its switch with the same lanes; (num_ends,).
+
+    Sources with the same port here have the same routes. Hosts at ports 1, 2 and 3, where the SL2VL
+    tables of input ports 1 and 3 are equal: 1, 2, 1.
+    """
+    if service.lanes is None:  # VL = SL, whatever the input port is
+        return frozen_array(np.zeros(num_ends), np.int32)
     topology, addresses = tables.topology, tables.addresses
-    leads_on = np.zeros((topology.num_switches, service.lanes.shape[2]), dtype=np.bool_)
-    leads_on[topology.channel_source, addresses.channel_port] = True
+    # Only lanes towards other switches are compared: the walk leaves out routes within a switch.
+    is_switch_port = np.zeros((topology.num_switches, service.lanes.shape[2]), dtype=np.bool_)
+    is_switch_port[topology.channel_source, addresses.channel_port] = True
     first_port: dict[tuple[int, bytes], int] = {}
-    ports = destination_ports(topology, addresses)[:count].tolist()
-    for source, switch in enumerate(tables.ends[:count].tolist()):
-        lanes = service.lanes[switch, ports[source], leads_on[switch]]
+    ports = destination_ports(topology, addresses)[:num_ends].tolist()
+    for source, switch in enumerate(tables.ends[:num_ends].tolist()):
+        lanes = service.lanes[switch, ports[source], is_switch_port[switch]]
         ports[source] = first_port.setdefault((switch, lanes.tobytes()), ports[source])
     return frozen_array(ports, np.int32)
 
 
-def _dependencies(
+def _walk_routes(
     tables: FabricTables, service: Service, level: int, packets: _Packets
 ) -> tuple[Int64Array, int]:
-    """Walk all routes of a level together, hop by hop.
+    """Return the dependencies of all routes of a level: walk them together, hop by hop.
 
     Returns
     -------
     edges : int64 array
-        Each dependency once, ascending: first resource times R, plus second resource.
+        Each dependency once, ascending: held resource times R, plus requested resource.
     dropped : int
+        Routes that a switch on their way maps to VL 15.
     """
     topology, steps = tables.topology, tables.entries.steps
-    size = topology.num_channels * LANES
+    num_resources = topology.num_channels * LANES
+    # −1: the packet comes from an adapter or port 0, whose lanes are in no cycle
     held = np.full(len(packets.switch), -1, dtype=np.int64)
     edges, dropped = [np.empty(0, dtype=np.int64)], 0
-    while len(held):
+    while len(held):  # ends, because `packets` has none that loop
+        # 1. Packets without a next channel are delivered or lost here. At its host's switch, too, a
+        #    packet may have one: a wrong entry sends it on.
         channel = steps[packets.switch, packets.destination]
-        # a switch that does not deliver packets to its own hosts may send them on
-        going = channel >= 0
-        dropped += _dropped_at_the_end(tables, service, level, packets.select(~going))
-        packets, held, channel = packets.select(going), held[going], channel[going]
-        out = tables.addresses.channel_port[channel]
-        lane = _lane(tables, service, packets.switch, packets.port, out, level)
-        has_lane = lane != MANAGEMENT_LANE
-        dropped += int(packets.routes[~has_lane].sum())
-        packets, held, channel = packets.select(has_lane), held[has_lane], channel[has_lane]
-        requested = channel.astype(np.int64) * LANES + lane[has_lane]
-        waits = held >= 0
-        edges.append(np.unique(held[waits] * size + requested[waits]))
+        has_channel = channel >= 0
+        dropped += _count_dropped_deliveries(tables, service, level, packets.select(~has_channel))
+        packets, held, channel = (
+            packets.select(has_channel),
+            held[has_channel],
+            channel[has_channel],
+        )
+
+        # 2. Packets that are mapped to VL 15 are dropped.
+        lane = _look_up_lanes(
+            tables,
+            service,
+            switch=packets.switch,
+            input_port=packets.input_port,
+            output_port=tables.addresses.channel_port[channel],
+            level=level,
+        )
+        is_forwarded = lane != MANAGEMENT_LANE
+        dropped += int(packets.routes[~is_forwarded].sum())
+        packets, held, channel = (
+            packets.select(is_forwarded),
+            held[is_forwarded],
+            channel[is_forwarded],
+        )
+
+        # 3. The others hold one resource and request the next one.
+        requested = channel.astype(np.int64) * LANES + lane[is_forwarded]
+        holds = held >= 0
+        edges.append(np.unique(held[holds] * num_resources + requested[holds]))
         held = requested
         packets = _Packets(
-            topology.channel_target[channel],
-            packets.destination,
-            topology.target_port[channel],
-            packets.routes,
+            switch=topology.channel_target[channel],
+            destination=packets.destination,
+            input_port=topology.target_port[channel],
+            routes=packets.routes,
         )
     return np.unique(np.concatenate(edges)), dropped
 
 
-def _dropped_at_the_end(
+def _count_dropped_deliveries(
     tables: FabricTables, service: Service, level: int, packets: _Packets
 ) -> int:
-    """Count the routes that the last switch drops on their way to a host."""
+    """Count the routes that the last switch drops, because it maps them to VL 15 to the host."""
     destination = packets.destination
-    packets = packets.select(
+    at_host = packets.select(
         (destination < tables.topology.num_terminals)
         & tables.entries.is_delivered[destination]
         & (tables.ends[destination] == packets.switch)
     )
-    out = destination_ports(tables.topology, tables.addresses)[packets.destination]
-    lane = _lane(tables, service, packets.switch, packets.port, out, level)
-    return int(packets.routes[lane == MANAGEMENT_LANE].sum())
+    lane = _look_up_lanes(
+        tables,
+        service,
+        switch=at_host.switch,
+        input_port=at_host.input_port,
+        output_port=destination_ports(tables.topology, tables.addresses)[at_host.destination],
+        level=level,
+    )
+    return int(at_host.routes[lane == MANAGEMENT_LANE].sum())
 
 
-def _lane(
+def _look_up_lanes(
     tables: FabricTables,
     service: Service,
+    *,
     switch: np.ndarray,
-    port: np.ndarray,
-    out: np.ndarray,
+    input_port: np.ndarray,
+    output_port: np.ndarray,
     level: int,
 ) -> Int64Array:
-    """Return the lane of each packet behind its switch, by input and output port."""
-    if service.lanes is None:
-        return frozen_array(np.full(len(out), level), np.int64)
-    lane = service.lanes[switch, port, out, level]
+    """Return the virtual lane on which each packet leaves its switch; (n,) like the ports.
+
+    Raises
+    ------
+    InputError
+        If the SL2VL tables lack a pair of ports.
+    """
+    if service.lanes is None:  # VL = SL
+        return frozen_array(np.full(len(output_port), level), np.int64)
+    lane = service.lanes[switch, input_port, output_port, level]
     unknown = np.flatnonzero(lane < 0)
     if unknown.size:
-        place = int(unknown[0])
+        first = int(unknown[0])
         raise InputError(
-            f"the SL2VL tables have none for input port {int(port[place])} and output port "
-            f"{int(out[place])} of switch {tables.topology.switch_names[int(switch[place])]}"
+            f"the SL2VL tables have none for input port {int(input_port[first])} and output port "
+            f"{int(output_port[first])} of switch "
+            f"{tables.topology.switch_names[int(switch[first])]}"
         )
     return frozen_array(lane, np.int64)

@@ -61,7 +61,7 @@ class FabricTables:
 
     @cached_property
     def ends(self) -> Int32Array:
-        """Switch of each destination; int32, shape (T + S,)."""
+        """Switch at which each terminal and switch is, as source or destination; (T + S,)."""
         return destination_switches(self.topology)
 
     @cached_property
@@ -71,13 +71,12 @@ class FabricTables:
 
     def destination_name(self, destination: int) -> str:
         """Describe a destination, e.g. ``LID 0x0083 (host h2)``."""
-        there = destination - self.topology.num_terminals
         lid = int(self.addresses.lids[destination])
-        name = (
-            f"host {self.topology.terminal_name(destination)}"
-            if there < 0
-            else f"switch {self.topology.switch_names[there]}"
-        )
+        switch = destination - self.topology.num_terminals
+        if switch < 0:
+            name = f"host {self.topology.terminal_name(destination)}"
+        else:
+            name = f"switch {self.topology.switch_names[switch]}"
         return f"LID 0x{lid:04x} ({name})"
 
     def out_port(self, channel: int) -> str:
@@ -87,8 +86,8 @@ class FabricTables:
 
     def cable_name(self, link: int) -> str:
         """Describe a cable by both of its ports, e.g. ``s3:7 - s5:1``."""
-        there, back = self.topology.links[link].tolist()
-        return f"{self.out_port(there)} - {self.out_port(back)}"
+        forth, back = self.topology.links[link].tolist()
+        return f"{self.out_port(forth)} - {self.out_port(back)}"
 
 
 def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
@@ -107,30 +106,37 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
         raise InputError(f"{fabric_file}: has no host at a switch")
     topology = _with_lids(topology, tables.guid_of_lid, fabric_file, lft_file)
     addresses = addresses_of(topology)
+    # rows are switches, columns are LIDs; −1 is no entry
     ports = tables.of_switches(addresses.switch_guids, str(lft_file))
-    listed = np.flatnonzero((ports >= 0).any(axis=0))
-    foreign = listed[~np.isin(listed, addresses.lids)].tolist()
+    lids_with_entry = np.flatnonzero((ports >= 0).any(axis=0))
+    foreign_lids = lids_with_entry[~np.isin(lids_with_entry, addresses.lids)].tolist()
     entries = entries_of(topology, addresses, ports)
-    return FabricTables(fabric, topology, addresses, entries, tuple(foreign))
+    return FabricTables(fabric, topology, addresses, entries, tuple(foreign_lids))
 
 
 def hosts_only(tables: FabricTables, *, routers: bool = False) -> FabricTables:
-    """Return the same without end ports that are no hosts.
+    """Return a fabric and its tables without the end ports that are no hosts.
 
     Parameters
     ----------
     tables : FabricTables
     routers : bool
-        Whether end ports of routers are hosts; those of `NOT_HOSTS` are none.
+        Whether end ports of routers are hosts. Those of `NOT_HOSTS`, aggregation nodes, never are.
     """
-    all_ends, addresses, entries = tables.topology, tables.addresses, tables.entries
+    full_topology, addresses, entries = tables.topology, tables.addresses, tables.entries
     topology = topology_of(tables.fabric, NOT_HOSTS, routers=routers)
+
+    # A terminal has another number without the others, so its switch and port identify it.
     host_ports = set(
         zip(topology.terminal_switch.tolist(), topology.terminal_port.tolist(), strict=True)
     )
-    ports = zip(all_ends.terminal_switch.tolist(), all_ends.terminal_port.tolist(), strict=True)
+    ports = zip(
+        full_topology.terminal_switch.tolist(), full_topology.terminal_port.tolist(), strict=True
+    )
     hosts = [terminal for terminal, port in enumerate(ports) if port in host_ports]
-    columns = [*hosts, *range(all_ends.num_terminals, len(entries.is_delivered))]
+
+    # Columns of entries: the terminals that stay, then all switches.
+    columns = [*hosts, *range(full_topology.num_terminals, len(entries.is_delivered))]
     return replace(
         tables,
         topology=topology,
@@ -151,25 +157,32 @@ def _with_lids(
 ) -> Topology:
     """Return the network with the LID of every port.
 
-    A file of the simulator has no LIDs; then those that the tables name are used.
+    A file of the simulator has no LIDs; then those of the tables are used.
+
+    Raises
+    ------
+    InputError
+        If the two files give a port different LIDs, a port has no LID or two ports have the same.
+        `MissingInputError` if a port has several LIDs.
     """
     # 1. Both files must give a port the same LID. A port with an LMC above 0 has several, of which
     #    the fabric's file has the first and the tables have all: each has routes of its own.
     lids = dict(topology.attributes["lids"])
-    owners = {lid: guid for guid, lid in lids.items()}
+    fabric_lids = set(lids.values())
     for lid, guid in guid_of_lid.items():
-        base = lids.setdefault(guid, lid)
-        if base != lid and lid not in owners and guid_of_lid.get(base) == guid:
+        base_lid = lids.setdefault(guid, lid)
+        if base_lid == lid:
+            continue
+        if lid not in fabric_lids and guid_of_lid.get(base_lid) == guid:
             raise MissingInputError(
-                f"{lft_file}: not enough input: port {guid} has several LIDs (0x{base:04x} and "
+                f"{lft_file}: not enough input: port {guid} has several LIDs (0x{base_lid:04x} and "
                 f"0x{lid:04x}; LMC above 0), whose routes are not examined; set lmc 0 in "
                 "opensm.conf"
             )
-        if base != lid:
-            raise InputError(
-                f"{lft_file}: LID 0x{lid:04x} is that of port {guid}, which has LID "
-                f"0x{base:04x} in {fabric_file}; write both files at the same time"
-            )
+        raise InputError(
+            f"{lft_file}: LID 0x{lid:04x} is that of port {guid}, which has LID "
+            f"0x{base_lid:04x} in {fabric_file}; write both files at the same time"
+        )
 
     # 2. Every destination needs a LID, and no two the same: a table has one entry for each LID.
     for guid, name in zip(
@@ -245,36 +258,48 @@ def service_of(
         service_levels = frozen_array(np.full((count, count), levels), np.int8)
     elif isinstance(levels, Policy):
         guids = tables.addresses.guids
-        service_levels = levels.levels(guids, guids, _labels(tables.fabric))
+        service_levels = levels.levels(guids, guids, _labels_by_guid(tables.fabric))
     elif levels is not None:
-        service_levels = _levels(tables, levels, level_file)
+        service_levels = _levels_of_pairs(tables, levels, level_file)
     if lanes is None:
         return Service(service_levels)
-    return Service(service_levels, _lanes(tables, lanes, lane_file), _host_lanes(tables, lanes))
+
+    host_lanes = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
+    for terminal, guid in enumerate(tables.addresses.terminal_guids):
+        if guid in lanes.lanes:
+            # The lanes are the same wherever packets come from; −1 are pairs of ports without any.
+            host_lanes[terminal] = lanes.lanes[guid].max(axis=(0, 1))
+    return Service(
+        service_levels,
+        lanes=_lanes_of_switches(tables, lanes, lane_file),
+        host_lanes=frozen_array(host_lanes, np.int8),
+    )
 
 
-def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
-    """Return the labels by which QoS policies may name each port; see `PortGroup`.
+def _labels_by_guid(fabric: Fabric) -> dict[str, frozenset[str]]:
+    """Return the labels by which QoS policies may name a port, by the port's GUID.
 
-    Every port of a switch stands for the switch.
+    A host h1 with one port has the label of its kind and ``h1/P1``. A switch s1 with 36 ports has
+    one GUID, and the labels ``s1/P1`` to ``s1/P36``: a policy means the switch by any of them.
     """
-    label_sets = {
-        guid_text(fabric.nodes[i].guid): frozenset(
-            [KIND_LABELS["switch"]]
-            + [f"{fabric.nodes[i].name}/P{p}" for p in range(1, fabric.nodes[i].num_ports + 1)]
-        )
-        for i in fabric.switches
-    }
+    labels_by_guid: dict[str, frozenset[str]] = {}
+    for index in fabric.switches:
+        node = fabric.nodes[index]
+        port_labels = [f"{node.name}/P{port}" for port in range(1, node.num_ports + 1)]
+        labels_by_guid[guid_text(node.guid)] = frozenset([KIND_LABELS["switch"], *port_labels])
     for index, port in fabric.end_ports:
         node = fabric.nodes[index]
         labels = frozenset([KIND_LABELS[node.kind], f"{node.name}/P{port}"])
-        label_sets[guid_text(node.ports[port].guid)] = labels
-    return label_sets
+        labels_by_guid[guid_text(node.ports[port].guid)] = labels
+    return labels_by_guid
 
 
-def _levels(tables: FabricTables, service_levels: ServiceLevels, file: str) -> Int8Array:
-    """Return the service level of each pair of LIDs' owners; −1 if the file has none."""
+def _levels_of_pairs(tables: FabricTables, service_levels: ServiceLevels, file: str) -> Int8Array:
+    """Return the service level from each terminal and switch to each; −1 if the file has none."""
     topology, addresses = tables.topology, tables.addresses
+
+    # 1. The rows that a source of the file stands for. Lines of ibdmchk name a node, for all of its
+    #    ports; OpenSM's dump names a port. A file has lines of one kind only.
     rows_of_port = {guid: [row] for row, guid in enumerate(addresses.guids)}
     rows_of_node = {
         guid: [topology.num_terminals + switch]
@@ -286,26 +311,31 @@ def _levels(tables: FabricTables, service_levels: ServiceLevels, file: str) -> I
         terminal = terminal_of_port.get(guid_text(node.ports[number].guid))
         if node.guid and terminal is not None:
             rows_of_node.setdefault(guid_text(node.guid), []).append(terminal)
-    # ibdmchk names nodes, OpenSM's dump names ports; one file names one of both
-    are_nodes = all(guid in rows_of_node for guid in service_levels.source_guids)
-    rows_of = rows_of_node if are_nodes else rows_of_port
-    unknown = [guid for guid in service_levels.source_guids if guid not in rows_of]
-    if unknown:
-        raise InputError(f"{file}: the fabric has no port or node with GUID {unknown[0]}")
+    names_nodes = all(guid in rows_of_node for guid in service_levels.source_guids)
+    rows_of_source = rows_of_node if names_nodes else rows_of_port
+    unknown_guids = [guid for guid in service_levels.source_guids if guid not in rows_of_source]
+    if unknown_guids:
+        raise InputError(f"{file}: the fabric has no port or node with GUID {unknown_guids[0]}")
+
+    # 2. Copy the levels. The file's columns are LIDs, and end at the largest one that it names.
     lids = addresses.lids
     level_of_pair = np.full((len(lids), len(lids)), -1, dtype=np.int8)
     columns = np.flatnonzero(lids < service_levels.levels.shape[1])
     for guid, row in zip(service_levels.source_guids, service_levels.levels, strict=True):
-        level_of_pair[np.ix_(np.array(rows_of[guid]), columns)] = row[lids[columns]]
+        level_of_pair[np.ix_(np.array(rows_of_source[guid]), columns)] = row[lids[columns]]
     return frozen_array(level_of_pair, np.int8)
 
 
-def _lanes(tables: FabricTables, lane_tables: LaneTables, file: str) -> Int8Array:
-    """Return all SL2VL tables as one array, by switch, two ports and level; −1: none."""
+def _lanes_of_switches(tables: FabricTables, lane_tables: LaneTables, file: str) -> Int8Array:
+    """Return the SL2VL tables of all switches as one array, `Service.lanes`."""
     guids = tables.addresses.switch_guids
-    gaps = [guid for guid in guids if guid not in lane_tables.lanes]
-    if gaps:
-        raise InputError(f"{file}: has no SL2VL table of switch {gaps[0]}; it may be truncated")
+    missing_guids = [guid for guid in guids if guid not in lane_tables.lanes]
+    if missing_guids:
+        raise InputError(
+            f"{file}: has no SL2VL table of switch {missing_guids[0]}; it may be truncated"
+        )
+    # One more than the largest port number, because port 0 is the switch itself. A file may lack
+    # the last ports of the fabric.
     size = max(
         int(tables.addresses.channel_port.max(initial=0)) + 1,
         int(tables.addresses.terminal_port.max(initial=0)) + 1,
@@ -315,14 +345,4 @@ def _lanes(tables: FabricTables, lane_tables: LaneTables, file: str) -> Int8Arra
     for switch, guid in enumerate(guids):
         table = lane_tables.lanes[guid]
         lanes[switch, : len(table), : len(table)] = table
-    return frozen_array(lanes, np.int8)
-
-
-def _host_lanes(tables: FabricTables, lane_tables: LaneTables) -> Int8Array:
-    """Return the SL2VL tables of adapters, by terminal and level; −1: none."""
-    lanes = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
-    for terminal, guid in enumerate(tables.addresses.terminal_guids):
-        if guid in lane_tables.lanes:
-            # the table of an adapter's port is the same wherever packets come from
-            lanes[terminal] = lane_tables.lanes[guid].max(axis=(0, 1))
     return frozen_array(lanes, np.int8)

@@ -41,21 +41,27 @@ def prove_files(
     flow_control: FlowControl | None = None,
     pairs: Path | None = None,
 ) -> Proof:
-    """Prove routes of any format.
+    """Prove that routes of any format have no deadlock, or return why the proof fails.
 
-    If `network` is output of ``ibnetdiscover``, `routes` are forwarding tables; see
-    `prove_forwarding`. The path of another file of a network stands for ``graph~file=`` and this
-    path. All else is for `routelab.routing.prove.prove_routes`.
+    ========================================  ====================================================
+    `network`                                 proof
+    ========================================  ====================================================
+    file of ``ibnetdiscover``                 `prove_forwarding`; `routes` are forwarding tables
+    other file of a network, not ``.npz``     `prove_routes` with the topology ``graph~file=PATH``
+    anything else                             `prove_routes`
+    ========================================  ====================================================
 
     Raises
     ------
     InputError
-        As these.
+        If a file cannot be read or is wrong, or the files do not belong together.
     """
     if isinstance(network, str) and is_regular(network) and not network.endswith(".npz"):
         path = Path(network)
         _refuse_list(path)
-        if _is_fabric(path):
+        # ibnetdiscover's output has any suffix; that of ``.txt`` may also be an edge list.
+        suffix = path.suffix.lower()
+        if suffix not in NETWORK_SUFFIXES or (suffix == ".txt" and has_records(path)):
             defaults = None, None, "any", "virtual-cut-through", None
             if (vcs, pairs, waits, switching, flow_control) != defaults:
                 raise InputError(
@@ -76,28 +82,28 @@ def prove_files(
 
 
 def _refuse_list(path: Path) -> None:
-    """Refuse a list of routes in the place of a network."""
+    """Refuse a list of routes as a network: the user may have swapped the two files.
+
+    Raises
+    ------
+    InputError
+    """
     try:
         with open_input(path) as stream:
             first_line = stream.readline(1000).decode("utf-8", "replace").lower()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+    # The header's last column is how routes are written; a spreadsheet adds quotes and a BOM.
     cells = [cell.strip(' "\ufeff') for cell in re.split("[,;\t]", first_line.strip())]
     if cells[-1] in FORMS:
         raise InputError(f"{path} is a list of routes; name it last, and a network before it")
 
 
-def _is_fabric(path: Path) -> bool:
-    """Return whether a file is output of ibnetdiscover; ``.txt`` may also be an edge list."""
-    suffix = path.suffix.lower()
-    return suffix not in NETWORK_SUFFIXES or (suffix == ".txt" and has_records(path))
-
-
 def prove_forwarding(fabric_file: Path, lft_file: Path) -> Proof:
-    """Prove unicast forwarding tables, whatever the service levels of packets are.
+    """Prove that packets arrive and cannot deadlock, whatever their service levels are.
 
-    A credit loop is a cycle only with the service levels that close it, which these files lack;
-    `routelab.cluster.infiniband.check.check_fabric` reads them.
+    Service levels may break a cycle of cables, or not. These files lack them, so tables with such a
+    cycle are not decided here, but by `routelab.cluster.infiniband.check.check_fabric`.
 
     Raises
     ------

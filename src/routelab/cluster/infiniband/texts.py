@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from routelab.cluster.infiniband.check import SAMPLES, FabricCheck
 
-SHOWN = 10
-"""Faults of one kind that are printed; other formats have all."""
+MAX_SHOWN = 10
+"""Largest number of faults of one kind that are printed; other formats have all."""
 
-_NONE = {
+_LINE_WITHOUT_FAULT = {
     "loop": "Loops: none.",
     "entry": "Unreachable LIDs: none.",
 }
-_TITLES = {
+_TITLE_OF_KIND = {
     "loop": "Loops",
     "entry": "Wrong or missing entries",
     "credit loop": "Credit loops",
@@ -29,7 +28,7 @@ def check_lines(check: FabricCheck) -> Iterator[str]:
     yield from _credit_lines(check)
     yield from _load_lines(check)
     yield ""
-    yield f"Result: {_result(check)}"
+    yield f"Result: {_verdict_text(check)}"
 
 
 def _network_lines(check: FabricCheck) -> Iterator[str]:
@@ -53,15 +52,15 @@ def _network_lines(check: FabricCheck) -> Iterator[str]:
 def _route_lines(check: FabricCheck) -> Iterator[str]:
     """Yield the lines about faults, and entries and routes that are no faults."""
     facts = check.facts
-    for kind, title in _TITLES.items():
+    for kind, title in _TITLE_OF_KIND.items():
         texts = [text for text_kind, text in check.faults if text_kind == kind]
         if texts:
             yield f"{title}: {len(texts)}"
-            yield from (f"    {text}" for text in texts[:SHOWN])
-            if len(texts) > SHOWN:
-                yield f"    and {len(texts) - SHOWN} more (--format json lists all)"
-        elif kind in _NONE:
-            yield _NONE[kind]
+            yield from (f"    {text}" for text in texts[:MAX_SHOWN])
+            if len(texts) > MAX_SHOWN:
+                yield f"    and {len(texts) - MAX_SHOWN} more (--format json lists all)"
+        elif kind in _LINE_WITHOUT_FAULT:
+            yield _LINE_WITHOUT_FAULT[kind]
     if facts["foreign_lids"]:
         yield f"LIDs in the tables that no port of the fabric has: {facts['foreign_lids']}"
     if facts["lost_pairs"]:
@@ -81,17 +80,17 @@ def _credit_lines(check: FabricCheck) -> Iterator[str]:
     if not is_fault and not check.possible_loop:
         yield f"Credit loops{condition}: none."
     for kind, text in check.possible:
-        yield f"{_TITLES[kind]}{condition}:"
+        yield f"{_TITLE_OF_KIND[kind]}{condition}:"
         yield f"    {text}"
     yield from check.remarks
     if facts["credit_loops_same"] is None:
         yield "The service levels are unknown (no --sls): all traffic counts as SL 0."
         return
-    if facts["service_levels"] != "file":
+    if facts["service_levels"] != "file":  # One level for all: replies have no choice.
         yield f"All unicast traffic is on SL {facts['service_levels']} (--sls)."
         return
-    safe = "no credit loop" if not facts["credit_loops_same"] else "credit loops"
-    yield f"If replies use the SL of the request (RDMA-CM): {safe}."
+    finding = "credit loops" if facts["credit_loops_same"] else "no credit loop"
+    yield f"If replies use the SL of the request (RDMA-CM): {finding}."
 
 
 def _load_lines(check: FabricCheck) -> Iterator[str]:
@@ -100,18 +99,18 @@ def _load_lines(check: FabricCheck) -> Iterator[str]:
     if check.busiest:
         yield (
             f"Busiest cable: {facts['max_load_pairs']} pairs of hosts in one direction, load "
-            f"{_text(facts['max_load'])} relative to the fastest cable; no tables of shortest "
-            f"routes have a load below {_text(facts['load_bound'])}."
+            f"{facts['max_load']:g} relative to the fastest cable; no tables of shortest "
+            f"routes have a load below {facts['load_bound']:g}."
         )
     for cable in check.busiest:
         yield (
-            f"    load {_text(cable.load)}  {cable.port} -> {cable.peer}  "
-            f"({cable.pairs} pairs of hosts)"
+            f"    load {cable.load:g}  {cable.port} -> {cable.peer}  ({cable.pairs} pairs of hosts)"
         )
     if facts["effective_bisection"] is not None:
-        width = facts["effective_bisection_half_width"]
+        half_width = facts["effective_bisection_half_width"]
         yield (
-            f"Effective bisection bandwidth: {facts['effective_bisection']:.3f} ± {width:.3f} of "
+            f"Effective bisection bandwidth: {facts['effective_bisection']:.3f} ± "
+            f"{half_width:.3f} of "
             f"that of the fastest cable ({SAMPLES} random bisections)."
         )
     if facts["worst_cable"]:
@@ -121,8 +120,8 @@ def _load_lines(check: FabricCheck) -> Iterator[str]:
         )
 
 
-def _result(check: FabricCheck) -> str:
-    """Return the verdict on a fabric in words."""
+def _verdict_text(check: FabricCheck) -> str:
+    """Return the verdict on a fabric in words, with the traffic for which it holds."""
     levels = check.facts["service_levels"]
     if check.verdict == "broken":
         return "broken. Some packets loop, are dropped or find no way."
@@ -143,7 +142,3 @@ def _result(check: FabricCheck) -> str:
     if check.facts["unlisted_switch_levels"]:
         traffic += ", apart from packets from and to switches without one"
     return f"proven. Unicast traffic cannot deadlock, {traffic}."
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}"

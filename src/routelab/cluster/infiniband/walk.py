@@ -12,7 +12,7 @@ from routelab.cluster.infiniband.inputs import FabricTables
 from routelab.kernels.routes import table_from_next_hops
 
 ARRIVES, IS_LOST, LOOPS = 0, 1, 2
-"""Fates of a packet."""
+"""Fates of a packet: it arrives, a switch has no way for it, or it never leaves a loop."""
 
 
 @dataclass(frozen=True)
@@ -38,58 +38,67 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     Returns
     -------
     fates : int8 array, shape (S, T + S)
+        `ARRIVES`, `IS_LOST` or `LOOPS`.
     loops : tuple of Loop
         Each loop once, with all of its destinations.
     """
-    # 1. One step: where packets at a node go next, for each destination. Nodes are the switches
-    #    and two where packets stay.
+    # 1. One hop: where packets at a node go next, for each destination. Nodes are the switches and
+    #    two more, `arrived` and `lost`, where packets stay.
     topology, steps = tables.topology, tables.entries.steps
-    switches, destinations = steps.shape
-    arrived, lost = switches, switches + 1
-    next_node = np.empty((switches + 2, destinations), dtype=np.int32)
-    # the step −1 takes the last element
-    next_node[:switches] = np.append(topology.channel_target, lost)[steps]
+    num_switches, num_destinations = steps.shape
+    arrived, lost = num_switches, num_switches + 1
+    next_node = np.empty((num_switches + 2, num_destinations), dtype=np.int32)
+    # An entry without a channel has the step −1, and so takes the last element, which is `lost`.
+    next_node[:num_switches] = np.append(topology.channel_target, lost)[steps]
     next_node[arrived], next_node[lost] = arrived, lost
     delivered = np.flatnonzero(tables.entries.is_delivered)
     next_node[tables.ends[delivered], delivered] = arrived
-    # 2. All steps: each round doubles them. After more steps than there are switches, a packet that
-    #    is still at a switch is in a loop.
-    for _ in range(switches.bit_length()):
+
+    # 2. All hops: each round doubles them, 1, 2, 4, ... After more hops than there are switches, a
+    #    packet that is still at a switch is in a loop.
+    for _ in range(num_switches.bit_length()):
         next_node = np.take_along_axis(next_node, next_node, axis=0)
-    end = next_node[:switches]
-    fates = np.where(end == arrived, ARRIVES, np.where(end == lost, IS_LOST, LOOPS))
-    # 3. Each loop of a destination, once round from the smallest switch where packets end in it.
+    last_node = next_node[:num_switches]
+    fates = np.where(last_node == arrived, ARRIVES, np.where(last_node == lost, IS_LOST, LOOPS))
+
+    # 3. Each loop of a destination, once round from the smallest switch at which a packet is after
+    #    these hops. The other switches of the loop find it visited.
     destinations_of_loop: dict[tuple[int, ...], list[int]] = {}
     for destination in np.flatnonzero((fates == LOOPS).any(axis=0)).tolist():
-        column = end[:, destination]
-        in_loops: set[int] = set()
-        for first_switch in np.unique(column[column < switches]).tolist():
+        last_switches = last_node[fates[:, destination] == LOOPS, destination]
+        visited: set[int] = set()
+        for first_switch in np.unique(last_switches).tolist():
             switch, channels = first_switch, []
-            while switch not in in_loops:
-                in_loops.add(switch)
+            while switch not in visited:
+                visited.add(switch)
                 channels.append(int(steps[switch, destination]))
                 switch = int(topology.channel_target[channels[-1]])
             if channels:
                 destinations_of_loop.setdefault(tuple(channels), []).append(destination)
-    loops = tuple(Loop(channels, tuple(ends)) for channels, ends in destinations_of_loop.items())
+    loops = tuple(
+        Loop(channels, tuple(destinations))
+        for channels, destinations in destinations_of_loop.items()
+    )
     return frozen_array(fates, np.int8), loops
 
 
 def host_routes(tables: FabricTables) -> RouteTable:
-    """Return the routes from all switches with hosts to all hosts that packets arrive at."""
+    """Return the routes from all switches with hosts to all hosts, as far as packets arrive."""
     topology = tables.topology
     terminals = np.arange(topology.num_terminals)
     switch_of_host = topology.terminal_switch
-    steps = tables.entries.steps[:, : topology.num_terminals].copy()
+    next_hop = tables.entries.steps[:, : topology.num_terminals].copy()
     delivered = tables.entries.is_delivered[: topology.num_terminals]
-    steps[:, ~delivered] = -1
-    steps[switch_of_host[delivered], terminals[delivered]] = -1
+    # −1 ends a route: at the host's switch, and everywhere if this does not deliver the packets.
+    next_hop[:, ~delivered] = -1
+    next_hop[switch_of_host[delivered], terminals[delivered]] = -1
     lengths, hops = table_from_next_hops(
-        np.ascontiguousarray(steps),
+        np.ascontiguousarray(next_hop),
         topology.endpoints,
         switch_of_host,
         topology.channel_source,
         topology.channel_target,
     )
+    # A source at the host's switch has the length 0, but does not reach it there either.
     lengths[:, ~delivered] = -1
     return RouteTable.from_lengths(topology, lengths, hops, per_terminal=True)

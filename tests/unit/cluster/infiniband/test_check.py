@@ -153,7 +153,7 @@ def test_credit_loops_are_the_cycles_of_single_packets(tables, seed, has_lanes, 
     assert verdict is not None
     assert verdict.count == groups_that_wait(edges)
     among_hosts = find_credit_loops(
-        tables, service, fates_of(tables)[0], same=same, hosts_only=True
+        tables, service, fates_of(tables)[0], same_level_replies=same, hosts_only=True
     )
     edges_of_hosts = twin.dependencies(level, lane, same, hosts_only=True)
     assert among_hosts.count == groups_that_wait(edges_of_hosts)
