@@ -17,8 +17,8 @@ START_MINUTES = 10
 """Time for the start of an allocation, the probe and the fabric's commands."""
 
 RunStatus: TypeAlias = Literal["ok", "failed", "timeout", "unsupported"]
-"""What came of a run: figures; none that can be trusted, or it could not be started; stopped at its
-limit; the benchmark or the routing does not go with this network or number of processes."""
+"""What came of a run: figures; no figures that can be trusted, or no start; a stop at its limit; no
+run, as the benchmark or the routing does not fit this network or number of processes."""
 
 
 def round_name(number: int) -> str:
@@ -72,7 +72,7 @@ class ComparisonPart:
     text : str
         Canonical name.
     folder : Path or None
-        Of a routing: the folder that the route stage wrote; None: compute the routes again.
+        Folder of a routing that the route stage wrote; None: compute the routes again.
     """
 
     id: str
@@ -103,8 +103,9 @@ class Comparison:
     @property
     def runs(self) -> int:
         """Number of runs, with those of warm-up rounds."""
-        rounds = self.settings.warm_up + self.settings.repeats
-        return max(1, len(self.routings)) * len(self.benchmarks) * rounds
+        num_rounds = self.settings.warm_up + self.settings.repeats
+        turns_per_round = max(1, len(self.routings))  # without routings `AS_IT_IS` has the turn
+        return turns_per_round * len(self.benchmarks) * num_rounds
 
     @property
     def worst_minutes(self) -> int:
@@ -124,7 +125,7 @@ AS_IT_IS = "as-it-is"
 def equal_tables(digests: Mapping[str, str]) -> list[str]:
     """Return a sentence for each group of routings that apply the same routes.
 
-    They may be meant, as a control for noise, so they are measured all the same.
+    They may be intended, as a control for noise, so they are measured all the same.
 
     Parameters
     ----------

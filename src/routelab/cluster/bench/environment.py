@@ -23,6 +23,8 @@ RELEVANT = re.compile(
 PROBE_SECONDS = 120.0
 
 _RANK_LINE = re.compile(r"^rank (\d+|\?) of (\d+|\?) on (\S+) with (.+)$", re.MULTILINE)
+"""Lines that `probe` prints: rank, number of ranks, host and system. A question mark is a number
+that the launcher does not tell."""
 
 
 def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -31,13 +33,21 @@ def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str
 
 
 def relevant_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return those that affect MPI and its network, without those about the job itself."""
-    texts = environment_of(driver_environment(environment))
-    return {name: text for name, text in texts.items() if not name.startswith(("SLURM_", "PMI"))}
+    """Return the variables that affect MPI and its network, without those about the job itself.
+
+    They are part of a run's identity: with the other ones, no run would equal one of another job.
+    """
+    variables = environment_of(driver_environment(environment))
+    return {
+        name: text for name, text in variables.items() if not name.startswith(("SLURM_", "PMI"))
+    }
 
 
 def versions_of(launcher: Launcher) -> dict[str, str]:
-    """Return the launcher's version: the first line of its output that has a number."""
+    """Return the launcher's version by its name: the first line of its output with a number x.y.
+
+    Empty if it prints none.
+    """
     try:
         answer = run_program([launcher.program, "--version"], seconds=PROBE_SECONDS)
     except NotStartedError:
@@ -58,14 +68,14 @@ def probe_ranks(
     folder : Path
         An existing folder that all hosts can read.
     mark : str
-        Of the session, see `routelab.cluster.bench.processes.marks.MARK`.
+        Mark of the session's programs, see `routelab.cluster.bench.processes.marks.MARK`.
     seconds : float
-        Limit.
+        Time limit.
 
     Returns
     -------
-    places : dict
-        ``host_of_rank`` and ``systems``, the kernels.
+    facts : dict
+        ``host_of_rank``: names by rank; ``systems``: different kernels, such as ``Linux 6.1``.
 
     Raises
     ------
@@ -78,39 +88,59 @@ def probe_ranks(
     printed = (folder / STDOUT).read_text(errors="replace")
     errors = (folder / STDERR).read_text(errors="replace")
     if ended.exit_code or ended.timed_out:
-        how = f"took longer than {seconds:g} s" if ended.timed_out else f"code {ended.exit_code}"
+        problem = (
+            f"took longer than {seconds:g} s" if ended.timed_out else f"code {ended.exit_code}"
+        )
         raise RoutelabError(
-            f"{launcher.program} cannot start {launcher.ranks} ranks ({how}){last_lines(errors)}"
+            f"{launcher.program} cannot start {launcher.ranks} ranks "
+            f"({problem}){last_lines(errors)}"
         )
     rank_lines = _RANK_LINE.findall(printed)
     return {
         "host_of_rank": hosts_of_ranks(rank_lines, launcher.hosts, launcher.ranks),
-        "systems": sorted({system for *_, system in rank_lines}),
+        "systems": sorted({system for _rank, _size, _host, system in rank_lines}),
     }
 
 
 def hosts_of_ranks(
-    lines: Sequence[tuple[str, str, str, str]], hosts: Sequence[str], ranks: int
+    lines: Sequence[tuple[str, str, str, str]], hosts: Sequence[str], num_ranks: int
 ) -> list[str]:
     """Return the host of each rank, after checking that all ranks run where they must.
+
+    Parameters
+    ----------
+    lines : sequence of (str, str, str, str)
+        Rank, number of ranks, host and system of each process; ``?`` if it was not told a number.
+    hosts : sequence of str
+        Hosts in the order of the network; the ranks are in blocks: of 4 ranks on a and b, 0 and 1
+        must run on a. Empty: any host is right.
+    num_ranks : int
+        Number of ranks that were requested.
 
     Raises
     ------
     RoutelabError
     """
-    host_of = {int(rank): host for rank, of, host, _ in lines if rank != "?" and of == str(ranks)}
-    if len(lines) != ranks or sorted(host_of) != list(range(ranks)):
+    # A launcher of another MPI starts n processes that are each rank 0 of 1.
+    host_of_rank = {
+        int(rank): host
+        for rank, size, host, _system in lines
+        if rank != "?" and size == str(num_ranks)
+    }
+    if len(lines) != num_ranks or sorted(host_of_rank) != list(range(num_ranks)):
         raise RoutelabError(
-            f"{ranks} ranks were requested, but {len(lines)} processes started that are "
-            f"{len(host_of)} different ranks of {ranks}; the launcher belongs to another MPI, "
-            "or its options change the number"
+            f"{num_ranks} ranks were requested, but {len(lines)} processes started that are "
+            f"{len(host_of_rank)} different ranks of {num_ranks}; the launcher belongs to another "
+            "MPI, or its options change the number"
         )
-    for rank in range(ranks if hosts else 0):
-        expected_host = hosts[rank // (ranks // len(hosts))]
-        if short_name(host_of[rank]) != short_name(expected_host):
-            raise RoutelabError(
-                f"rank {rank} runs on {host_of[rank]} but must run on {expected_host}; the "
-                "launcher does not keep the order of the network "
-                "(check 'options' in the cluster's file)"
-            )
-    return [host_of[rank] for rank in range(ranks)]
+    if hosts:
+        ranks_per_host = num_ranks // len(hosts)
+        for rank in range(num_ranks):
+            expected_host = hosts[rank // ranks_per_host]
+            if short_name(host_of_rank[rank]) != short_name(expected_host):
+                raise RoutelabError(
+                    f"rank {rank} runs on {host_of_rank[rank]} but must run on {expected_host}; "
+                    "the launcher does not keep the order of the network "
+                    "(check 'options' in the cluster's file)"
+                )
+    return [host_of_rank[rank] for rank in range(num_ranks)]

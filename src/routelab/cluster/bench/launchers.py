@@ -23,7 +23,7 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
 }
 """Names of each launcher's program, the least ambiguous one first."""
 
-FIXES = {
+_REMEDIES = {
     "srun": "run this on a host with Slurm's commands, or choose a cluster with another launcher",
     "mpiexec": "install MPICH (Debian: mpich), or set its path: program: /path/to/mpiexec",
     "openmpi": "install Open MPI (Debian: openmpi-bin), or set its path: program: /path/to/mpirun",
@@ -31,28 +31,33 @@ FIXES = {
 
 HOSTFILE = "hosts.txt"
 
-_OF_ONE_RANK = re.compile(
+_VARIABLES_OF_RANK = re.compile(
     r"(PMI|PMI2|PMIX|OMPI_COMM_WORLD|OMPI_UNIVERSE|PRTE)_.*"
     r"|SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|STEP.*|SRUN_.*|LAUNCH_.*)"
     r"|SLURM_(NTASKS.*|NPROCS|TASKS_PER_NODE|DISTRIBUTION|HOSTFILE|CPU_BIND.*|MPI_TYPE)"
     r"|(SLURM|SRUN)_CPUS_PER_TASK"
 )
-"""Variables that tell a process which rank of which step it is, and those that srun takes for
-options: those of the driver say nothing about the programs that it launches."""
+"""Variables that say which rank of which step a process is, and those that srun takes for options.
+Those of the driver must not reach the programs that it launches."""
 
 _RANK_VARIABLES = {
     "srun": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "${SLURMD_NODENAME:-$(uname -n)}"),
     "mpiexec": ("PMI_RANK", "PMI_SIZE", "$(uname -n)"),
     "openmpi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "$(uname -n)"),
 }
-"""What a launcher tells a rank, in words of the shell: its number, that of all, and its host."""
+"""How a rank finds out what it is: variables with its number and the number of all ranks, and a
+text that the shell replaces by its host."""
 
 
 def probe(launcher: str) -> tuple[str, ...]:
-    """Return a program that prints where a rank runs; its text has no part of a configuration."""
+    """Return a shell command that prints where a rank runs: ``rank 0 of 4 on n1 with Linux 6.1``.
+
+    A question mark stands for a variable that the launcher has not set. Nothing of a configuration
+    is in the command, so the shell cannot run any text of a file.
+    """
     rank, size, host = _RANK_VARIABLES[launcher]
-    text = f'echo "rank ${{{rank}:-?}} of ${{{size}:-?}} on {host} with $(uname -sr)"'
-    return ("sh", "-c", text)
+    script = f'echo "rank ${{{rank}:-?}} of ${{{size}:-?}} on {host} with $(uname -sr)"'
+    return ("sh", "-c", script)
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Launch:
     ----------
     arguments : tuple of str
     environment : mapping
-        Variables that it needs in addition to the present ones.
+        Variables that it needs in addition to those of the driver.
     hostfile : str
         Text of `HOSTFILE` in the working directory; empty if none is needed.
     """
@@ -110,21 +115,30 @@ class Launcher:
         name : str
             Name of the step, by which it can be ended.
         """
-        arguments = getattr(self, f"_{self.cluster.launcher}")(name)
+        launcher = self.cluster.launcher
+        arguments = {
+            "srun": self._srun_arguments,
+            "mpiexec": self._mpiexec_arguments,
+            "openmpi": self._openmpi_arguments,
+        }[launcher](name)
+        # srun reads the file of hosts that this variable names; the others have an option for it.
+        host_variables = {}
+        if launcher == "srun" and self.hosts:
+            host_variables = {"SLURM_HOSTFILE": HOSTFILE}
         return Launch(
-            (self.program, *arguments, *self.cluster.options, *command),
-            {**self._variables(), **self.cluster.environment},
-            self._hostfile(),
+            arguments=(self.program, *arguments, *self.cluster.options, *command),
+            environment={**host_variables, **self.cluster.environment},
+            hostfile=self._hostfile(),
         )
 
-    def _srun(self, name: str) -> tuple[str, ...]:
+    def _srun_arguments(self, name: str) -> tuple[str, ...]:
         """Return srun's arguments for a step with this name."""
         # the hosts are in the order of the network; srun keeps it only for arbitrary layouts
-        places = (f"--nodes={self.nodes}", "--distribution=arbitrary") if self.hosts else ()
+        layout = (f"--nodes={self.nodes}", "--distribution=arbitrary") if self.hosts else ()
         mpi = (f"--mpi={self.cluster.mpi}",) if self.cluster.mpi else ()
         return (
             *mpi,
-            *places,
+            *layout,
             f"--ntasks={self.ranks}",
             "--overlap",
             "--kill-on-bad-exit=1",
@@ -132,24 +146,23 @@ class Launcher:
             f"--job-name={name}",
         )
 
-    def _mpiexec(self, _name: str) -> tuple[str, ...]:
+    def _mpiexec_arguments(self, _name: str) -> tuple[str, ...]:
         return (*(("-f", HOSTFILE) if self.hosts else ()), "-n", str(self.ranks))
 
-    def _openmpi(self, _name: str) -> tuple[str, ...]:
+    def _openmpi_arguments(self, _name: str) -> tuple[str, ...]:
         if not self.hosts:
             return ("--oversubscribe", "-n", str(self.ranks))
-        passed = [word for name in self.cluster.environment for word in ("-x", name)]
-        by = f"ppr:{self.ranks_per_node}:node"
-        return (*passed, "--hostfile", HOSTFILE, "--map-by", by, "-n", str(self.ranks))
-
-    def _variables(self) -> dict[str, str]:
-        """Return the variables by which srun finds the hosts; others have options."""
-        if self.cluster.launcher == "srun" and self.hosts:
-            return {"SLURM_HOSTFILE": HOSTFILE}
-        return {}
+        # Open MPI passes variables to other hosts only if they are named.
+        exported = [word for name in self.cluster.environment for word in ("-x", name)]
+        per_node = f"ppr:{self.ranks_per_node}:node"
+        return (*exported, "--hostfile", HOSTFILE, "--map-by", per_node, "-n", str(self.ranks))
 
     def _hostfile(self) -> str:
-        """Return the hosts' file as the launcher reads it; "" without hosts."""
+        """Return the text of the file of hosts as the launcher reads it; "" without hosts.
+
+        Hosts a and b with 2 ranks each: a line per rank for srun (a, a, b, b), ``a:2`` and ``b:2``
+        for mpiexec, ``a slots=2`` and ``b slots=2`` for Open MPI.
+        """
         if not self.hosts:
             return ""
         ranks_per_node = self.ranks_per_node
@@ -162,8 +175,10 @@ class Launcher:
 
 
 def driver_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the driver's variables, without those about its place in a job."""
-    return {name: text for name, text in environment.items() if not _OF_ONE_RANK.fullmatch(name)}
+    """Return the driver's variables, without those that say which rank of a job it is itself."""
+    return {
+        name: text for name, text in environment.items() if not _VARIABLES_OF_RANK.fullmatch(name)
+    }
 
 
 def find_program(cluster: Cluster) -> str:
@@ -174,18 +189,20 @@ def find_program(cluster: Cluster) -> str:
     InputError
         If it does not exist.
     """
-    named = (cluster.program,) if cluster.program else PROGRAMS[cluster.launcher]
-    for name in named:
+    names = (cluster.program,) if cluster.program else PROGRAMS[cluster.launcher]
+    for name in names:
         path = shutil.which(name)
         if path:
             return path
     raise InputError(
-        f"launcher {cluster.launcher}: there is no {' or '.join(named)} here; "
-        f"{FIXES[cluster.launcher]}"
+        f"launcher {cluster.launcher}: there is no {' or '.join(names)} here; "
+        f"{_REMEDIES[cluster.launcher]}"
     )
 
 
-def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: Any) -> ProgramEnd:
+def run_launch(
+    launch: Launch, folder: Path, seconds: float, mark: str, **options: Any
+) -> ProgramEnd:
     """Start all ranks of a program in a folder, which receives their output, and wait for them.
 
     Parameters
@@ -193,10 +210,12 @@ def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: 
     launch : Launch
     folder : Path
         Absolute path that all hosts can read.
-    seconds
-        As for `routelab.toolkit.programs.run_program`, as is `more`.
+    seconds : float
+        Time limit.
     mark : str
-        Of the session: processes that have it are killed after the launcher's end.
+        Mark of the session's programs: all that have it are killed after the launcher's end.
+    **options
+        Further arguments of `routelab.toolkit.programs.run_program`.
 
     Raises
     ------
@@ -215,7 +234,7 @@ def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: 
             seconds=seconds,
             gentle=True,
             max_output=MOST_OUTPUT,
-            **more,
+            **options,
         )
     except OSError as error:  # the disk is full
         raise NotStartedError(launch.arguments[0], error) from error

@@ -48,17 +48,17 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
         text = read_bytes(file, MOST_OUTPUT).decode("utf-8", "replace")
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from None
-    verdict = judge_output(plugin, RunOutput(text), None)
+    verdict = judge_output(plugin, RunOutput(text), task=None)
     if verdict.result is None:
         failure = verdict.failure or "killed"
         raise BenchmarkError(failure, f"{file}: {failure}: {verdict.reason}")
     if not plugin.shows_end:
-        last = max(figure.size or 0 for figure in verdict.result.figures)
+        largest_size = max(figure.size or 0 for figure in verdict.result.figures)
         logger.warning(
             "%s: the program prints no end, so a cut output may look complete; check that the "
             "largest messages were of %d bytes",
             file,
-            last,
+            largest_size,
         )
     return verdict.result
 

@@ -28,8 +28,8 @@ from routelab.routing.routes_file import table_digest
 from routelab.study.cluster.keys import ClusterFile
 from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
-HERE = Path()
-"""Working directory of a run, as its command uses it."""
+RUN_FOLDER = Path()
+"""Folder of a run, as its command uses it: the working directory."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,16 @@ class PlannedRun:
     turn : int
         Position of the routing in the round, from 1 on.
     fingerprint : str
-        Empty for a run that is not possible.
+        Digest of `identity`; empty for a run that is not possible.
     identity : mapping
-        Content of the fingerprint.
+        Everything that may change the figures. A stored run is used again only if it is equal.
     command : tuple of str
-        Without the launcher.
+        The benchmark's program and its arguments, without the launcher.
     files : mapping of str to str
         Text of the input files in its folder, by name.
     refusal : str
-        Why it is not possible: the network does not fit the benchmark or the routing.
+        Why it is not possible: the network does not fit the benchmark or the routing. Empty if it
+        is.
     """
 
     routing: ComparisonPart
@@ -68,7 +69,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class RoutingRuns:
-    """The runs while one routing is applied.
+    """A turn of a routing in a round: the runs while it is applied.
 
     Attributes
     ----------
@@ -94,13 +95,13 @@ class MeasurementPlan:
     file : ClusterFile
     launcher : Launcher
     tables : mapping of str to RouteTable
-        By id of the routing, without those in `refusals`.
+        Routes by id of the routing, without those in `refusals`.
     refusals : mapping of str to str
         Why a routing has no table here, by its id.
     benchmarks : mapping of str to BenchmarkPlugin
-        By id.
+        Plugins by id of the benchmark.
     executables : mapping of str to Path
-        By id of the benchmark.
+        Programs by id of the benchmark.
     fabric : Fabric or None
         None: the routing of the system stays as it is.
     """
@@ -130,10 +131,12 @@ class MeasurementPlan:
         """Return the turns of all rounds, in order."""
         settings = self.comparison.settings
         routings = self.comparison.routings or (ComparisonPart(AS_IT_IS, AS_IT_IS),)
-        rounds = settings.warm_up + settings.repeats
+        num_rounds = settings.warm_up + settings.repeats
+        orders = routing_orders(len(routings), num_rounds, settings.seed)
+        # Of 2 warm-up rounds the numbers are −1 and 0, so that the first measured round is 1.
         return tuple(
-            self._turn(routings[routing], number - settings.warm_up + 1, turn)
-            for number, order in enumerate(routing_orders(len(routings), rounds, settings.seed))
+            self._turn(routings[routing], round_, turn)
+            for round_, order in enumerate(orders, 1 - settings.warm_up)
             for turn, routing in enumerate(order, 1)
         )
 
@@ -148,18 +151,23 @@ class MeasurementPlan:
         return (run for turn in self.turns for run in turn.runs)
 
     def job(self, routing: ComparisonPart, folder: Path) -> FabricJob:
-        """Return the fabric's job for a routing; its files are below `folder`."""
+        """Return the fabric's job for a routing; equal routes have the same folder in `folder`."""
         table = self.tables[routing.id]
         return FabricJob(
-            routing.text, table, self.hosts, folder / _digest(table)[:16], self.topology
+            routing=routing.text,
+            table=table,
+            hosts=self.hosts,
+            folder=folder / _digest(table)[:16],
+            topology=self.topology,
         )
 
-    def task(self, benchmark: str, folder: Path = HERE) -> BenchmarkTask:
-        """Return the task of a benchmark."""
+    def task(self, benchmark: str, folder: Path = RUN_FOLDER) -> BenchmarkTask:
+        """Return the task of the benchmark with an id: its ranks, nodes, program and folder."""
         executable = self.executables.get(benchmark, Path())
         return BenchmarkTask(self.launcher.ranks, self.launcher.nodes, executable, folder)
 
     def _turn(self, routing: ComparisonPart, round_: int, turn: int) -> RoutingRuns:
+        """Return the runs of all benchmarks in a turn of a routing."""
         benchmarks = self.comparison.benchmarks
         order = benchmark_order(len(benchmarks), round_, turn)
         runs = tuple(self._run(routing, benchmarks[number], round_, turn) for number in order)
@@ -168,13 +176,13 @@ class MeasurementPlan:
     def _run(
         self, routing: ComparisonPart, benchmark: ComparisonPart, round_: int, turn: int
     ) -> PlannedRun:
-        """Return one run, with the identity that its fingerprint is of, or why it is refused."""
+        """Return a run with its command and fingerprint, or with the reason why it is refused."""
         launcher, plugin = self.launcher, self.benchmarks[benchmark.id]
-        reason = self.refusals.get(routing.id) or plugin.supports(
+        refusal = self.refusals.get(routing.id) or plugin.supports(
             launcher.ranks, launcher.ranks_per_node
         )
-        if reason:
-            return PlannedRun(routing, benchmark, round_, turn, refusal=reason)
+        if refusal:
+            return PlannedRun(routing, benchmark, round_, turn, refusal=refusal)
         task = self.task(benchmark.id)
         command, files = plugin.command(task), plugin.files(task)
         table = self.tables.get(routing.id)
@@ -183,7 +191,7 @@ class MeasurementPlan:
         # What may change the figures: a run of the store counts only if it is equal in all of this.
         # The real launch names its step by the fingerprint, which is not known yet.
         identity = {
-            "arguments": [_content(word) for word in launch.arguments],
+            "arguments": [_argument_identity(argument) for argument in launch.arguments],
             "environment": {**relevant_variables(), **launch.environment},
             "files": dict(files),
             "hosts": list(launcher.hosts) or [os.uname().nodename],
@@ -191,11 +199,18 @@ class MeasurementPlan:
             "routing": routing.text,
             "benchmark": benchmark.text,
             "routes": "" if table is None else _digest(table),
-            "fabric": _fabric(self.file, self.apply),
+            "fabric": _fabric_identity(self.file, self.apply),
             "round": round_,
         }
         return PlannedRun(
-            routing, benchmark, round_, turn, fingerprint_of(identity), identity, command, files
+            routing,
+            benchmark,
+            round_,
+            turn,
+            fingerprint=fingerprint_of(identity),
+            identity=identity,
+            command=command,
+            files=files,
         )
 
 
@@ -207,59 +222,67 @@ def fabric_text(file: ClusterFile, apply: bool) -> str:
     commands = file.cluster.fabric
     if commands is None or not apply:
         return ""
-    texts = commands.model_dump(include={"apply", "restore"})
-    return "; ".join(f"{name}: {' '.join(map(_as_word, words))}" for name, words in texts.items())
+    command_words = commands.model_dump(include={"apply", "restore"})
+    return "; ".join(
+        f"{name}: {' '.join(map(_quote_word, words))}" for name, words in command_words.items()
+    )
 
 
-def _as_word(text: str) -> str:
-    """Quote a word of a command only if it would not be seen as one."""
-    return text if re.fullmatch(r"[^\s'\"]+", text) else shlex.quote(text)
+def _quote_word(word: str) -> str:
+    """Quote a word of a command if it has blanks or quotes, but not for braces, as shlex does."""
+    return word if re.fullmatch(r"[^\s'\"]+", word) else shlex.quote(word)
 
 
-_SAME_ROUTES = frozenset({"state", "restore", "seconds"})
+_KEYS_WITHOUT_EFFECT = frozenset({"state", "restore", "seconds"})
 """Keys of a fabric's entry that do not affect the routes while a routing is applied."""
 
 
-def _fabric(file: ClusterFile, apply: bool) -> Any:
+def _fabric_identity(file: ClusterFile, apply: bool) -> Any:
     """Return how the fabric is switched, for fingerprints: with the content of all files.
 
-    Runs of earlier versions stay valid, so only keys that the file gives count.
+    A new key with its default value must not change the fingerprints of runs of earlier versions,
+    so only keys that the file gives count.
     """
     commands = file.cluster.fabric
     if commands is None or not apply:
         return ""
-    given_keys = commands.model_dump(exclude=set(_SAME_ROUTES), exclude_unset=True)
+    entries = commands.model_dump(exclude=set(_KEYS_WITHOUT_EFFECT), exclude_unset=True)
+    entries["use"] = commands.use
     return {
-        name: [_content(word) for word in value] if isinstance(value, list) else value
-        for name, value in {**given_keys, "use": commands.use}.items()
+        key: list(map(_argument_identity, value)) if isinstance(value, list) else value
+        for key, value in entries.items()
     }
 
 
 _digests: dict[int, tuple[RouteTable, str]] = {}
+"""Digests by the table's `id`, with the table itself: so no other one can get its `id`."""
 
 
 def _digest(table: RouteTable) -> str:
     """Return the SHA-256 of network and routes, hexadecimal; compute it once per table."""
-    cached = _digests.get(id(table))
-    if cached is None or cached[0] is not table:
-        cached = _digests[id(table)] = (table, table_digest(table))
-    return cached[1]
+    if id(table) not in _digests:
+        _digests[id(table)] = (table, table_digest(table))
+    return _digests[id(table)][1]
 
 
-_contents: dict[tuple[str, int, int], str] = {}
+_file_digests: dict[tuple[str, int, int], str] = {}
+"""Digests of files by path, time and size."""
 
 
-def _content(word: str) -> str:
-    """Return an argument, or the content of its file, so that the file's location is irrelevant."""
-    path = Path(word)
+def _argument_identity(argument: str) -> str:
+    """Return an argument as it is; of an absolute path of a file, its name and a digest.
+
+    So a program or an input may move: ``/old/osu_bw`` and ``/new/osu_bw`` are equal.
+    """
+    path = Path(argument)
     if not path.is_absolute() or not path.is_file():
-        return word
+        return argument
     try:
         status = path.stat()
-        key = word, status.st_mtime_ns, status.st_size
-        if key not in _contents:
+        key = argument, status.st_mtime_ns, status.st_size
+        if key not in _file_digests:
             with open_input(path, MAX_ARRAYS) as stream:
-                _contents[key] = hashlib.file_digest(stream, "sha256").hexdigest()
+                _file_digests[key] = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    return f"{path.name} {_contents[key]}"
+    return f"{path.name} {_file_digests[key]}"

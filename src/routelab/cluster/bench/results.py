@@ -20,10 +20,11 @@ class ComparisonResult:
     Attributes
     ----------
     runs : list of dict
-        With the columns `RUN_COLUMNS`.
+        A row per planned run, with the columns `RUN_COLUMNS`.
     figures : list of dict
-        With the columns `FIGURE_COLUMNS`.
+        A row per figure of merit of a run, with the columns `FIGURE_COLUMNS`.
     facts : dict
+        Site, versions, number of runs and times; the facts of the comparison's outcome.
     """
 
     runs: list[dict[str, Any]]
@@ -45,26 +46,26 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
     """
     runs: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
-    raws: list[RawRun] = []
-    units: dict[tuple[str, str, int | None], tuple[str, str]] = {}
+    raw_runs: list[RawRun] = []
+    first_units: dict[tuple[str, str, int | None], tuple[str, str]] = {}
     for run in session.plan.runs:
         stored = session.find_verdict(run)
         if stored is None:
             reason = run.refusal or f"not run: {ended.stopped or 'the session ended before'}"
             status = "unsupported" if run.refusal else "failed"
-            runs.append(_row(run, session.plan, status=status, reason=reason))
+            runs.append(_run_row(run, session.plan, status=status, reason=reason))
             continue
         raw, verdict = stored
-        if conflict := _unit_conflict(run, verdict, units):
+        if conflict := _find_unit_conflict(run, verdict, first_units):
             verdict = RunVerdict("failed", "unreadable", conflict)
-        raws.append(raw)
-        runs.append(_done_row(run, session.plan, raw, verdict))
-        figures += _figures(run, raw, verdict)
-    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raws))
+        raw_runs.append(raw)
+        runs.append(_stored_run_row(run, session.plan, raw, verdict))
+        figures += _figure_rows(run, raw, verdict)
+    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raw_runs))
 
 
-def _row(run: PlannedRun, plan: MeasurementPlan, **more: Any) -> dict[str, Any]:
-    """Return a row of a run; columns that are not in `more` or the plan are empty."""
+def _run_row(run: PlannedRun, plan: MeasurementPlan, **values: Any) -> dict[str, Any]:
+    """Return the row of a run; columns that neither the plan nor `values` has are empty."""
     row = dict.fromkeys(RUN_COLUMNS, "") | {
         "routing": run.routing.id,
         "benchmark": run.benchmark.id,
@@ -75,14 +76,14 @@ def _row(run: PlannedRun, plan: MeasurementPlan, **more: Any) -> dict[str, Any]:
         "applied": "yes" if plan.apply else "no",
         "run": run.fingerprint,
     }
-    return row | more
+    return row | values
 
 
-def _done_row(
+def _stored_run_row(
     run: PlannedRun, plan: MeasurementPlan, raw: RawRun, verdict: RunVerdict
 ) -> dict[str, Any]:
-    """Return the row of a run that was started."""
-    return _row(
+    """Return the row of a run that is stored."""
+    return _run_row(
         run,
         plan,
         status=verdict.status,
@@ -91,6 +92,7 @@ def _done_row(
         exit_code="" if raw.exit_code is None else raw.exit_code,
         seconds=round(raw.seconds, 3),
         started=raw.started,
+        # Its own session may have had other turns than the one that is planned now.
         turn=raw.turn,
         job_id=raw.job_id,
         session=raw.session,
@@ -98,34 +100,48 @@ def _done_row(
     )
 
 
-def _unit_conflict(
-    run: PlannedRun, verdict: RunVerdict, units: dict[tuple[str, str, int | None], tuple[str, str]]
+def _find_unit_conflict(
+    run: PlannedRun,
+    verdict: RunVerdict,
+    first_units: dict[tuple[str, str, int | None], tuple[str, str]],
 ) -> str:
     """Return which unit or direction differs from that of earlier runs; empty if none does.
 
-    Updated: `units`, those of figures by benchmark, metric and size.
+    Parameters
+    ----------
+    first_units : dict
+        Unit and direction (lower or higher is better) of the first figure of each benchmark, metric
+        and size. Updated.
     """
     for figure in verdict.result.figures if verdict.result else ():
         unit = figure.unit, figure.better
-        first = units.setdefault((run.benchmark.id, figure.metric, figure.size), unit)
-        if unit != first:
-            new, old = (f"{name} ({better or 'no direction'})" for name, better in (unit, first))
+        first_unit = first_units.setdefault((run.benchmark.id, figure.metric, figure.size), unit)
+        if unit != first_unit:
+            new, old = (
+                f"{name} ({better or 'no direction'})" for name, better in (unit, first_unit)
+            )
             return f"{figure.metric} is in {new}, in earlier runs in {old}; parse() must convert it"
     return ""
 
 
-def _figures(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict[str, Any]]:
+def _figure_rows(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict[str, Any]]:
     """Return a row for each figure of merit of a run; none without a result."""
     if verdict.result is None:
         return []
     rows = []
     for figure in verdict.result.figures:
-        values = (
-            *(run.routing.id, run.benchmark.id, run.round, figure.metric),
-            *("" if figure.size is None else figure.size, figure.value),
-            *(figure.unit, figure.better, raw.fingerprint),
-        )
-        rows.append(dict(zip(FIGURE_COLUMNS, values, strict=True)))
+        row = {
+            "routing": run.routing.id,
+            "benchmark": run.benchmark.id,
+            "round": run.round,
+            "metric": figure.metric,
+            "size": "" if figure.size is None else figure.size,
+            "value": figure.value,
+            "unit": figure.unit,
+            "better": figure.better,
+            "run": raw.fingerprint,
+        }
+        rows.append({column: row[column] for column in FIGURE_COLUMNS})
     return rows
 
 
@@ -133,17 +149,27 @@ def _facts(
     plan: MeasurementPlan,
     ended: SessionEnd,
     runs: list[dict[str, Any]],
-    raws: list[RawRun],
+    raw_runs: list[RawRun],
 ) -> dict[str, Any]:
-    """Return the facts of a measurement: its site, versions, number of runs and times."""
+    """Return the facts of a comparison: its site, versions, number of runs and times.
+
+    Parameters
+    ----------
+    runs : list of dict
+        Rows of all planned runs.
+    raw_runs : list of RawRun
+        Those that are stored, perhaps of several sessions.
+    """
     settings, launcher = plan.comparison.settings, plan.launcher
     # the launcher's version is from the session, those of benchmarks are from their outputs
-    sessions = [raw.circumstances for raw in raws]
+    circumstances = [raw.circumstances for raw in raw_runs]
     benchmarks = {(row["benchmark"], row["version"]) for row in runs if row["version"]}
-    versions = [session.get("versions", {}) for session in sessions]
+    versions = [record.get("versions", {}) for record in circumstances]
     versions += [{benchmark: version} for benchmark, version in sorted(benchmarks)]
-    systems = dict.fromkeys(system for session in sessions for system in session.get("systems", ()))
-    started = sorted(raw.started for raw in raws)
+    systems = dict.fromkeys(
+        system for record in circumstances for system in record.get("systems", ())
+    )
+    start_times = sorted(raw.started for raw in raw_runs)  # ISO 8601, so sorted by time
     return {
         "cluster": plan.file.path.stem,
         "launcher": plan.file.cluster.launcher,
@@ -151,26 +177,26 @@ def _facts(
         "nodes": launcher.nodes,
         "ranks": launcher.ranks,
         "ranks_per_node": launcher.ranks_per_node,
-        "job_ids": list(dict.fromkeys(raw.job_id for raw in raws if raw.job_id)),
-        "versions": _joined(versions),
+        "job_ids": list(dict.fromkeys(raw.job_id for raw in raw_runs if raw.job_id)),
+        "versions": _merge_texts(versions),
         "systems": list(systems),
-        "environment": _joined([session.get("environment", {}) for session in sessions]),
+        "environment": _merge_texts([record.get("environment", {}) for record in circumstances]),
         "rounds": settings.repeats,
         "warm_up": settings.warm_up,
         "applied": plan.apply,
         "fabric": fabric_text(plan.file, plan.apply) or "none",
-        "wall_seconds": sum(raw.seconds for raw in raws),
+        "wall_seconds": sum(raw.seconds for raw in raw_runs),
         "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
         "restored": "" if ended.restored is None else ended.restored,
-        "started": started[0] if started else "",
-        "ended": started[-1] if started else "",
+        "started": start_times[0] if start_times else "",
+        "ended": start_times[-1] if start_times else "",
     }
 
 
-def _joined(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the texts of records by name; where they differ, all of them."""
-    texts: dict[str, dict[str, None]] = {}
+def _merge_texts(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the texts of records by name; where they differ, all of them: ``"4.1 | 4.2"``."""
+    texts: dict[str, dict[str, None]] = {}  # the inner one is an ordered set
     for record in records:
         for name, text in record.items():
             texts.setdefault(name, {})[str(text)] = None
-    return {name: " | ".join(different) for name, different in texts.items()}
+    return {name: " | ".join(different_texts) for name, different_texts in texts.items()}

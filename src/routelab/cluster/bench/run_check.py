@@ -21,14 +21,14 @@ from routelab.cluster.bench.comparison import RunStatus
 from routelab.cluster.bench.store import RawRun
 from routelab.toolkit.launcher_reports import find_report, is_signal, remove_launcher_lines
 
-_OWN_REPORTS = ("error-text", "wrong-processes", "verification-failed")
+_PROGRAM_REPORTS = ("error-text", "wrong-processes", "verification-failed")
 """Failures that a program itself reports, better than its exit code does."""
 
 LAST_LINES = 5
-"""Lines of standard error in the reason of a failed run."""
-_KEPT = 64 * 1024
-"""Characters at the end of standard error in which they are looked for."""
-_MOST_TEXT = 200
+"""Number of last lines of standard error in the reason of a failed run."""
+_MAX_SEARCHED = 64 * 1024
+"""Characters at the end of standard error in which these lines are looked for."""
+_MAX_LINE_LENGTH = 200
 """Largest number of characters of a quoted line."""
 
 
@@ -76,7 +76,7 @@ def evaluate_run(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> R
 def judge_output(
     plugin: BenchmarkPlugin, output: RunOutput, task: BenchmarkTask | None
 ) -> RunVerdict:
-    """Judge an output.
+    """Return the figures that a benchmark printed, or why there are none that can be trusted.
 
     Figures count only if the exit code is 0 or unknown and no launcher reports a failure. The
     reason is what the program says itself, or else how it ended, with the last lines that it wrote.
@@ -86,45 +86,57 @@ def judge_output(
     plugin : BenchmarkPlugin
     output : RunOutput
     task : BenchmarkTask or None
-        None if the request is unknown.
+        The number of ranks and nodes that were requested; None if this is unknown.
 
     Raises
     ------
     PluginError
         If the parser raises anything but BenchmarkError on the output of a run that did not fail.
     """
-    # Between the lines of a launcher, the parser finds what the program itself says of its failure.
-    # The output of a run that did not fail stays as it is.
-    how, failure = _ending(output)
+    # 1. Did the run fail, as its exit code or a launcher says? The parser is asked even then: the
+    #    program itself may say why, between the lines of the launcher. The output of a run that did
+    #    not fail stays as it is.
+    failure_text, failure = _find_failure(output)
     program_output = output
-    if how:
+    if failure_text:
         program_output = RunOutput(
             remove_launcher_lines(output.stdout), remove_launcher_lines(output.stderr)
         )
+
+    # 2. Parse. Of a run that failed, neither figures nor an error of the parser count.
     try:
         result = plugin.parse(program_output, task)
         _check_figures(plugin, result)
     except BenchmarkError as error:
-        if not how:
+        if not failure_text:
             return RunVerdict("failed", error.failure, str(error))
-        if error.failure in _OWN_REPORTS:
-            return RunVerdict("failed", error.failure, f"{how}: {error}")
+        if error.failure in _PROGRAM_REPORTS:
+            return RunVerdict("failed", error.failure, f"{failure_text}: {error}")
     except (Exception, SystemExit) as error:
-        if not how:
+        if not failure_text:
             raise PluginError(
                 f"{plugin.name}: parse() must return figures or raise BenchmarkError, but raised "
                 f"{type(error).__name__}: {error}"
             ) from error
     else:
-        if not how:
+        if not failure_text:
             return RunVerdict("ok", result=result)
+
+    # 3. The program gives no reason. An exit code says little, so quote the output; without an exit
+    #    code, the text is a launcher's report already.
+    reason = failure_text
     if output.exit_code:
-        how = ": ".join([how, *_explanation(output)])
-    return RunVerdict("failed", failure, how)
+        reason = ": ".join([failure_text, *_output_excerpts(output)])
+    return RunVerdict("failed", failure, reason)
 
 
 def _check_figures(plugin: BenchmarkPlugin, result: BenchmarkResult) -> None:
-    """Raise unless the figures are finite numbers, at least one, each metric once for each size."""
+    """Refuse a result without figures, with infinite ones, or with two of one metric and size.
+
+    Raises
+    ------
+    BenchmarkError
+    """
     if not result.figures:
         raise BenchmarkError("no-result", f"{plugin.name}: there are no figures")
     keys: set[tuple[str, int | None]] = set()
@@ -139,35 +151,40 @@ def _check_figures(plugin: BenchmarkPlugin, result: BenchmarkResult) -> None:
         keys.add((figure.metric, figure.size))
 
 
-def _explanation(output: RunOutput) -> Iterator[str]:
-    """Iterate over the first report of a launcher, and the program's last lines, as one line."""
+def _output_excerpts(output: RunOutput) -> Iterator[str]:
+    """Yield the first report of a launcher, and the program's last lines joined to one line."""
     report = find_report(output.stderr, output.stdout)
     if report:
-        yield _shown(report)
-    lines = map(str.strip, remove_launcher_lines(output.stderr[-_KEPT:]).splitlines())
-    texts = [_shown(line) for line in lines if line]
+        yield _shorten(report)
+    stderr_lines = remove_launcher_lines(output.stderr[-_MAX_SEARCHED:]).splitlines()
+    texts = [_shorten(line) for line in stderr_lines if line.strip()]
     if texts:
         yield " | ".join(texts[-LAST_LINES:])
 
 
-def _ending(output: RunOutput) -> tuple[str, Failure]:
-    """Return how a run failed, and its kind; nothing if nobody reports that it did."""
+def _find_failure(output: RunOutput) -> tuple[str, Failure]:
+    """Return how a run failed, and the kind of failure, from its exit code and launcher's reports.
+
+    The text is empty if neither shows a failure; the kind has no meaning then.
+    """
     code = output.exit_code or 0
     report = find_report(output.stderr, output.stdout)
-    kind: Failure = "killed" if report and is_signal(report) else "error-text"
     if report:
-        # a launcher ends the other processes after its first report, and so changes its code
-        return (f"exit code {code}" if code else _shown(report)), kind
-    # a shell reports a signal as 128 more than its number
+        # A launcher ends the other processes after its first report, and so changes its exit code:
+        # the code does not say which signal it was.
+        kind: Failure = "killed" if is_signal(report) else "error-text"
+        return (f"exit code {code}" if code else _shorten(report)), kind
+    # Python reports a signal as its negative number, a shell as 128 more than its number.
     number = -code if code < 0 else code - 128
     if number not in set(signal.Signals):
-        return (f"exit code {code}" if code else ""), kind
+        return (f"exit code {code}" if code else ""), "error-text"
     remark = " (kill -9, or out of memory)" if number == signal.SIGKILL else ""
     return f"exit code {code}: killed by {signal.Signals(number).name}{remark}", "killed"
 
 
-def _shown(text: str) -> str:
-    escaped = "".join(
+def _shorten(text: str) -> str:
+    """Return text in one line without control characters, cut after `_MAX_LINE_LENGTH`."""
+    line = "".join(
         c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
     )
-    return escaped if len(escaped) <= _MOST_TEXT else f"{escaped[:_MOST_TEXT]}..."
+    return line if len(line) <= _MAX_LINE_LENGTH else f"{line[:_MAX_LINE_LENGTH]}..."

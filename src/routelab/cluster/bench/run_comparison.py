@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -101,23 +101,31 @@ def prepare_comparison(
     settings = comparison.settings
     file, (topology, network), benchmarks = collect_errors(
         lambda: load_cluster(require_cluster(settings.cluster, word="cluster")),
-        lambda: _network(comparison),
-        lambda: _load_plugins("benchmark", comparison.benchmarks),
+        lambda: _load_network(comparison),
+        lambda: _load_benchmarks(comparison.benchmarks),
     )
     cluster = file.cluster
-    own_nodes = cluster.nodes or max(1, len(cluster.all_hosts))
-    nodes = network.num_terminals if network is not None else own_nodes
+    # Without a network: the hosts of the cluster, or this machine if it lists none.
+    num_hosts = cluster.nodes or max(1, len(cluster.all_hosts))
+    nodes = network.num_terminals if network is not None else num_hosts
     ranks_per_node = settings.ranks_per_node or cluster.ranks_per_node
     fabric, hosts, program, executables, (tables, refusals) = collect_errors(
-        lambda: _fabric(file, comparison, apply=apply),
-        lambda: _hosts(file, topology, nodes),
-        lambda: _launcher(cluster, dry=dry),
-        lambda: _executables(file, benchmarks, nodes * ranks_per_node, dry=dry),
-        lambda: _tables(network, comparison.routings),
+        lambda: _load_fabric(file, comparison, apply=apply),
+        lambda: cluster.hosts_of(topology, nodes) if topology else cluster.all_hosts,
+        lambda: _find_launcher(cluster, dry=dry),
+        lambda: _find_executables(file, benchmarks, nodes * ranks_per_node, dry=dry),
+        lambda: _compute_tables(network, comparison.routings),
     )
-    launcher = Launcher(cluster, program, hosts, nodes, ranks_per_node)
     plan = MeasurementPlan(
-        comparison, topology, file, launcher, tables, refusals, benchmarks, executables, fabric
+        comparison=comparison,
+        topology=topology,
+        file=file,
+        launcher=Launcher(cluster, program, hosts, nodes, ranks_per_node),
+        tables=tables,
+        refusals=refusals,
+        benchmarks=benchmarks,
+        executables=executables,
+        fabric=fabric,
     )
 
     # 2. See what is stored already. Where the fabric must not be switched, failed runs cannot be
@@ -125,12 +133,13 @@ def prepare_comparison(
     state = cluster.fabric.state if cluster.fabric else ""
     fabrics = Path(state) if state else store.parent / FABRICS
     retry = apply or dry or not plan.apply
-    session = Session(plan, RunStore(store), fabrics, _remake, retry=retry)
+    session = Session(plan, RunStore(store), fabrics, _recompute_table, retry=retry)
 
-    # 3. Refuse what is missing for a switch of the fabric. Nothing is, if no run is missing.
+    # 3. Refuse a fabric that would have to be switched, but must not or cannot be. If no run is
+    #    missing, it need not be switched.
     if plan.apply and not (apply or dry):
-        _check_permission(session)
-    _check_fabric(plan, session, dry=dry)
+        _require_no_switch(session)
+    _require_switchable(plan, session, dry=dry)
     routings = [load_routing(part.text) for part in comparison.routings]
     plugins = [plugin for routing in routings for plugin in routing.plugins]
     return ComparisonSession(plan, session, (*plugins, *benchmarks.values()))
@@ -147,21 +156,21 @@ def run_comparison(
     directory : Path, optional
         Folder for `OUTCOME`, `RUNS` and `FIGURES`.
     fingerprint : str
-        Of the job.
+        Fingerprint of the job that measures it; empty outside a workflow.
 
     Raises
     ------
     InputError, RoutelabError
-        As `Session.measure`. Earlier measurements are kept.
+        The errors of `Session.measure`. Earlier measurements are kept.
     """
     if directory is not None:
         check_writable(directory)
-    with ResourceMeter() as measured:
+    with ResourceMeter() as resources:
         ended = measurement.session.measure()
     collected = collect(measurement.session, ended)
     if directory is not None:
         seed = measurement.plan.comparison.settings.seed
-        provenance = measured.provenance(measurement.plugins, seed, fingerprint)
+        provenance = resources.provenance(measurement.plugins, seed, fingerprint)
         provenance["sources"] = measurement.plan.digests
         _write(measurement.plan, collected, ended, provenance, directory)
     return collected, ended
@@ -177,7 +186,15 @@ def _write(
     """Write outcome, runs and figures of a comparison into its folder."""
     status: Status = "failed" if ended.stopped or ended.restored is False else "ok"
     reason = ended.stopped or ("" if status == "ok" else "the fabric was not restored")
-    outcome = Outcome("comparison", plan.topology, "", status, reason, collected.facts, provenance)
+    outcome = Outcome(
+        kind="comparison",
+        topology=plan.topology,
+        routing="",
+        status=status,
+        reason=reason,
+        facts=collected.facts,
+        provenance=provenance,
+    )
     with atomic_directory(directory) as folder:
         for name, columns, rows in (
             (RUNS, RUN_COLUMNS, collected.runs),
@@ -190,25 +207,20 @@ def _write(
 # --- parts of a comparison --------------------------------------------------------------------
 
 
-def _network(comparison: Comparison) -> tuple[str, Topology | None]:
-    """Return the network and its name; without routings no network is needed."""
+def _load_network(comparison: Comparison) -> tuple[str, Topology | None]:
+    """Return the network's name and the network; without routings no network is needed."""
     if not comparison.topology and not comparison.routings:
         return "", None
     return load_network(comparison.topology)
 
 
-def _hosts(file: ClusterFile, topology: str, nodes: int) -> tuple[str, ...]:
-    if not topology:
-        return file.cluster.all_hosts
-    return file.cluster.hosts_of(topology, nodes)
+def _load_benchmarks(benchmarks: Sequence[ComparisonPart]) -> dict[str, BenchmarkPlugin]:
+    """Return the plugins of benchmarks by id; raise an InputError that lists all wrong names."""
+    plugins = collect_errors(*(partial(load, "benchmark", part.text) for part in benchmarks))
+    return {part.id: plugin for part, plugin in zip(benchmarks, plugins, strict=True)}
 
 
-def _load_plugins(kind: str, chosen: Sequence[ComparisonPart]) -> dict[str, BenchmarkPlugin]:
-    plugins = collect_errors(*(partial(load, kind, part.text) for part in chosen))
-    return {part.id: plugin for part, plugin in zip(chosen, plugins, strict=True)}
-
-
-def _launcher(cluster: Cluster, *, dry: bool) -> str:
+def _find_launcher(cluster: Cluster, *, dry: bool) -> str:
     """Return the launcher's file; its name if the commands are only shown and it is not here."""
     try:
         return find_program(cluster)
@@ -219,46 +231,44 @@ def _launcher(cluster: Cluster, *, dry: bool) -> str:
         return cluster.program or PROGRAMS[cluster.launcher][0]
 
 
-def _executables(
-    file: ClusterFile, benchmarks: Mapping[str, BenchmarkPlugin], ranks: int, *, dry: bool
+def _find_executables(
+    file: ClusterFile, benchmarks: Mapping[str, BenchmarkPlugin], num_ranks: int, *, dry: bool
 ) -> dict[str, Path]:
-    """Return the executables of benchmarks; if commands are only shown, also missing ones."""
+    """Return the executables of benchmarks by id; if commands are only shown, also missing ones."""
 
     def find(plugin: BenchmarkPlugin) -> Path:
-        names = plugin.executables(ranks)
+        # Possible names of one program, the best one first.
+        names = plugin.executables(num_ranks)
         try:
             return file.cluster.executable(plugin.name, names)
         except InputError as error:
             if not dry:
                 raise
             logger.warning("%s", error)
-            setting = Path(file.cluster.benchmarks.get(plugin.name, ""))
-            return setting / names[0]
+            folder = Path(file.cluster.benchmarks.get(plugin.name, ""))
+            return folder / names[0]
 
-    def finder(plugin: BenchmarkPlugin) -> Callable[[], Path]:
-        return lambda: find(plugin)
-
-    paths = collect_errors(*(finder(plugin) for plugin in benchmarks.values()))
+    paths = collect_errors(*(partial(find, plugin) for plugin in benchmarks.values()))
     return dict(zip(benchmarks, paths, strict=True))
 
 
-def _tables(
+def _compute_tables(
     network: Topology | None, routings: Sequence[ComparisonPart]
 ) -> tuple[dict[str, RouteTable], dict[str, str]]:
     """Return the routes by the routing's id, and the reasons of routings without routes."""
     tables: dict[str, RouteTable] = {}
     refusals: dict[str, str] = {}
     for routing in routings:
-        assert network is not None
+        assert network is not None  # only a comparison without routings has none
         try:
-            tables[routing.id] = _table(network, routing)
+            tables[routing.id] = _load_or_compute_table(network, routing)
         except UnsupportedError as error:
             refusals[routing.id] = str(error)
     return tables, refusals
 
 
-def _table(network: Topology, part: ComparisonPart) -> RouteTable:
-    """Return the table of a routing: its job's, or newly computed without a folder."""
+def _load_or_compute_table(network: Topology, part: ComparisonPart) -> RouteTable:
+    """Return the table of a routing: from the folder that its job wrote, or newly computed."""
     if part.folder is None:
         return Routing.from_name(part.text).table(network)
     outcome = read_outcome(part.folder / OUTCOME)
@@ -269,18 +279,25 @@ def _table(network: Topology, part: ComparisonPart) -> RouteTable:
     raise InputError(f"{part.folder} holds no routes: {outcome.reason}")
 
 
-def _remake(topology: str, routing: str) -> RouteTable:
+def _recompute_table(topology: str, routing: str) -> RouteTable:
     return Routing.from_name(routing).table(load_network(topology)[1])
 
 
-def _fabric(file: ClusterFile, comparison: Comparison, *, apply: bool) -> Fabric | None:
+def _load_fabric(file: ClusterFile, comparison: Comparison, *, apply: bool) -> Fabric | None:
+    """Return the cluster's fabric, if it has commands to switch it.
+
+    Raises
+    ------
+    InputError
+        If several routings are to be applied without such commands.
+    """
     if apply:
         require_fabric(file, len(comparison.routings))
     return None if file.cluster.fabric is None else Fabric(file.cluster.fabric)
 
 
-def _check_permission(session: Session) -> None:
-    """Accept a comparison that leaves the fabric alone because all of its runs are stored.
+def _require_no_switch(session: Session) -> None:
+    """Require that a comparison leaves the fabric alone, because all of its runs are stored.
 
     Raises
     ------
@@ -296,31 +313,35 @@ def _check_permission(session: Session) -> None:
             f"fabric's routing, which is not allowed: {fix}; or "
             "measure the fabric as it is, without routings"
         )
-    interrupted = session.journal.entry()
-    if interrupted is not None:
+    unrestored = session.journal.entry()
+    if unrestored is not None:
         raise InputError(
-            f"all runs are stored, but the fabric is still switched to {interrupted['routing']}, "
+            f"all runs are stored, but the fabric is still switched to {unrestored['routing']}, "
             f"and restoring it is not allowed: {fix}"
         )
-    failures = sum(map(session.is_failed, plan.runs))
-    if failures:
+    num_failed = sum(map(session.is_failed, plan.runs))
+    if num_failed:
         logger.warning(
             "%d stored runs failed and are not repeated, because switching the fabric is not "
             "allowed: %s",
-            failures,
+            num_failed,
             fix,
         )
 
 
-def _check_fabric(plan: MeasurementPlan, session: Session, *, dry: bool) -> None:
+def _require_switchable(plan: MeasurementPlan, session: Session, *, dry: bool) -> None:
     """Refuse a fabric with missing parts, and routes that may cause a deadlock.
+
+    If commands are only shown (`dry`), programs that this machine lacks are only a warning.
 
     Raises
     ------
     InputError
+        Lists all problems.
     """
     if plan.fabric is None or not plan.apply or not session.missing():
         return
+    # Ordered sets, because all routings have the same problems with programs.
     problems: dict[str, None] = {}
     program_problems: dict[str, None] = {}
     for routing in plan.comparison.routings:

@@ -31,8 +31,8 @@ from routelab.cluster.bench.store import RawRun, RunEnding, RunStore
 from routelab.results.atomic import explain_write_errors
 from routelab.toolkit.programs import NotStartedError
 
-PROBE_ROOM = 64 * 1024
-"""Required free space on the disk, in bytes."""
+REQUIRED_SPACE = 64 * 1024
+"""Free space on the disk that a probe requires, in bytes."""
 
 logger = logging.getLogger(__name__)
 
@@ -45,14 +45,14 @@ class Runner:
     plan : MeasurementPlan
     store : RunStore
     allocation : Allocation or None
-        Of Slurm.
+        The job of Slurm that it runs in, if any.
 
     Attributes
     ----------
     launcher : Launcher
         The plan's, with the hosts' names in Slurm.
     done : int
-        Number of runs.
+        Number of runs that were started and stored.
     mark : str
         Mark of all programs that it starts; see `routelab.cluster.bench.processes.marks.MARK`.
 
@@ -75,8 +75,10 @@ class Runner:
         self.mark = uuid.uuid4().hex
         self._circumstances: dict[str, Any] = {}
 
-    def look_around(self) -> None:
-        """Find out versions and the hosts of ranks, before anything is changed.
+    def probe_circumstances(self) -> None:
+        """Find out versions, environment and the hosts of ranks, which every record will have.
+
+        Call this before the fabric is changed.
 
         Raises
         ------
@@ -87,17 +89,25 @@ class Runner:
             self.store.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
                 report_phase("session", "probe")
-                # launchers do not report that they could not print
-                Path(folder, "room").write_bytes(bytes(PROBE_ROOM))
-                probed = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
+                # On a full disk this fails; a launcher would not report that it could not print.
+                Path(folder, "space").write_bytes(bytes(REQUIRED_SPACE))
+                rank_facts = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
         self._circumstances = {
             "versions": versions_of(self.launcher),
             "environment": environment_of() | self.plan.file.cluster.environment,
-            **probed,
+            **rank_facts,
         }
 
     def run(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> None:
         """Run a benchmark and store the run, even if it failed.
+
+        Parameters
+        ----------
+        run : PlannedRun
+        guard : Guard
+            It ends the run if this process is killed.
+        signals : StopSignals
+            They are put off while the run is started.
 
         Raises
         ------
@@ -128,7 +138,7 @@ class Runner:
     def _launch_with_retries(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a run, again if Slurm's controller could not start it: it may be able to soon."""
         allocation = self.allocation
-        until = time.monotonic() + UNREACHABLE_SECONDS
+        deadline = time.monotonic() + UNREACHABLE_SECONDS
         while True:
             raw = self._launch(run, guard, signals)
             trouble = "" if allocation is None else launch_trouble(raw.output())
@@ -136,7 +146,7 @@ class Runner:
                 return raw
             logger.warning("%s; trying again", trouble)
             allocation.ensure_alive()
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise AllocationLostError(
                     f"srun could not start anything for {UNREACHABLE_SECONDS:g} s: {trouble}"
                 )
@@ -145,8 +155,8 @@ class Runner:
     def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a planned run, and return how it ended and where its output is."""
         # The step's name tells it from those of other runs, so that it alone is ended at its limit.
-        name, job = run.fingerprint[:16], self.allocation
-        launch = self.launcher.launch(run.command, name)
+        step_name, allocation = run.fingerprint[:16], self.allocation
+        launch = self.launcher.launch(run.command, step_name)
         folder = self.store.begin(run.fingerprint, run.files).resolve()
         seconds = self.plan.comparison.settings.seconds
         started = now()
@@ -162,7 +172,7 @@ class Runner:
                 self.mark,
                 on_start=guard.set_group,
                 starting=signals.hold_back,
-                end_step=(lambda: job.end_step(name)) if job is not None else lambda: None,
+                end_step=lambda: allocation.end_step(step_name) if allocation else None,
             )
         except NotStartedError as error:
             ending, reason = "not-started", str(error)
@@ -172,19 +182,19 @@ class Runner:
             if reason:
                 ending = "flooded" if ended.printed_too_much else "timeout"
         return RawRun(
-            run.fingerprint,
-            run.identity,
-            ending,
-            exit_code,
-            reason,
-            run_seconds,
-            started,
-            job.job_id if job else "",
-            launch.arguments,
-            self.mark,
-            run.turn,
-            self._circumstances,
-            folder,
+            fingerprint=run.fingerprint,
+            identity=run.identity,
+            ending=ending,
+            exit_code=exit_code,
+            reason=reason,
+            seconds=run_seconds,
+            started=started,
+            job_id=allocation.job_id if allocation else "",
+            command=launch.arguments,
+            session=self.mark,
+            turn=run.turn,
+            circumstances=self._circumstances,
+            folder=folder,
         )
 
 

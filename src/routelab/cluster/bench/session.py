@@ -28,8 +28,8 @@ from routelab.results.atomic import explain_write_errors
 
 logger = logging.getLogger(__name__)
 
-NOTHING = -1
-"""Turn number that means that the fabric is as before."""
+NO_TURN = -1
+"""Number instead of that of a turn while no routing is applied: the fabric is as before."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class SessionEnd:
     restored : bool or None
         Whether the fabric is as before; None if it was not switched.
     done : int
-        Number of runs.
+        Number of runs that were started and stored.
     """
 
     stopped: str = ""
@@ -61,7 +61,7 @@ class Session:
     fabrics : Path
         Folder with the journals of fabrics, and the files for their tools.
     remake : callable
-        Returns the routes of a topology and a routing by their names, for a fabric that an earlier
+        Computes the routes of a topology and a routing by their names, for a fabric that an earlier
         session has left switched.
     retry : bool
         Whether stored runs without figures are run again.
@@ -84,23 +84,26 @@ class Session:
         self._turns = list(enumerate(self.missing()))
 
     def find_verdict(self, run: PlannedRun) -> tuple[RawRun, RunVerdict] | None:
-        """Return a stored run with its verdict; None if it was not done."""
-        raw = self._find(run)
+        """Return a stored run with its verdict; None if it is not stored."""
+        raw = self._find_stored(run)
         if raw is None:
             return None
         plugin = self.plan.benchmarks[run.benchmark.id]
         return raw, evaluate_run(plugin, raw, self.plan.task(run.benchmark.id))
 
     def missing(self) -> list[RoutingRuns]:
-        """Return the turns, with those of their runs that will be done: not stored, or to retry."""
+        """Return the turns that have missing runs, with these runs only.
+
+        A run is missing if it is not stored, or has no figures and may be retried.
+        """
         turns = []
-        planned: set[str] = set()
+        fingerprints: set[str] = set()
         for turn in self.plan.turns:
             runs = []
             for run in turn.runs:
                 # the same routing or benchmark under two names is run once
-                if run.fingerprint not in planned and self._is_missing(run):
-                    planned.add(run.fingerprint)
+                if run.fingerprint not in fingerprints and self._is_missing(run):
+                    fingerprints.add(run.fingerprint)
                     runs.append(run)
             if runs:
                 turns.append(RoutingRuns(turn.routing, turn.round, tuple(runs)))
@@ -108,22 +111,29 @@ class Session:
 
     def is_undone(self, run: PlannedRun) -> bool:
         """Return whether a run is possible but was not tried."""
-        return not run.refusal and self._find(run) is None
+        return not run.refusal and self._find_stored(run) is None
 
     def is_failed(self, run: PlannedRun) -> bool:
         """Return whether a run is stored and has no figures."""
         stored = self.find_verdict(run)
-        return stored is not None and stored[1].status != "ok"
+        if stored is None:
+            return False
+        _raw, verdict = stored
+        return verdict.status != "ok"
 
     def _is_missing(self, run: PlannedRun) -> bool:
+        """Return whether a run has to be done: it is not stored, or has to be retried."""
         if run.refusal:
             return False
         stored = self.find_verdict(run)
-        if stored is None or not self.retry or stored[1].status == "ok":
-            return stored is None
-        return stored[0].status != "ok"
+        if stored is None:
+            return True
+        raw, verdict = stored
+        # The record has the verdict of the version that measured the run. If that was "ok", only
+        # this version's parser refuses the output, and measuring again would not help.
+        return self.retry and verdict.status != "ok" and raw.status != "ok"
 
-    def _find(self, run: PlannedRun) -> RawRun | None:
+    def _find_stored(self, run: PlannedRun) -> RawRun | None:
         return self.store.find(run.fingerprint) if run.fingerprint else None
 
     def measure(self) -> SessionEnd:
@@ -140,7 +150,7 @@ class Session:
         StopRequest, KeyboardInterrupt
             If a signal asked for it; the fabric is restored first.
         """
-        if not self._turns and self.journal.entry() is None:
+        if not self._turns and self.journal.entry() is None:  # nothing to measure or to restore
             return SessionEnd()
         self.journal.hold()
         try:
@@ -151,7 +161,7 @@ class Session:
                 return SessionEnd()
             slurm_job = allocation() if self.plan.file.cluster.launcher == "srun" else None
             runner = Runner(self.plan, self.store, slurm_job)
-            runner.look_around()
+            runner.probe_circumstances()
             return self._measure_guarded(runner)
         finally:
             self.journal.release()
@@ -159,33 +169,34 @@ class Session:
     def _measure_guarded(self, runner: Runner) -> SessionEnd:
         """Run all turns, and restore the fabric however they end."""
         guard = Guard(self._restore_turn, self.journal.log, runner.mark)
-        applied = NOTHING
+        applied_turn = NO_TURN
         stopped = ""
-        lost: Allocation | None = None
+        lost_job: Allocation | None = None
         restored: bool | None = None
         with StopSignals() as signals:
             try:
                 for number, turn in self._turns:
                     if self.plan.apply:
-                        job = self._written_job(turn)
-                        applied = number
+                        job = self._prepare_job(turn)
+                        # Set before the command runs: a failed one may have changed the fabric.
+                        applied_turn = number
                         self._apply(number, job, guard, signals)
                     for run in turn.runs:
                         runner.run(run, guard, signals)
             except FabricError as error:
                 stopped = str(error)
             except AllocationLostError as error:
-                stopped, lost = str(error), runner.allocation
+                stopped, lost_job = str(error), runner.allocation
             finally:
-                signals.deaf = True
-                if applied != NOTHING:
-                    restored = self._restore(applied, guard)
-                    guard.set_turn(NOTHING)
+                signals.ignores_signals = True
+                if applied_turn != NO_TURN:
+                    restored = self._restore(applied_turn, guard)
+                    guard.set_turn(NO_TURN)
                 guard.dismiss()
-        # asked only now: the fabric has to be restored at once
-        how = lost.end_text() if lost is not None else ""
-        if lost is not None and how:
-            stopped = f"Slurm's job {lost.job_id} {how}"
+        # Slurm may take seconds to say how the job ended; the fabric could not wait for that.
+        end_text = lost_job.end_text() if lost_job is not None else ""
+        if lost_job is not None and end_text:
+            stopped = f"Slurm's job {lost_job.job_id} {end_text}"
         return SessionEnd(stopped, restored, runner.done)
 
     # --- the fabric -----------------------------------------------------------------------
@@ -199,8 +210,8 @@ class Session:
     def _job(self, turn: RoutingRuns) -> FabricJob:
         return self.plan.job(turn.routing, self.journal.folder.resolve())
 
-    def _written_job(self, turn: RoutingRuns) -> FabricJob:
-        """Return the fabric's job for a turn, after writing its files."""
+    def _prepare_job(self, turn: RoutingRuns) -> FabricJob:
+        """Write the files that the fabric's commands need for a turn, and return its job."""
         job = self._job(turn)
         with explain_write_errors(job.folder, job.folder):
             job.folder.mkdir(parents=True, exist_ok=True)
@@ -226,7 +237,10 @@ class Session:
         self._fabric.apply(job, switch.run)
 
     def _restore(self, number: int, guard: Guard) -> bool:
-        """Restore the fabric; log an error and return False if that fails."""
+        """Restore the fabric after the turn with this number; return False if that fails.
+
+        Then an error is logged, and the journal stays for the next session.
+        """
         report_phase("session", "restore the fabric")
         try:
             self._restore_turn(number, guard.set_group)
@@ -243,26 +257,38 @@ class Session:
         return True
 
     def _restore_turn(self, number: int, on_start: Callable[[int], None] = lambda _: None) -> None:
+        """Restore the fabric after the turn with this number; the guard's child calls it, too."""
         job = self._job(self._turns[number][1])
         self._fabric.restore(job, LoggedSwitch(self.journal.log, on_start).run)
         self.journal.clear()
 
     def _restore_earlier(self) -> None:
-        """Restore the fabric after a session that could not do so itself."""
-        interrupted = self.journal.entry()
-        if interrupted is None:
+        """Restore the fabric after a session that could not do so itself.
+
+        Raises
+        ------
+        RoutelabError
+            If the fabric cannot be restored.
+        """
+        entry = self.journal.entry()
+        if entry is None:
             return
         logger.warning(
             "an earlier session (process %s on %s) left the fabric with the routing in %s; "
             "restoring it first",
-            interrupted.get("process"),
-            interrupted.get("host"),
-            interrupted.get("routing"),
+            entry.get("process"),
+            entry.get("host"),
+            entry.get("routing"),
         )
         try:
-            table = self._remake(str(interrupted["topology"]), str(interrupted["routing"]))
-            hosts, folder = tuple(interrupted["hosts"]), Path(interrupted["folder"])
-            job = FabricJob(interrupted["routing"], table, hosts, folder, interrupted["topology"])
+            # This comparison may have another network and other routings, so make the job anew.
+            job = FabricJob(
+                routing=entry["routing"],
+                table=self._remake(str(entry["topology"]), str(entry["routing"])),
+                hosts=tuple(entry["hosts"]),
+                folder=Path(entry["folder"]),
+                topology=entry["topology"],
+            )
             self._fabric.restore(job, LoggedSwitch(self.journal.log).run)
         except (RoutelabError, KeyError) as error:
             raise RoutelabError(

@@ -22,12 +22,13 @@ UNREACHABLE_SECONDS = 120.0
 
 RETRY_SECONDS = 3.0
 
-_ASK_SECONDS = 30.0
+_COMMAND_SECONDS = 30.0
+"""Time limit of a Slurm command."""
 
-_END_QUESTIONS, _END_SECONDS = 5, 0.4
+_END_ATTEMPTS, _END_SECONDS = 5, 0.4
 """How often Slurm is asked how a job ended, and the time between."""
 
-_ENDS = {
+_END_OF_STATE = {
     "CANCELLED": "was cancelled with scancel",
     "TIMEOUT": "reached its time limit",
     "NODE_FAIL": "lost a node",
@@ -37,7 +38,7 @@ _ENDS = {
 }
 """How jobs end, by their last state in Slurm."""
 
-_TROUBLE = re.compile(
+_LAUNCH_TROUBLE = re.compile(
     r"^srun: error: .*(Unable to create step for job|Unable to confirm allocation for job"
     r"|Application launch failed|Task launch for .* failed|Unable to contact slurm controller).*$",
     re.MULTILINE,
@@ -62,7 +63,7 @@ class Allocation:
     hosts: tuple[str, ...]
 
     def names_of(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """Return the hosts that will be measured by their names in Slurm, in the order given.
+        """Return Slurm's names of hosts, in the order given: of ``n1.site`` perhaps ``n1``.
 
         Raises
         ------
@@ -70,10 +71,10 @@ class Allocation:
             If the allocation lacks a host.
         """
         name_of_host = find_hosts(wanted, self.hosts)
-        foreign_hosts = [host for host in wanted if host not in name_of_host]
-        if foreign_hosts:
+        missing_hosts = [host for host in wanted if host not in name_of_host]
+        if missing_hosts:
             raise InputError(
-                f"job {self.job_id} has {compress(self.hosts)}, but not {compress(foreign_hosts)}; "
+                f"job {self.job_id} has {compress(self.hosts)}, but not {compress(missing_hosts)}; "
                 f"ask for the node set: salloc --nodelist={compress(slurm_names(wanted))} ..."
             )
         return tuple(name_of_host[host] for host in wanted)
@@ -85,7 +86,7 @@ class Allocation:
         ------
         AllocationLostError
         """
-        until = time.monotonic() + UNREACHABLE_SECONDS
+        deadline = time.monotonic() + UNREACHABLE_SECONDS
         while True:
             state = self._state()
             if state == "RUNNING":
@@ -94,7 +95,7 @@ class Allocation:
                 raise AllocationLostError(
                     f"Slurm's job {self.job_id} is lost ({state or 'it is no longer known'})"
                 )
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise AllocationLostError(
                     f"Slurm did not answer for {UNREACHABLE_SECONDS:g} s about job {self.job_id}"
                 )
@@ -102,27 +103,28 @@ class Allocation:
 
     def end_text(self) -> str:
         """Return how the job ended, such as ``was cancelled with scancel``; empty if unknown."""
-        for attempt in range(_END_QUESTIONS):
+        for attempt in range(_END_ATTEMPTS):
             time.sleep(_END_SECONDS if attempt else 0.0)
-            text = _output_of(["scontrol", "show", "job", "--oneliner", self.job_id]) or ""
-            state = re.search(r"\bJobState=(\w+)", text)
-            if state and state[1] not in ("RUNNING", "COMPLETING"):
-                return _ENDS.get(state[1], f"ended as {state[1]}")
+            text = _run_slurm(["scontrol", "show", "job", "--oneliner", self.job_id]) or ""
+            match = re.search(r"\bJobState=(?P<state>\w+)", text)
+            # Slurm may not have noted the end yet: then ask again.
+            if match and match["state"] not in ("RUNNING", "COMPLETING"):
+                return _END_OF_STATE.get(match["state"], f"ended as {match['state']}")
         return ""
 
     def end_step(self, name: str) -> None:
-        """End the steps of that name, with all their processes."""
-        listed = _output_of(["squeue", "--steps", "--noheader", "--format=%i %j"])
+        """End the steps of this job with that name, with all their processes."""
+        listed = _run_slurm(["squeue", "--steps", "--noheader", "--format=%i %j"])
         for line in (listed or "").splitlines():
-            step, _, step_name = line.strip().partition(" ")
-            if step_name == name and step.startswith(f"{self.job_id}."):
-                _output_of(["scancel", "--signal=KILL", step])
+            step_id, _, step_name = line.strip().partition(" ")  # "17.3 NAME" is step 3 of job 17
+            if step_name == name and step_id.startswith(f"{self.job_id}."):
+                _run_slurm(["scancel", "--signal=KILL", step_id])
 
     def _state(self) -> str | None:
         """Return the job's state; empty if Slurm does not know it, None without an answer."""
-        words = ["squeue", "--noheader", f"--jobs={self.job_id}", "--format=%T"]
+        command = ["squeue", "--noheader", f"--jobs={self.job_id}", "--format=%T"]
         try:
-            answer = run_program(words, seconds=_ASK_SECONDS)
+            answer = run_program(command, seconds=_COMMAND_SECONDS)
         except NotStartedError:
             return None
         if answer.succeeded:
@@ -137,12 +139,12 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None
         return None
     listed = environment.get("SLURM_JOB_NODELIST")
     if not listed:
-        listed = _output_of(["squeue", "--noheader", f"--jobs={job_id}", "--format=%N"]) or ""
+        listed = _run_slurm(["squeue", "--noheader", f"--jobs={job_id}", "--format=%N"]) or ""
     return Allocation(job_id, tuple(expand(listed.strip())) if listed.strip() else ())
 
 
 def slurm_names(hosts: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that Slurm's nodes have here; hosts that it does not list stay as given.
+    """Return the names of hosts in Slurm; hosts that it does not list stay as given.
 
     Raises
     ------
@@ -155,7 +157,7 @@ def slurm_names(hosts: Sequence[str]) -> tuple[str, ...]:
 
 def slurm_nodes() -> list[str]:
     """Return the names of Slurm's nodes; empty without an answer."""
-    listed = _output_of(["sinfo", "--all", "--noheader", "--Node", "--format=%N"]) or ""
+    listed = _run_slurm(["sinfo", "--all", "--noheader", "--Node", "--format=%N"]) or ""
     return listed.split()
 
 
@@ -167,15 +169,16 @@ def salloc(
     *,
     dry: bool = False,
 ) -> list[str]:
-    """Return the command that runs another one in an allocation of the hosts.
+    """Return the salloc command that runs another one in an allocation of the hosts.
 
     Parameters
     ----------
     cluster : Cluster
     hosts : sequence of str
     minutes : int
-        Longest time.
+        Time limit of the allocation.
     command : sequence of str
+        The command to run in it.
     dry : bool, optional
         Whether the command is only shown; then a missing salloc is only a warning.
 
@@ -214,16 +217,16 @@ def launch_trouble(output: RunOutput) -> str:
     For some seconds after a restart of Slurm's controller it refuses steps, although the job
     continues and the same step starts a little later. That is not the program's failure.
     """
-    if output.exit_code == 0 or output.stdout.strip():
+    if output.exit_code == 0 or output.stdout.strip():  # a program that printed was started
         return ""
-    trouble = _TROUBLE.search(output.stderr)
-    return trouble[0] if trouble else ""
+    message = _LAUNCH_TROUBLE.search(output.stderr)
+    return message[0] if message else ""
 
 
-def _output_of(arguments: Sequence[str]) -> str | None:
-    """Return the output of a Slurm command; None if it fails."""
+def _run_slurm(arguments: Sequence[str]) -> str | None:
+    """Run a command of Slurm and return its output; None if it fails or does not answer."""
     try:
-        answer = run_program(arguments, seconds=_ASK_SECONDS)
+        answer = run_program(arguments, seconds=_COMMAND_SECONDS)
     except NotStartedError:
         return None
     return answer.stdout if answer.succeeded else None

@@ -23,11 +23,11 @@ Better: TypeAlias = Literal["lower", "higher"]
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
-LEAST_RUNS = 4
+MIN_RUNS = 4
 """Smallest number of runs on each side; with fewer, no difference is distinguishable from noise:
 of three and three runs without a difference, all of one side are above all of the other in 10 % of
 the cases (2 of 20 orders)."""
-LEAST_ROUNDS = 5
+MIN_ROUNDS = 5
 """Smallest number of shared rounds for resampling rounds instead of the runs of each side."""
 
 
@@ -67,8 +67,8 @@ def median_interval(
     if len(values) < 2:
         return None
     positions = _resample_positions(len(values), resamples, seed)
-    medians = _medians(np.asarray(values, dtype=float), positions)
-    return _percentiles(medians, confidence, median(values))
+    medians = _resample_medians(np.asarray(values, dtype=float), positions)
+    return _percentile_interval(medians, confidence, median(values))
 
 
 def improvement_percent(value: float, base: float, better: Better) -> float | None:
@@ -81,7 +81,7 @@ def improvement_percent(value: float, base: float, better: Better) -> float | No
     if value <= 0 or base <= 0:
         return None
     ratio = value / base if better == "higher" else base / value
-    # 1 + 2e-16 is not an improvement
+    # Rounded, as a ratio of 1 + 2e-16 is no improvement; and + 0.0 makes -0.0 of that 0.0.
     return round(100 * (ratio - 1), 9) + 0.0
 
 
@@ -102,13 +102,14 @@ def improvement_interval(
     without a difference show one in 5 to 7 % of the cases. A difference of 2 % under a drift of
     3 % is found in 65 %; resampling each side separately finds it in 4 %. For three shared
     rounds, however, the paired interval is too narrow (wrong in 23 %), so with fewer than
-    `LEAST_ROUNDS` each side is resampled separately (10 % for three, less under drift).
+    `MIN_ROUNDS` each side is resampled separately (10 % for three, less under drift).
 
     Parameters
     ----------
     values, base : mapping of int to float
         By round; rounds whose run failed are left out.
     better : {"lower", "higher"}
+        Which values are better.
 
     Returns
     -------
@@ -118,27 +119,32 @@ def improvement_interval(
     """
     if min(len(values), len(base)) < 2 or min(*values.values(), *base.values()) <= 0:
         return None
-    if len(values.keys() & base.keys()) >= LEAST_ROUNDS:
+
+    # 1. The medians of both sides in each resample.
+    if len(values.keys() & base.keys()) >= MIN_ROUNDS:
+        # One draw of rounds for both sides. NaN is a round whose run failed on this side.
         rounds = sorted(values.keys() | base.keys())
         positions = _resample_positions(len(rounds), resamples, seed)
         medians, base_medians = (
-            _medians(np.array([side.get(round_, np.nan) for round_ in rounds]), positions)
+            _resample_medians(np.array([side.get(round_, np.nan) for round_ in rounds]), positions)
             for side in (values, base)
         )
     else:
+        # A draw of runs for each side, with different seeds: equal ones would pair the runs.
         medians, base_medians = (
-            _medians(
+            _resample_medians(
                 np.array(list(side.values())),
-                _resample_positions(len(side), resamples, seed + stream),
+                _resample_positions(len(side), resamples, side_seed),
             )
-            for stream, side in enumerate((values, base))
+            for side_seed, side in ((seed, values), (seed + 1, base))
         )
+
+    # 2. The improvement in each resample, without those that have no run of one side.
     ratios = medians / base_medians if better == "higher" else base_medians / medians
-    # a resample may lack runs of one side
     improvements = 100 * (ratios[np.isfinite(ratios)] - 1)
     estimate = improvement_percent(median([*values.values()]), median([*base.values()]), better)
-    assert estimate is not None
-    return _percentiles(improvements.round(9) + 0.0, confidence, estimate)
+    assert estimate is not None  # all values are positive
+    return _percentile_interval(improvements.round(9) + 0.0, confidence, estimate)
 
 
 def within_noise(interval: Interval | None, runs: int, base_runs: int) -> bool:
@@ -149,26 +155,33 @@ def within_noise(interval: Interval | None, runs: int, base_runs: int) -> bool:
     interval : Interval or None
         Of the improvement.
     runs, base_runs : int
-        Number of runs with figures; fewer than `LEAST_RUNS` are too few.
+        Number of runs with figures; fewer than `MIN_RUNS` are too few.
     """
-    return interval is None or min(runs, base_runs) < LEAST_RUNS or 0 in interval
+    return interval is None or min(runs, base_runs) < MIN_RUNS or 0 in interval
 
 
 @lru_cache(maxsize=8)
 def _resample_positions(size: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
-    """Return a resample in each row: positions in a sample, drawn with replacement."""
+    """Draw resamples of a sample: positions in it, with replacement; (resamples, size)."""
     return np.random.default_rng(seed).integers(0, size, (resamples, size), dtype=np.uint16)
 
 
-def _medians(values: Floats, positions: npt.NDArray[np.uint16]) -> Floats:
-    """Return the median of each resample; ignore NaN."""
-    # few values have few ranks: those of a resample are sorted as small integers
+def _resample_medians(values: Floats, positions: npt.NDArray[np.uint16]) -> Floats:
+    """Return the median of each resample (row of `positions`); ignore NaN.
+
+    NaN is the median of a resample that has only NaN.
+    """
+    # 1. Sort the values of each resample: as ranks, because small integers are sorted faster. NaN
+    #    have the highest ranks, as `argsort` puts them last.
     order = np.argsort(values, kind="stable")
     ranks = np.empty(len(values), dtype=np.uint16)
     ranks[order] = np.arange(len(values))
     resample_ranks = np.sort(ranks[positions], axis=1)
     num_values = int(np.isfinite(values).sum())
     counts = (resample_ranks < num_values).sum(axis=1)
+
+    # 2. The two values in the middle of the `counts` first ones, which are the same if their number
+    #    is odd. Bounds keep the indices valid for resamples with only NaN or without any.
     rows = np.arange(len(positions))
     ascending = values[order]
     lower = ascending[resample_ranks[rows, np.maximum(counts - 1, 0) // 2]]
@@ -176,9 +189,12 @@ def _medians(values: Floats, positions: npt.NDArray[np.uint16]) -> Floats:
     return np.where(counts > 0, (lower + upper) / 2, np.nan)
 
 
-def _percentiles(improvements: Floats, confidence: float, estimate: float) -> Interval:
-    """Return the interval that contains the share `confidence` of values, and the estimate."""
-    ascending = np.sort(improvements)
-    outside = int((1 - confidence) / 2 * len(ascending))
-    low, high = ascending[outside], ascending[len(ascending) - 1 - outside]
+def _percentile_interval(values: Floats, confidence: float, estimate: float) -> Interval:
+    """Return the interval that contains the share `confidence` of values, and the estimate.
+
+    Of 10,000 values and a confidence of 0.95 it leaves out the 250 smallest and the 250 largest.
+    """
+    ascending = np.sort(values)
+    num_outside = int((1 - confidence) / 2 * len(ascending))
+    low, high = ascending[num_outside], ascending[len(ascending) - 1 - num_outside]
     return Interval(min(float(low), estimate), max(float(high), estimate))

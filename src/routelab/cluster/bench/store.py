@@ -33,8 +33,8 @@ MOST_OUTPUT = 64 * 2**20
 """Bytes that a program may print: benchmarks print some kilobytes, and a disk is soon full."""
 
 RunEnding: TypeAlias = Literal["ended", "timeout", "flooded", "not-started"]
-"""By itself; stopped at its limit; stopped as it printed too much; the launcher could not be
-started."""
+"""How a run ended: by itself; stopped at its limit; stopped as it printed too much; never, as the
+launcher could not be started."""
 
 
 @dataclass(frozen=True)
@@ -45,22 +45,22 @@ class RawRun:
     ----------
     fingerprint : str
     identity : mapping
-        Content of the fingerprint.
+        What the fingerprint is computed from: everything that may change the figures.
     ending : RunEnding
     exit_code : int or None
-        Exit code of the launcher; negative: the signal that ended it.
+        Exit code of the launcher; negative: the signal that ended it. None: it was not started.
     reason : str
-        Why it was ended.
+        Why it was ended or not started; empty if it ended by itself.
     seconds : float
         Wall time.
     started : str
         UTC, ISO 8601.
     job_id : str
-        Of Slurm.
+        Number of the Slurm job; empty without Slurm.
     command : sequence of str
-        The whole command.
+        The whole command, with the launcher.
     session : str
-        Its session; runs of other sessions were done at other times.
+        Unique text of its session; runs of other sessions were done at other times.
     turn : int
         Position of its routing in its round, in that session.
     circumstances : mapping
@@ -104,7 +104,7 @@ class RawRun:
         path = self.folder / name
         try:
             content = path.read_bytes()
-        except FileNotFoundError:
+        except FileNotFoundError:  # the run was not started
             content = b""
         if name in self.sums and hashlib.sha256(content).hexdigest() != self.sums[name]:
             raise InputError(
@@ -123,6 +123,12 @@ def fingerprint_of(identity: Mapping[str, Any]) -> str:
 class RunStore:
     """The runs in a folder.
 
+    ::
+
+        FINGERPRINT/            the latest run
+        FINGERPRINT.1/, .2/     earlier ones, which failed
+        .FINGERPRINT.HOST.PID/  a run that has not ended yet, or was killed with its session
+
     Parameters
     ----------
     folder : path
@@ -140,7 +146,7 @@ class RunStore:
         InputError
             If another version of routelab wrote it in a format that this version cannot read.
         """
-        return _read(self.folder / fingerprint)
+        return _read_run(self.folder / fingerprint)
 
     def begin(self, fingerprint: str, files: Mapping[str, str]) -> Path:
         """Create and return the folder of a run that will start, with its input files.
@@ -150,10 +156,14 @@ class RunStore:
         InputError
             If the folder cannot be written.
         """
-        folder = self._unfinished(fingerprint)
+        folder = self._unfinished_folder(fingerprint)
         with explain_write_errors(folder, folder):
+            # Remove what killed sessions of this host left: there, a PID shows that it has ended.
             for old_folder in self.folder.glob(f".{fingerprint}.*"):
-                if old_folder == folder or _is_orphan(old_folder.name):  # left by a kill
+                owner = old_folder.name.removeprefix(f".{fingerprint}.")
+                host, _, pid = owner.rpartition(".")
+                has_ended = host == os.uname().nodename and not Path("/proc", pid).exists()
+                if old_folder == folder or has_ended:
                     shutil.rmtree(old_folder)
             folder.mkdir(parents=True)
             for name, text in files.items():
@@ -168,62 +178,58 @@ class RunStore:
         InputError
             If the disk is full.
         """
-        final = self.folder / run.fingerprint
+        final_folder = self.folder / run.fingerprint
         sums = {name: file_sum(run.folder / name) for name in (STDOUT, STDERR)}
         record = asdict(run) | {"format": FORMAT, "sums": sums}
         del record["folder"]
         write_json(run.folder / RECORD, record)
-        with explain_write_errors(final, final):
+        with explain_write_errors(final_folder, final_folder):
+            # The output must be on the disk before the new name says that the run has ended.
             for name in (STDOUT, STDERR):
                 handle = os.open(run.folder / name, os.O_RDONLY)
                 try:
                     os.fsync(handle)
                 finally:
                     os.close(handle)
-            if final.exists():
-                final.rename(self._earlier(run.fingerprint))
-            run.folder.rename(final)
-        return RawRun(**_fields(record), folder=final)
+            if final_folder.exists():
+                number = 1
+                while (self.folder / f"{run.fingerprint}.{number}").exists():
+                    number += 1
+                final_folder.rename(self.folder / f"{run.fingerprint}.{number}")
+            run.folder.rename(final_folder)
+        return _run_of_record(record, final_folder)
 
     def drop(self, fingerprint: str) -> None:
         """Delete a run that was interrupted."""
-        shutil.rmtree(self._unfinished(fingerprint), ignore_errors=True)
+        shutil.rmtree(self._unfinished_folder(fingerprint), ignore_errors=True)
 
-    def _unfinished(self, fingerprint: str) -> Path:
+    def _unfinished_folder(self, fingerprint: str) -> Path:
         # another session may do the same run, in another folder
         return self.folder / f".{fingerprint}.{os.uname().nodename}.{os.getpid()}"
 
-    def _earlier(self, fingerprint: str) -> Path:
-        number = 1
-        while (self.folder / f"{fingerprint}.{number}").exists():
-            number += 1
-        return self.folder / f"{fingerprint}.{number}"
 
+def _read_run(folder: Path) -> RawRun | None:
+    """Return the run in a folder; None if it is missing or damaged.
 
-def _read(folder: Path) -> RawRun | None:
-    """Return the run in a folder; None if it is missing or damaged. Refuse newer formats."""
+    Raises
+    ------
+    InputError
+        If its format is unknown: such a run counts as done, so that it is not measured again.
+    """
     try:
         record = load_sealed(read_bytes(folder / RECORD, MAX_ARTIFACT))
-        written = record["format"]
-        if written in READABLE:
-            return RawRun(**_fields(record), folder=folder)
+        record_format = record["format"]
+        if record_format in READABLE:
+            return _run_of_record(record, folder)
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
     raise InputError(
-        f"{folder / RECORD} has format {written}, but this version of routelab reads "
+        f"{folder / RECORD} has format {record_format}, but this version of routelab reads "
         f"{', '.join(READABLE)}; update routelab. The measurement is kept, and is not repeated"
     )
 
 
-def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name in _NAMES}
-
-
-_NAMES = {attribute.name for attribute in fields(RawRun)} - {"folder"}
-
-
-def _is_orphan(name: str) -> bool:
-    """Return whether the session of an unfinished run was on this host and has ended."""
-    _, _, suffix = name.lstrip(".").partition(".")
-    host, _, process = suffix.rpartition(".")
-    return host == os.uname().nodename and not Path("/proc", process).exists()
+def _run_of_record(record: Mapping[str, Any], folder: Path) -> RawRun:
+    """Return the run of a record, which also has keys that are no fields, such as ``format``."""
+    names = {attribute.name for attribute in fields(RawRun)} - {"folder"}
+    return RawRun(**{name: record[name] for name in names & record.keys()}, folder=folder)

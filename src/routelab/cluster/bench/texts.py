@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from statistics import median
+from typing import Literal
 
 from routelab.api import InputError
 from routelab.cluster.bench.comparison import Comparison, ComparisonPart, equal_tables, round_name
@@ -51,23 +53,33 @@ def make_comparison(
             "no benchmark is named; add --benchmark NAME (see `routelab plugins list benchmark`)"
         )
     network, *_ = collect_errors(
-        lambda: _network(topology, routings, settings),
-        *(_check("benchmark", text) for text in benchmarks),
-        *(_check("routing", text) for text in routings),
-        lambda: _baseline(settings.baseline, routings),
+        lambda: _network_name(topology, routings, settings),
+        *(partial(load, "benchmark", text) for text in benchmarks),
+        *(partial(load_routing, text) for text in routings),
+        lambda: _require_baseline(settings.baseline, routings),
     )
     return Comparison(
-        network,
-        tuple(ComparisonPart(text, load_routing(text).name) for text in dict.fromkeys(routings)),
-        tuple(
-            ComparisonPart(text, name_of(load("benchmark", text)))
+        topology=network,
+        routings=tuple(
+            ComparisonPart(id=text, text=load_routing(text).name)
+            for text in dict.fromkeys(routings)
+        ),
+        benchmarks=tuple(
+            ComparisonPart(id=text, text=name_of(load("benchmark", text)))
             for text in dict.fromkeys(benchmarks)
         ),
-        settings,
+        settings=settings,
     )
 
 
-def _network(topology: str | None, routings: Sequence[str], settings: BenchSettings) -> str:
+def _network_name(topology: str | None, routings: Sequence[str], settings: BenchSettings) -> str:
+    """Return the network's name: as given, or that of the cluster; empty if none is needed.
+
+    Raises
+    ------
+    InputError
+        If routings need one and neither has it.
+    """
     file = load_cluster(require_cluster(settings.cluster, word="cluster"))
     network = topology or file.cluster.topology or ""
     if not network and routings:
@@ -77,11 +89,7 @@ def _network(topology: str | None, routings: Sequence[str], settings: BenchSetti
     return network
 
 
-def _check(kind: str, text: str) -> Callable[[], object]:
-    return lambda: load_routing(text) if kind == "routing" else load(kind, text)
-
-
-def _baseline(baseline: str, routings: Sequence[str]) -> None:
+def _require_baseline(baseline: str, routings: Sequence[str]) -> None:
     if baseline and baseline not in routings:
         raise InputError(f"--baseline {baseline}: it is not one of the routings; add --routing")
 
@@ -111,34 +119,39 @@ def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) ->
     if in_salloc:
         yield "# one allocation:"
         yield shlex.join(in_salloc)
-    turns = measurement.session.missing()
-    total = sum(1 for _ in plan.runs)
+    missing_turns = measurement.session.missing()
+    num_missing = sum(len(turn.runs) for turn in missing_turns)
+    num_runs = sum(1 for _ in plan.runs)
     for run in plan.runs:
-        if run.refusal and run.round == 1:
+        if run.refusal and run.round == 1:  # it is the same in every round
             yield f"# {run.routing.id}, {run.benchmark.id}: not run: {run.refusal}"
-    yield f"# {sum(len(turn.runs) for turn in turns)} of {total} runs are missing"
-    for turn in turns:
+    yield f"# {num_missing} of {num_runs} runs are missing"
+    for turn in missing_turns:
         yield f"# {round_name(turn.round)}: {turn.routing.id}"
         if plan.apply:
-            yield from _switch_lines(measurement, turn.routing, "apply")
+            yield from _switch_lines(measurement, turn.routing, action="apply")
         for run in turn.runs:
             yield from _run_lines(plan, run)
-    if turns and plan.apply:
+    if missing_turns and plan.apply:
         yield "# at the end, also after errors:"
-        yield from _switch_lines(measurement, turns[-1].routing, "restore")
+        yield from _switch_lines(measurement, missing_turns[-1].routing, action="restore")
 
 
 def _switch_lines(
-    measurement: ComparisonSession, routing: ComparisonPart, what: str
-) -> Iterator[str]:
+    measurement: ComparisonSession, routing: ComparisonPart, action: Literal["apply", "restore"]
+) -> list[str]:
+    """Return the commands that apply a routing to the fabric, or restore the fabric after it."""
     lines: list[str] = []
     plan = measurement.plan
     job = plan.job(routing, measurement.session.journal.folder.resolve())
-    getattr(plan.fabric, what)(job, lambda arguments, _: lines.append(shlex.join(arguments)))
-    yield from lines
+    # The fabric gets, instead of a function that runs its commands, one that notes them.
+    switch = getattr(plan.fabric, action)
+    switch(job, lambda arguments, _seconds: lines.append(shlex.join(arguments)))
+    return lines
 
 
 def _run_lines(plan: MeasurementPlan, run: PlannedRun) -> Iterator[str]:
+    """Yield the command of a run as a line for a shell, and its file of hosts as a comment."""
     launch = plan.launcher.launch(run.command, run.fingerprint[:16])
     variables = [f"{name}={shlex.quote(text)}" for name, text in launch.environment.items()]
     yield " ".join([*variables, shlex.join(launch.arguments)])
@@ -156,16 +169,16 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
     """
     # 1. The values of each figure. One that only warm-up rounds have gets a row without a value.
     rows: list[list[str]] = []
-    cells: dict[tuple[str, ...], list[float]] = {}
+    values_of_figure: dict[tuple[str, ...], list[float]] = {}
     units: dict[tuple[str, ...], str] = {}
     for row in collected.figures:
         if not row["better"]:
             continue  # for example a count of iterations
-        key = tuple(str(row[name]) for name in SUMMARY[:4])
-        cells.setdefault(key, [])
+        key = tuple(str(row[name]) for name in ("routing", "benchmark", "metric", "size"))
+        values_of_figure.setdefault(key, [])
         units[key] = str(row["unit"])
         if row["round"] > 0:
-            cells[key].append(float(row["value"]))
+            values_of_figure[key].append(float(row["value"]))
 
     # 2. The rows. A pair without any figure has one, too, which says how many runs failed, and why.
     pairs = dict.fromkeys((row["routing"], row["benchmark"]) for row in collected.runs)
@@ -178,9 +191,9 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
             and row["status"] != "ok"
         ]
         reason = str(failed[0]["reason"]) if failed else ""
-        keys_of_pair = [key for key in cells if key[:2] == pair]
+        keys_of_pair = [key for key in values_of_figure if key[:2] == pair]
         for key in keys_of_pair or [(*pair, "", "")]:
-            values = cells.get(key, [])
+            values = values_of_figure.get(key, [])
             variation = cov_percent(values)
             rows.append(
                 [

@@ -97,7 +97,7 @@ def test_the_fingerprint_of_a_measurement_never_changes(site, tmp_path, monkeypa
     """If this fails, the next version would measure everything again."""
     for name in relevant_variables():
         monkeypatch.delenv(name)
-    monkeypatch.setattr(plan, "_contents", {})
+    monkeypatch.setattr(plan, "_file_digests", {})
     for name in ("srun", "program"):
         (tmp_path / name).write_text(f"fixed content of {name}\n")
     (tmp_path / "test.yaml").write_text(FIXED.format(program=tmp_path / "srun", use=use))

@@ -70,22 +70,26 @@ class Fabric:
         return self._commands.export
 
     def problems(self, job: FabricJob) -> list[str]:
-        """Report programs that cannot run, and placeholders without a value; one line each."""
+        """Return programs that cannot run, placeholders without a value; one line each."""
         lines = self.program_problems(job)
         for name in ("apply", "restore"):
             arguments: list[str] = getattr(self._commands, name)
-            used = {word for text in arguments for _, word, _, _ in Formatter().parse(text)}
-            if "hosts" in used and not job.hosts:
+            placeholders = {
+                placeholder
+                for argument in arguments
+                for _text, placeholder, *_format in Formatter().parse(argument)
+            }
+            if "hosts" in placeholders and not job.hosts:
                 lines.append(f"{name}: {{hosts}} is empty, because the cluster lists no hosts")
-            if "topology" in used and not job.topology:
+            if "topology" in placeholders and not job.topology:
                 lines.append(f"{name}: {{topology}} is empty, because the network has no name")
-        terminals = job.table.topology.num_terminals
-        if job.hosts and len(job.hosts) != terminals:
-            lines.append(f"there are {len(job.hosts)} hosts and {terminals} terminals")
+        num_terminals = job.table.topology.num_terminals
+        if job.hosts and len(job.hosts) != num_terminals:
+            lines.append(f"there are {len(job.hosts)} hosts and {num_terminals} terminals")
         return lines
 
     def program_problems(self, job: FabricJob) -> list[str]:
-        """Report programs that cannot run on this machine; one line each."""
+        """Return programs of the commands that cannot run on this machine; one line each."""
         problems = {
             name: program_problem(_fill_placeholders(getattr(self._commands, name), job)[0])
             for name in ("apply", "restore")
@@ -98,7 +102,7 @@ class Fabric:
         Raises
         ------
         FabricError
-            If that failed; the state of the fabric is then unknown, and it is restored.
+            If that failed; the state of the fabric is then unknown, and the caller restores it.
         """
         run(_fill_placeholders(self._commands.apply, job), self._commands.seconds)
 
@@ -119,7 +123,10 @@ class Fabric:
 
 
 def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
-    """Replace placeholders in arguments by values, which are not searched for placeholders."""
+    """Replace placeholders in arguments by values: ``load {folder}/lft`` -> ``load /x/lft``.
+
+    A value is not searched for placeholders, so it may have braces.
+    """
     values = {
         "folder": str(job.folder),
         "routing": job.routing,
@@ -128,8 +135,9 @@ def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
     }
     return [
         "".join(
-            text + ("" if name is None else values[name])
-            for text, name, _, _ in Formatter().parse(argument)
+            # text after the last placeholder comes with none
+            text + ("" if placeholder is None else values[placeholder])
+            for text, placeholder, *_format in Formatter().parse(argument)
         )
         for argument in arguments
     ]

@@ -43,7 +43,7 @@ class Journal:
         return self.folder / "fabric.log"
 
     def hold(self) -> None:
-        """Keep other sessions away from this fabric until this process ends.
+        """Lock this fabric for other sessions, until `release` or the end of this process.
 
         Raises
         ------
@@ -53,6 +53,7 @@ class Journal:
         with explain_write_errors(self.folder, self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+            # The umask may have removed the right of other users to lock this fabric.
             with suppress(PermissionError):  # another user owns it and has set its mode
                 os.fchmod(self._lock, 0o666)
         try:
@@ -73,7 +74,7 @@ class Journal:
             self._lock = None
 
     def entry(self) -> Mapping[str, Any] | None:
-        """Return what an earlier session applied and did not restore.
+        """Return the record of `write` if an earlier session did not restore the fabric.
 
         Raises
         ------
@@ -84,8 +85,13 @@ class Journal:
             return None
         try:
             record = read_json(self.path, FORMAT)
-            _check_entry(record)
+            texts = [record.get(name) for name in ("topology", "routing", "folder")]
+            hosts = record.get("hosts")
+            are_hosts = isinstance(hosts, list) and all(isinstance(host, str) for host in hosts)
+            if not (are_hosts and all(isinstance(text, str) for text in texts)):
+                raise InputError("expected texts topology, routing and folder, and a list of hosts")
         except InputError as error:
+            # The file's name is in the message below, and what to do is different here.
             reason = str(error).partition(";")[0].removeprefix(f"{self.path}").lstrip(": ")
             raise InputError(
                 "an earlier session did not restore the fabric, and its journal cannot be read, "
@@ -107,11 +113,3 @@ class Journal:
     def clear(self) -> None:
         """Record that the fabric was restored."""
         self.path.unlink(missing_ok=True)
-
-
-def _check_entry(entry: Mapping[str, Any]) -> None:
-    texts = [entry.get(name) for name in ("topology", "routing", "folder")]
-    hosts = entry.get("hosts")
-    are_hosts = isinstance(hosts, list) and all(isinstance(host, str) for host in hosts)
-    if not (are_hosts and all(isinstance(text, str) for text in texts)):
-        raise InputError("expected texts topology, routing and folder, and a list of hosts")

@@ -16,15 +16,15 @@ from routelab.toolkit.programs import GRACE_SECONDS, signal_group
 
 _POLL_SECONDS = 0.02
 
-_DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Guard:
     """A child process that waits for the end of this process.
 
-    This process reports the running group of processes and the turn whose routing is applied. If
-    this process ends without `dismiss`, even by ``kill -9``, the child ends that group and calls
-    `restore`.
+    This process sends it, through a pipe, the running process group and the turn whose routing is
+    applied. If this process ends without `dismiss`, even by ``kill -9``, the child ends that group
+    and calls `restore`.
 
     Parameters
     ----------
@@ -33,58 +33,64 @@ class Guard:
     log : Path
         File in which the child logs its actions.
     mark : str
-        Of the programs of the session, see `routelab.cluster.bench.processes.marks.MARK`.
+        Mark of the session's programs, see `routelab.cluster.bench.processes.marks.MARK`.
     """
 
     def __init__(self, restore: Callable[[int], None], log: Path, mark: str = "") -> None:
-        reading, self._writing = os.pipe()
+        pipe_end, self._pipe_start = os.pipe()
+        # The child has a copy of the buffers, and would print them again.
         sys.stdout.flush()
         sys.stderr.flush()
         self._child = os.fork()
         if self._child == 0:
-            os.close(self._writing)
-            _stand_guard(reading, restore, log, mark)
-        os.close(reading)
+            # With this end open in the child, the end of this process would not close the pipe.
+            os.close(self._pipe_start)
+            _stand_guard(pipe_end, restore, log, mark)
+        os.close(pipe_end)
 
-    def set_group(self, number: int) -> None:
-        """Report the group of processes that has begun; 0: it has ended."""
-        self._tell(f"group {number}")
+    def set_group(self, group: int) -> None:
+        """Send the number of a process group that has begun, or 0 when it has ended."""
+        self._send(f"group {group}")
 
     def set_turn(self, turn: int) -> None:
-        """Report the turn whose routing will be applied next; −1: the fabric was restored."""
-        self._tell(f"applied {turn}")
+        """Send the turn whose routing will be applied next, or −1 when the fabric is restored."""
+        self._send(f"applied {turn}")
 
     def dismiss(self) -> None:
-        """Let the child end: there is nothing left to do."""
-        self._tell("dismissed 0")
-        os.close(self._writing)
+        """Let the child end without doing anything, and wait for its end."""
+        self._send("dismissed 1")
+        os.close(self._pipe_start)
         with suppress(ChildProcessError):
             os.waitpid(self._child, 0)
 
-    def _tell(self, text: str) -> None:
+    def _send(self, message: str) -> None:
         with suppress(BrokenPipeError):
-            os.write(self._writing, f"{text}\n".encode())
+            os.write(self._pipe_start, f"{message}\n".encode())
 
 
-def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: str) -> None:
-    """Run the child; never return."""
+def _stand_guard(pipe_end: int, restore: Callable[[int], None], log: Path, mark: str) -> None:
+    """Wait for the driver's end, then end its benchmark and restore the fabric; never return."""
     code = 1
     try:
-        # 1. Outlive the driver: what ends it at its terminal must not end this process as well.
+        # 1. Outlive the driver: what ends it at its terminal must not end this process as well. And
+        #    a program that reads the driver's output must not wait for this process to close it.
         os.setsid()
-        for deaf in _DEAF:
-            signal.signal(deaf, signal.SIG_IGN)
-        _write_to(log)
+        for number in _IGNORED:
+            signal.signal(number, signal.SIG_IGN)
+        sys.stdout = sys.stderr = log.open("a", buffering=1)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for standard_stream in (1, 2):
+            os.dup2(sys.stdout.fileno(), standard_stream)
 
-        # 2. Keep the last report of each kind, until the driver's end closes the pipe.
-        state = {"group": 0, "applied": -1, "dismissed": -1}
-        with os.fdopen(reading) as messages:
+        # 2. Keep the last message of each kind, until the driver's end closes the pipe.
+        state = {"group": 0, "applied": -1, "dismissed": 0}
+        with os.fdopen(pipe_end) as messages:
             for line in messages:
-                word, number = line.split()
-                state[word] = int(number)
+                key, value = line.split()
+                state[key] = int(value)
 
         # 3. End the benchmark before the fabric is restored, as it would run on changing routes.
-        if state["dismissed"] < 0:
+        if not state["dismissed"]:
             print("the driver has ended; ending its benchmark", flush=True)
             if group := state["group"]:
                 signal_group(group, signal.SIGTERM)
@@ -100,28 +106,19 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: 
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
+        os._exit(code)  # never return into the driver's code
 
 
 def wait_for_group(group: int, seconds: float) -> bool:
     """Return whether all processes of a group end within some time; False if unknown."""
-    until = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     while True:
         try:
-            os.killpg(group, 0)
+            os.killpg(group, 0)  # signal 0 only asks whether the group exists
         except ProcessLookupError:
             return True
         except PermissionError:
             return False
-        if time.monotonic() >= until:
+        if time.monotonic() >= deadline:
             return False
         time.sleep(_POLL_SECONDS)
-
-
-def _write_to(log: Path) -> None:
-    # a reader of the driver's output must not wait for this process
-    sys.stdout = sys.stderr = log.open("a", buffering=1)
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    for number in (1, 2):
-        os.dup2(sys.stdout.fileno(), number)

@@ -23,17 +23,20 @@ logger = logging.getLogger(__name__)
 SHOWN_LINES = 5
 """Number of last output lines of a command in a message."""
 
-KEPT_BYTES = 1 << 20
-"""Largest size of a command's output that is logged; of more, the end."""
+MAX_LINE_LENGTH = 200
+"""Characters of such a line that are shown."""
+
+MAX_LOGGED_BYTES = 1 << 20
+"""Largest part of a command's output that is logged: its end, if the output is longer."""
 
 
-def require_fabric(file: ClusterFile, routings: int) -> None:
-    """Refuse to apply several routings on a cluster where nothing switches between them.
+def require_fabric(file: ClusterFile, num_routings: int) -> None:
+    """Refuse to compare several routings on a cluster that has no commands to switch its fabric.
 
     Parameters
     ----------
     file : ClusterFile
-    routings : int
+    num_routings : int
         Number of routings to compare.
 
     Raises
@@ -41,10 +44,10 @@ def require_fabric(file: ClusterFile, routings: int) -> None:
     InputError
         If there are two or more: all would be measured under the same routes.
     """
-    if routings < 2 or file.cluster.fabric is not None:
+    if num_routings < 2 or file.cluster.fabric is not None:
         return
     raise InputError(
-        f"{file.path}: fabric: nothing switches between the {routings} routings: all would be "
+        f"{file.path}: fabric: nothing switches between the {num_routings} routings: all would be "
         "measured under the same routes, and their differences would be noise; add what switches "
         "them (fabric: {apply: [...], restore: [...]}), or measure without --apply-routing (in "
         "the workflow without apply_routing=true)"
@@ -63,7 +66,8 @@ class LoggedSwitch:
     on_start : callable, optional
         Gets the process group of each command when it has begun, and 0 when it has ended.
     starting : callable, optional
-        See `run_program`.
+        Returns a context manager in which a command is started, so that no signal comes between its
+        start and `on_start`.
     """
 
     def __init__(
@@ -85,9 +89,10 @@ class LoggedSwitch:
             longer than `seconds`; then it is ended with its whole group.
         """
         command_line = printable(shlex.join(arguments))
-        self._write(f"$ {command_line}")
+        self._log_line(f"$ {command_line}")
         # in memory: a full disk must not make a command fail
         output = os.memfd_create("output")
+        # what the log says if an exception, for example a signal's, leaves the block
         failure, started = "interrupted", True
         try:
             end = run_program(
@@ -100,20 +105,24 @@ class LoggedSwitch:
                 on_start=self._on_start,
                 starting=self._starting,
             )
-            failure = _failure(end, seconds)
+            failure = _failure_text(end, seconds)
         except NotStartedError as error:
             failure, started = f"cannot be started: {error.reason}", False
         finally:
-            text = _end_of(output)
+            size = os.fstat(output).st_size
+            omitted = max(0, size - MAX_LOGGED_BYTES)
+            text = os.pread(output, MAX_LOGGED_BYTES, omitted).decode(errors="replace")
+            if omitted:
+                text = f"(beginning omitted)\n{text}"
             os.close(output)
             for line in text.splitlines():
-                self._write(f"| {printable(line)}", stamped=False)
-            self._write(failure or "exit code 0")
+                self._log_line(f"| {printable(line)}", stamped=False)
+            self._log_line(failure or "exit code 0")
         if failure:
             raise FabricError(f"{command_line}: {failure}{last_lines(text) if started else ''}")
         return text
 
-    def _write(self, line: str, *, stamped: bool = True) -> None:
+    def _log_line(self, line: str, *, stamped: bool = True) -> None:
         stamp = f"{datetime.now(UTC).isoformat(timespec='seconds')} " if stamped else ""
         try:
             self._log.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +139,7 @@ def stop_reason(end: ProgramEnd, seconds: float) -> str:
     return f"took longer than {seconds:g} s and was ended" if end.timed_out else ""
 
 
-def _failure(end: ProgramEnd, seconds: float) -> str:
+def _failure_text(end: ProgramEnd, seconds: float) -> str:
     """Return how a command failed; empty if it did not."""
     exit_code = f"exit code {end.exit_code}" if end.exit_code else ""
     failure = stop_reason(end, seconds) or exit_code
@@ -142,13 +151,6 @@ def _failure(end: ProgramEnd, seconds: float) -> str:
     return failure
 
 
-def _end_of(output: int) -> str:
-    """Return the last `KEPT_BYTES` of a file, with undecodable bytes replaced."""
-    size = os.fstat(output).st_size
-    text = os.pread(output, KEPT_BYTES, max(0, size - KEPT_BYTES)).decode(errors="replace")
-    return f"(beginning omitted)\n{text}" if size > KEPT_BYTES else text
-
-
 def printable(text: str) -> str:
     """Return `text` in one line, without control sequences for terminals."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
@@ -156,7 +158,9 @@ def printable(text: str) -> str:
 
 def last_lines(text: str) -> str:
     """Return the end of a program's output for a message, without separator and blank lines."""
-    lines = [printable(line)[:200] for line in text.splitlines() if re.search(r"\w", line)]
+    lines = [
+        printable(line)[:MAX_LINE_LENGTH] for line in text.splitlines() if re.search(r"\w", line)
+    ]
     if not lines:
         return "; it printed no output"
     return "; its last lines:" + "".join(f"\n    {line}" for line in lines[-SHOWN_LINES:])

@@ -17,42 +17,55 @@ MARK = "ROUTELAB_SESSION"
 
 _POLL_SECONDS = 0.02
 _EXEC_SECONDS = 0.5
-"""Longest time in which a process that changes to another program shows no variables."""
+"""Longest time in which a process that changes to another program (`execve`) has no variables."""
+
+_always_hidden: set[tuple[str, str]] = set()
+"""PID and start of processes of this user that never show their variables."""
 
 
 def kill_marked(mark: str) -> int:
     """Kill the processes of this machine that have a mark, and return their number.
 
-    A process shows no variables while it changes to another program, and one that was just killed
-    may have started others: then all are examined again, for at most half a second after the last
-    one that was found.
+    One look is not enough: a process shows no variables while it changes to another program, and
+    one that was just killed may have started others. So look again, until there is no process to
+    wait for, or for half a second after the last one that was found.
     """
     if not mark:
         return 0
     killed: set[int] = set()
-    until = time.monotonic() + _EXEC_SECONDS
+    deadline = time.monotonic() + _EXEC_SECONDS
     while True:
         marked, hidden = _find_marked(f"{MARK}={mark}".encode())
         if marked - killed:
-            until = time.monotonic() + _EXEC_SECONDS
-        for number in marked:
+            deadline = time.monotonic() + _EXEC_SECONDS
+        for pid in marked:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(number, signal.SIGKILL)
-                killed.add(number)
-        if not marked and hidden <= _ALWAYS_HIDDEN:
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        if not marked and hidden <= _always_hidden:
             return len(killed)
-        if time.monotonic() >= until:
-            _ALWAYS_HIDDEN.update(hidden)
+        if time.monotonic() >= deadline:
+            # No `execve` takes so long: do not wait for these processes next time.
+            _always_hidden.update(hidden)
             return len(killed)
         time.sleep(_POLL_SECONDS)
 
 
-_ALWAYS_HIDDEN: set[tuple[str, str]] = set()
-"""Processes of this user, with their starting times, that never show their variables."""
+def _find_marked(variable: bytes) -> tuple[set[int], set[tuple[str, str]]]:
+    """Return the processes that have a variable, and those that may have it but show none.
 
+    Parameters
+    ----------
+    variable : bytes
+        Name and value, ``NAME=VALUE``.
 
-def _find_marked(wanted: bytes) -> tuple[set[int], set[tuple[str, str]]]:
-    """Return the processes that have a variable, and those of this user that show none."""
+    Returns
+    -------
+    marked : set of int
+        PIDs.
+    hidden : set of (str, str)
+        PID and start of processes of this user.
+    """
     marked, hidden = set(), set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -61,21 +74,32 @@ def _find_marked(wanted: bytes) -> tuple[set[int], set[tuple[str, str]]]:
             variables = b""
         except OSError:  # it has just ended, or belongs to the kernel
             continue
-        if wanted in variables.split(b"\0"):
+        if variable in variables.split(b"\0"):
             marked.add(int(folder.name))
-        elif not variables and (began := _own_start(folder)):
-            hidden.add((folder.name, began))
+        elif not variables and (start := _start_of_own(folder)):
+            hidden.add((folder.name, start))
     return marked, hidden
 
 
-def _own_start(folder: Path) -> str:
-    """Return when a process began; empty if it is not of this user or has no program (any more)."""
+def _start_of_own(folder: Path) -> str:
+    """Return when a process began, to tell it from a later one with the same PID.
+
+    Empty if the process belongs to another user, or has no program (any more).
+
+    Parameters
+    ----------
+    folder : Path
+        ``/proc/PID``.
+    """
     try:
-        lines = (folder / "status").read_text(errors="replace").splitlines()
-        began = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+        status_lines = (folder / "status").read_text(errors="replace").splitlines()
+        stat = (folder / "stat").read_text(errors="replace")
     except OSError:
         return ""
-    status = dict(line.partition(":")[::2] for line in lines)
+    # ``stat`` is "PID (NAME) STATE PARENT ...", where the name may have blanks and parentheses. The
+    # start is field 22 of proc(5), so number 19 of those behind the name, from 0 on.
+    start = stat.rpartition(")")[2].split()[19]
+    status = dict(line.partition(":")[::2] for line in status_lines)
     is_own = status.get("Uid", "").split()[:1] == [str(os.getuid())]
     # processes of the kernel, and ended ones, have no memory
-    return began if is_own and "VmSize" in status else ""
+    return start if is_own and "VmSize" in status else ""

@@ -11,7 +11,7 @@ from typing import Any
 
 logger = logging.getLogger(__name__)
 
-_HEEDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequest(BaseException):
@@ -19,45 +19,47 @@ class StopRequest(BaseException):
 
 
 class StopSignals:
-    """Turn signals that ask to end into exceptions, so that everything is restored on the way out.
+    """Context manager that turns signals into exceptions: `finally` blocks restore everything.
 
     Attributes
     ----------
-    deaf : bool
-        Set while the fabric is restored: signals are ignored then.
+    ignores_signals : bool
+        True while the fabric is restored: a signal is only logged then.
     """
 
     def __init__(self) -> None:
-        self.deaf = False
-        self._held = False
-        self._waiting = 0
-        self._before: dict[signal.Signals, Any] = {}
+        self.ignores_signals = False
+        self._holds_back = False
+        self._pending_signal: int | None = None
+        self._previous_handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> StopSignals:
-        self._before = {number: signal.signal(number, self._handle) for number in _HEEDED}
+        self._previous_handlers = {
+            number: signal.signal(number, self._handle) for number in _STOP_SIGNALS
+        }
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
+        for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)
 
     @contextmanager
     def hold_back(self) -> Iterator[None]:
-        """Put off signals until the end of the block."""
-        self._held = True
+        """Put off signals until the end of the block; of several, the last one acts."""
+        self._holds_back = True
         try:
             yield
         finally:
-            self._held = False
-            waiting, self._waiting = self._waiting, 0
-            if waiting:
-                self._handle(waiting, None)
+            self._holds_back = False
+            pending, self._pending_signal = self._pending_signal, None
+            if pending is not None:
+                self._handle(pending, None)
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal: keep it, ignore it during restoring, or stop."""
-        if self._held:
-            self._waiting = number
-        elif self.deaf:
+        """Handle a signal: put it off, ignore it during restoring, or raise an exception."""
+        if self._holds_back:
+            self._pending_signal = number
+        elif self.ignores_signals:
             logger.warning("%s: the fabric is being restored first", signal.Signals(number).name)
         elif number == signal.SIGINT:
             raise KeyboardInterrupt

@@ -130,7 +130,7 @@ def test_any_bytes_may_be_printed(switch, log):
 
 
 def test_endless_output_is_kept_at_its_end(switch, monkeypatch):
-    monkeypatch.setattr(switching, "KEPT_BYTES", 1000)
+    monkeypatch.setattr(switching, "MAX_LOGGED_BYTES", 1000)
     output = switch.run(python("for n in range(20000): print(n)"), LONG)
     assert output.startswith("(beginning omitted)\n")
     assert output.endswith("19998\n19999\n")
