@@ -17,7 +17,10 @@ COLUMNS = ("name", "title", "topology", "nodes", "launcher", "wrong")
 
 
 def clusters() -> list[tuple[str, ...]]:
-    """Return rows with the columns `COLUMNS`, sorted by name."""
+    """Return a row for each cluster's file, with the columns `COLUMNS`, sorted by name.
+
+    A wrong file has only its name and, in the last column, the first line of the error.
+    """
     rows: list[tuple[str, ...]] = []
     for path in sorted(CLUSTERS.glob("*.yaml")):
         try:
@@ -26,8 +29,9 @@ def clusters() -> list[tuple[str, ...]]:
             rows.append((path.stem, "", "", "", "", str(error).partition("\n")[0]))
             continue
         nodes = entry.nodes or len(entry.all_hosts) or ""
-        texts = (path.stem, entry.name or "", entry.topology or "", str(nodes), entry.launcher, "")
-        rows.append(texts)
+        rows.append(
+            (path.stem, entry.name or "", entry.topology or "", str(nodes), entry.launcher, "")
+        )
     return rows
 
 
@@ -49,27 +53,28 @@ def cluster_rows(name: str) -> list[tuple[str, str]]:
         if isinstance(value, FabricCommands):
             value = value.model_dump(exclude_defaults=True)
         if isinstance(value, dict):
-            rows += [(f"{key}.{part}", _words(item)) for part, item in value.items()]
-        elif isinstance(value, list):
-            rows.append((key, _words(value)))
+            rows += [(f"{key}.{subkey}", _value_text(item)) for subkey, item in value.items()]
         else:
-            rows.append((key, str(value)))
+            rows.append((key, _value_text(value)))
+    # These three have other forms in the file than here: hosts are compressed, and a value of the
+    # machine has an origin.
     rows.append(("hosts", " ".join(cluster.all_hosts) or "this machine"))
     rows += [
-        (f"node_sets.{part}", " ".join(host_names(text)))
-        for part, text in cluster.node_sets.items()
+        (f"node_sets.{name}", " ".join(host_names(hosts)))
+        for name, hosts in cluster.node_sets.items()
     ]
     return rows + [
-        (f"machine.{part}", _origin_text(origin)) for part, origin in file.origins.items()
+        (f"machine.{name}", _origin_text(origin)) for name, origin in file.origins.items()
     ]
 
 
-def _words(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return a value in one line; a list as words for a shell."""
     return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _origin_text(origin: Origin) -> str:
+    """Return a value of the machine with where it is from, e.g. ``12, assumed, 10 to 14``."""
     value = str(origin.value).lower() if isinstance(origin.value, bool) else f"{origin.value:g}"
     if origin.range is not None:
         low, high = origin.range

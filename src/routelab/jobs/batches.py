@@ -30,6 +30,7 @@ from routelab.results.provenance import look_up_software
 from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 SPEC = "batch/2"
+"""Format of a list of jobs."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,14 @@ class Batch:
     Attributes
     ----------
     kind : str
-        Of all its jobs.
+        Kind of all its jobs.
     id : str
         The study's name and a number; unique among batches of its kind.
     jobs : tuple of BaseJob
     after : tuple of (str, str)
-        Kind and id of the batches that must have run.
+        Kind and id of the batches that must have run before.
     least_priority : int
-        Higher than the priority of all batches that must run after this one.
+        Lower bound of its priority: higher than that of all batches that must run after this one.
     """
 
     kind: str
@@ -67,20 +68,21 @@ class Batch:
 
     @property
     def size(self) -> int:
-        """Return the number of results of all jobs."""
+        """Number of results of all jobs."""
         return sum(job.size for job in self.jobs)
 
     @property
     def priority(self) -> int:
-        """Return the expected time in units of 0.1 s, or more if a longer batch waits for this one.
+        """Priority in Snakemake: the expected time, so that long batches are not the last.
 
-        Long batches should not be the last.
+        It is in units of 0.1 s, because it must be an integer.
         """
-        expected = round(10 * sum(job.size * job.seconds_each for job in self.jobs))
-        return max(expected, self.least_priority)
+        expected_seconds = sum(job.size * job.seconds_each for job in self.jobs)
+        return max(round(10 * expected_seconds), self.least_priority)
 
 
 def _fingerprint(jobs: Iterable[BaseJob]) -> str:
+    """Return a digest of the folders and fingerprints of jobs, in this order."""
     parts = [f"{job.folder} {job.fingerprint}" for job in jobs]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -90,18 +92,19 @@ def write_jobs(
 ) -> None:
     """Write jobs to a file for `read_jobs`.
 
-    A file with this content is not touched. Snakemake runs a batch when its list is newer than the
-    manifest and has another content. So the file keeps its time if no result changes, for example
-    because only limits have changed.
+    Snakemake runs a batch when its list of jobs is newer than its manifest and has another content.
+    So a file with this content is not touched, and one with other content keeps its time if no
+    result changes, for example because only limits have changed.
 
     Parameters
     ----------
     jobs : sequence of BaseJob
     path : Path
     results : Path, optional
-        The results folder in which a run of the workflow follows these jobs.
+        The results folder of the run of the workflow that starts these jobs.
     replaces : int
-        Time of the manifest in which a job is not done; the next manifest repeats it.
+        If the batch has run and a job has to run again: the time of its manifest, in ns since 1970.
+        The next manifest repeats it, see `BaseJob.write_manifest`.
 
     Raises
     ------
@@ -119,17 +122,17 @@ def write_jobs(
     head = {"replaces": replaces, "fingerprint": _fingerprint(jobs)}
     text = seal_json({"format": SPEC, "results": str(results or ""), **head, "jobs": content})
     try:
-        before = read_bytes(path, MAX_ARTIFACT)
-        if before == text.encode():
+        old_content = read_bytes(path, MAX_ARTIFACT)
+        if old_content == text.encode():
             return
-        time = path.stat().st_mtime_ns
-        is_same_work = head.items() <= load_sealed(before).items()
-    except (OSError, ValueError):
+        old_time = path.stat().st_mtime_ns
+        is_same_work = head.items() <= load_sealed(old_content).items()
+    except (OSError, ValueError):  # the file is missing or damaged
         is_same_work = False
     with atomic_file(path) as draft:
         draft.write_text(text, encoding="utf-8")
         if is_same_work:
-            os.utime(draft, ns=(time, time))
+            os.utime(draft, ns=(old_time, old_time))
 
 
 def join_run(path: Path) -> None:
@@ -140,7 +143,7 @@ def join_run(path: Path) -> None:
     Raises
     ------
     InputError
-        As `read_jobs`.
+        If the file cannot be read or another version of routelab wrote it.
     """
     results = results_of(path)
     if results is not None:
@@ -149,12 +152,12 @@ def join_run(path: Path) -> None:
 
 
 def results_of(path: Path) -> Path | None:
-    """Return the results folder in which a run of the workflow follows a list of jobs, if any.
+    """Return the results folder of the run of the workflow that wrote a list of jobs, if any.
 
     Raises
     ------
     InputError
-        As `read_jobs`.
+        If the file cannot be read or another version of routelab wrote it.
     """
     results = read_json(path, SPEC).get("results")
     return Path(results) if results else None
@@ -162,6 +165,8 @@ def results_of(path: Path) -> Path | None:
 
 def replaced_manifest(path: Path) -> int:
     """Return the time of the manifest that a list of jobs, or a manifest, replaces; 0 if none.
+
+    This is the argument `replaces` of `write_jobs`, in ns.
 
     Parameters
     ----------
@@ -184,7 +189,7 @@ def read_jobs(path: Path) -> tuple[BaseJob, ...]:
     """
     content = read_json(path, SPEC)
     try:
-        return tuple(_job(job) for job in content["jobs"])
+        return tuple(_job_of_record(record) for record in content["jobs"])
     except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
         problem = str(error).splitlines()[0] if isinstance(error, ValidationError) else repr(error)
         raise InputError(
@@ -194,17 +199,19 @@ def read_jobs(path: Path) -> tuple[BaseJob, ...]:
 
 
 @cache
-def _adapter(kind: type[BaseJob]) -> TypeAdapter[BaseJob]:
-    return TypeAdapter(kind)
+def _adapter(job_class: type[BaseJob]) -> TypeAdapter[BaseJob]:
+    return TypeAdapter(job_class)
 
 
-def _job(content: dict[str, Any]) -> BaseJob:
-    module, _, name = content.pop("class").partition(":")
-    del content["fingerprint"]
+def _job_of_record(record: dict[str, Any]) -> BaseJob:
+    """Return a job from what `write_jobs` wrote: class, fingerprint, and the job's own fields."""
+    job_fields = dict(record)
+    module, _, name = job_fields.pop("class").partition(":")
+    del job_fields["fingerprint"]
     job_class = getattr(importlib.import_module(module), name)
     if not (isinstance(job_class, type) and issubclass(job_class, BaseJob)):
         raise TypeError(f"{module}:{name} is not a kind of job")
-    job: BaseJob = _adapter(job_class).validate_json(json.dumps(content))
+    job: BaseJob = _adapter(job_class).validate_json(json.dumps(job_fields))
     return job
 
 
@@ -214,13 +221,13 @@ def run_batch(spec: Path, manifest: Path) -> int:
     Parameters
     ----------
     spec : path
-        Written by `write_jobs`.
+        List of jobs, from `write_jobs`.
     manifest : path
-        Written when all jobs have an outcome.
+        File to write when all jobs have an outcome.
 
     Returns
     -------
-    done : int
+    num_run : int
         Number of jobs that ran.
 
     Raises

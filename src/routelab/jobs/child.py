@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 LOOK_SECONDS = 60
-IDLE_LOOKS = 5
-"""Number of looks in a row at which a child with all its processes has used no CPU time."""
+"""Time between two looks at the CPU time of a child with all its processes."""
+MAX_IDLE_LOOKS = 5
+"""Number of looks in a row without new CPU time after which a child counts as hung."""
 
-_DEADLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -44,7 +45,7 @@ class Ending(NamedTuple):
     Attributes
     ----------
     status : int
-        Of `os.waitpid`.
+        Wait status, from `os.waitpid`.
     hung : bool
         Whether it was killed because all its processes only waited.
     trace : str
@@ -71,7 +72,7 @@ def run_child(
     may_wait : bool
         Let the child wait as long as it wants without using CPU time.
     without_parent : signal
-        What the child gets if this process is killed.
+        Signal that the child gets if this process is killed.
 
     Raises
     ------
@@ -86,8 +87,8 @@ def run_child(
     _flush()
     others = processes.present_children()
     parent = os.getpid()
-    with processes.adopt_orphans(), tempfile.TemporaryFile() as trace, _signals() as signals:
-        arrived, killed = signals
+    with processes.adopt_orphans(), tempfile.TemporaryFile() as trace, _defer_signals() as deferred:
+        arrived_signals, children_to_kill = deferred
         try:
             # 2. Fork. Signals only kill the child: what they do to this process waits for the end.
             child = os.fork()
@@ -106,12 +107,12 @@ def run_child(
                     finally:
                         os._exit(code)
             # 3. A signal that arrived before the child was listed has not killed it.
-            killed.append(child)
-            if arrived:
+            children_to_kill.append(child)
+            if arrived_signals:
                 os.kill(child, signal.SIGKILL)
-            hung = _wait(child, may_wait)
+            hung = _wait_for_end(child, may_wait)
             # 4. Once it was waited for, its PID may be that of another process.
-            killed.clear()
+            children_to_kill.clear()
             status = os.waitpid(child, 0)[1]
         finally:
             processes.end_children(others)
@@ -120,9 +121,12 @@ def run_child(
 
 
 def _begin_child(parent: int, without_parent: signal.Signals, trace: IO[bytes]) -> None:
-    """Tie this process to its parent, and let it note where a signal ends it."""
+    """Let this process end with its parent, and write its stack to `trace` if a signal ends it."""
     processes.die_with_parent(parent, without_parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all its processes
+    # A terminal interrupts all its processes; only the parent reacts, and kills this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The parent's handlers only note a signal; here it must end the process, unless it is ignored,
+    # as after nohup.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
@@ -130,18 +134,23 @@ def _begin_child(parent: int, without_parent: signal.Signals, trace: IO[bytes]) 
     faulthandler.register(signal.SIGXCPU, trace, all_threads=False, chain=True)
 
 
-def _wait(child: int, may_wait: bool) -> bool:
-    """Wait for the end of a child; return whether it was killed because it hung."""
+def _wait_for_end(child: int, may_wait: bool) -> bool:
+    """Wait for the end of a child; return whether it was killed because it hung.
+
+    The child stays a zombie, so that its status can still be read.
+    """
     handle = os.pidfd_open(child)
     poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    used, idle_looks = -1.0, 0
+    poll.register(handle, select.POLLIN)  # readable when the child has ended
+    used_seconds, idle_looks = -1.0, 0
     try:
         while not poll.poll(None if may_wait else 1000 * LOOK_SECONDS):
-            now = processes.cpu_seconds(child)
-            used, idle_looks = now, idle_looks + 1 if now <= used else 0
-            if idle_looks == IDLE_LOOKS:
-                os.kill(child, signal.SIGXCPU)  # it notes where it is
+            seconds = processes.cpu_seconds(child)
+            # less than before if one of its processes has ended
+            idle_looks = idle_looks + 1 if seconds <= used_seconds else 0
+            used_seconds = seconds
+            if idle_looks == MAX_IDLE_LOOKS:
+                os.kill(child, signal.SIGXCPU)  # faulthandler writes the stack, in a second
                 poll.poll(1000)
                 os.kill(child, signal.SIGKILL)
                 return True
@@ -151,35 +160,36 @@ def _wait(child: int, may_wait: bool) -> bool:
 
 
 @contextmanager
-def _signals() -> Iterator[tuple[list[int], list[int]]]:
+def _defer_signals() -> Iterator[tuple[list[int], list[int]]]:
     """Let signals that would end this process act at the end of the block.
 
     So none interrupts a fork, or the end of a child's processes.
 
     Yields
     ------
-    arrived : list of int
-        Numbers of signals.
-    killed : list of int
-        PIDs of children that a signal kills when it arrives.
+    arrived_signals : list of int
+        Numbers of signals that have arrived in the block.
+    children_to_kill : list of int
+        The caller adds PIDs of children, which a signal kills immediately.
     """
-    arrived: list[int] = []
-    killed: list[int] = []
+    arrived_signals: list[int] = []
+    children_to_kill: list[int] = []
 
-    def note(number: int, _: FrameType | None) -> None:
-        arrived.append(number)
-        for child in killed:
+    def note_and_kill(number: int, _: FrameType | None) -> None:
+        arrived_signals.append(number)
+        for child in children_to_kill:
             os.kill(child, signal.SIGKILL)
 
-    numbers = [n for n in _DEADLY if signal.getsignal(n) not in (signal.SIG_IGN, None)]
-    handlers = [signal.signal(number, note) for number in numbers]
+    # None is a handler that was not set by Python, and could not be set again.
+    numbers = [n for n in _ENDING_SIGNALS if signal.getsignal(n) not in (signal.SIG_IGN, None)]
+    handlers = [signal.signal(number, note_and_kill) for number in numbers]
     try:
-        yield arrived, killed
+        yield arrived_signals, children_to_kill
     finally:
         for number, handler in zip(numbers, handlers, strict=True):
             signal.signal(number, handler)
-        if arrived:
-            signal.raise_signal(arrived[0])
+        if arrived_signals:
+            signal.raise_signal(arrived_signals[0])
 
 
 def _flush() -> None:
@@ -195,16 +205,16 @@ def run_limited(work: Callable[[], int], limits: Limits | None = None) -> int | 
     Parameters
     ----------
     work : callable
-        As for `run_child`.
+        Returns an exit code. If it raises anything, the exit code is 1.
     limits : Limits, optional
         Without a limit of time it may also wait for ever.
     """
 
-    def limited() -> int:
+    def work_with_limits() -> int:
         set_limits(limits)
         return work()
 
-    ending = run_child(limited, may_wait=limits is None or math.isinf(limits.seconds))
+    ending = run_child(work_with_limits, may_wait=limits is None or math.isinf(limits.seconds))
     if ending.hung or os.WIFSIGNALED(ending.status):
         return explain_end(*ending, limits)
     return os.WEXITSTATUS(ending.status)
@@ -234,58 +244,59 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
     from routelab.api.errors import RoutelabError
     from routelab.jobs.plugin_errors import StoppedError
 
-    def guard() -> int:
+    def guard_child() -> int:
         """Run the child below a process that ends the child's programs if this one is killed."""
-        ending = run_limited(partial(_write_result, work, file), limits)
-        if isinstance(ending, Failure):
-            file.write(pickle.dumps((ending, None)))
+        code = run_limited(partial(_write_result, work, file), limits)
+        if isinstance(code, Failure):
+            file.write(pickle.dumps((code, None)))
             file.flush()
         return 0
 
-    # 1. If this process is killed, the guard is only asked to end, and still ends the child's
-    #    programs. It watches the child, and may itself wait without using CPU time.
+    # 1. If this process is killed, the guard gets SIGTERM instead of SIGKILL, and still ends the
+    #    child's programs. It watches the child, and may itself wait without using CPU time.
     with tempfile.TemporaryFile() as file:
         try:
-            ending = run_child(guard, may_wait=True, without_parent=signal.SIGTERM)
+            ending = run_child(guard_child, may_wait=True, without_parent=signal.SIGTERM)
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
             raise
 
-        # 2. The file has a result, an error or a failure, unless a process ended before.
+        # 2. The file has a pair: (result, None), (failure, None) or (None, error). It is empty if a
+        #    process ended before it could write.
         if os.WIFSIGNALED(ending.status):
             raise StoppedError(explain_end(*ending, limits))
         file.seek(0)
         try:
-            result, error = pickle.load(file)
+            result_or_failure, error = pickle.load(file)
         except EOFError:
             raise RoutelabError(
                 "the process ended without a result; a plugin may have called os._exit()"
             ) from None
-    if isinstance(result, Failure):
-        raise StoppedError(result)
+    if isinstance(result_or_failure, Failure):
+        raise StoppedError(result_or_failure)
     if limits is not None and isinstance(error, MemoryError):
         raise StoppedError(explain_memory(limits))
     if error is not None:
         raise error
-    value: Result = result
-    return value
+    result: Result = result_or_failure
+    return result
 
 
 def _write_result(work: Callable[[], Result], file: IO[bytes]) -> int:
-    """Do the work in the child, and write its pickled result or error; return the exit code."""
+    """Do the work in the child, and write (result, None) or (None, error); return the exit code."""
     try:
         content = pickle.dumps((work(), None))
     except BaseException as raised:
         from routelab.jobs.plugin_errors import UnexpectedError, sentence
 
         # interruptions are ignored here, so a plugin raised what is not an Exception
-        is_ordinary = isinstance(raised, Exception)
-        error = raised if is_ordinary else UnexpectedError(sentence(raised))
+        is_exception = isinstance(raised, Exception)
+        error = raised if is_exception else UnexpectedError(sentence(raised))
         error.add_note(traceback.format_exc())
         try:
             content = pickle.dumps((None, error))
-        except Exception:
+        except Exception:  # an exception of a plugin need not be picklable
             content = pickle.dumps((None, RuntimeError(traceback.format_exc())))
     file.write(content)
     file.flush()

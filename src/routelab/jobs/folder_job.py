@@ -68,7 +68,8 @@ class Result(NamedTuple):
     digest : str or None
         Digest of a result that other jobs read; None if none does.
     problem : Failure or None
-        Why a part of the result is missing; the outcome has its status beside the files.
+        Why a part of the result is missing; its status is then that of the outcome, which has the
+        files all the same.
     """
 
     facts: Mapping[str, Any]
@@ -92,7 +93,7 @@ class FolderJob(BaseJob):
 
     @abstractmethod
     def load(self) -> tuple[Task, Computation]:
-        """Look up all parts by their names; return also the computation.
+        """Look up all parts by their names; return them, and the function that computes the result.
 
         Raises
         ------
@@ -135,7 +136,7 @@ def run_job(job: FolderJob) -> Outcome:
     if isinstance(result, Result):
         provenance["digest"] = result.digest
         facts = dict(result.facts)
-    outcome = _write(job, task, result, facts, provenance)
+    outcome = _write_folder(job, task, result, facts, provenance)
     job.close(outcome.status)
     return outcome
 
@@ -149,33 +150,41 @@ def write_failure(job: FolderJob, failure: Failure) -> None:
 
     def write_with_plugins() -> int:
         try:
-            _write_failure(job, failure, job.load()[0])
+            task, _compute = job.load()
         except QuarantinedError:
-            _write_failure(job, failure, job.task())
+            task = job.task()
+        _write_failed_outcome(job, failure, task)
         return 0
 
+    # If it ended with another code or was stopped, a plugin is the cause: do without them.
     if run_limited(write_with_plugins, LOOKUP) != 0:
-        _write_failure(job, failure, job.task())
+        _write_failed_outcome(job, failure, job.task())
 
 
-def _write_failure(job: FolderJob, failure: Failure, task: Task) -> None:
+def _write_failed_outcome(job: FolderJob, failure: Failure, task: Task) -> None:
     with ResourceMeter() as resources:
         provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
-    _write(job, task, failure, task.facts, provenance)
+    _write_folder(job, task, failure, task.facts, provenance)
 
 
-def _write(
+def _write_folder(
     job: FolderJob,
     task: Task,
     result: Result | Failure,
     facts: Mapping[str, Any],
     provenance: Mapping[str, Any],
 ) -> Outcome:
-    """Write the folder of a job, and return its outcome."""
+    """Write the folder of a job: outcome, and files of a result; return the outcome."""
     problem = result if isinstance(result, Failure) else result.problem
     status, reason = (problem.status, problem.reason) if problem is not None else ("ok", "")
     outcome = Outcome(
-        job.outcome_kind, task.topology, task.routing, status, reason, facts, provenance
+        kind=job.outcome_kind,
+        topology=task.topology,
+        routing=task.routing,
+        status=status,
+        reason=reason,
+        facts=facts,
+        provenance=provenance,
     )
     with atomic_directory(job.folder, durable=False) as folder:
         if isinstance(result, Result):

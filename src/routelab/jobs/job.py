@@ -38,6 +38,7 @@ def folder_name(id_: str) -> str:
     if len(encoded) <= MAX_ID:
         return id_
     digest = hashlib.sha256(encoded).hexdigest()[:DIGEST]
+    # one byte for the dash; a character of several bytes that the cut divides is left out
     return f"{encoded[: MAX_ID - DIGEST - 1].decode(errors='ignore')}-{digest}"
 
 
@@ -51,6 +52,7 @@ class Compilation(NamedTuple):
     name : str
         Name in messages.
     work : callable
+        Runs the kernels on a tiny input.
     classes : tuple of str
         Names of the plugin classes whose kernels it loads.
     """
@@ -76,9 +78,10 @@ class BaseJob(ABC):
     outcome_kind : str
         Kind in the outcome.
     nouns : (str, str)
-        What one and several of these jobs make, in words for messages.
+        What one and several of these jobs make, for messages, e.g. ``"route table", "route
+        tables"``.
     order : int
-        Place among the kinds in lists.
+        Position among the kinds in lists.
     per_batch : int
         Least number of jobs in a batch if a study has more, or 1: each is a batch.
     seconds_each : float
@@ -95,7 +98,7 @@ class BaseJob(ABC):
     text : str
         Canonical name of what is run.
     digest : str
-        Of the code and the files that the result depends on; empty outside a workflow.
+        Digest of the code and the files that the result depends on; empty outside a workflow.
     inputs : tuple of str
         Input files.
     needs : tuple of str
@@ -162,8 +165,9 @@ class BaseJob(ABC):
         jobs : sequence of BaseJob
         path : Path
         replaces : int
-            As in the list of the jobs. So a page is made again also after a repetition that ends
-            like the one before it: Snakemake compares the content of manifests.
+            Time of the manifest that this one replaces, in ns; 0 if none. It makes the content
+            different: Snakemake compares the content of manifests, and must make a page again also
+            after a repetition that ends like the run before it.
 
         Raises
         ------
@@ -180,16 +184,19 @@ class BaseJob(ABC):
 
     @property
     def base_name(self) -> str:
-        """Name without parameters, which jobs that share kernels have in common."""
+        """Name without parameters, which jobs that share kernels have in common.
+
+        Of ``dor~order=yx@mesh~dims=4x4`` it is ``dor@mesh``.
+        """
         return "@".join(part.partition("~")[0] for part in self.text.split("@"))
 
     def group(self, study: str) -> str:
-        """Return the common part of the ids of its batch and others of the study."""
+        """Return the name that batches with such jobs have in their ids, before their number."""
         return study
 
     @property
     def size(self) -> int:
-        """Return the number of its results."""
+        """Number of its results."""
         return 1
 
     @cached_property

@@ -37,40 +37,52 @@ def set_limits(limits: Limits | None) -> None:
     Beyond its CPU time the process gets SIGXCPU, which ends it even inside a compiled kernel.
     Beyond its memory an allocation fails, which is a `MemoryError` in Python and in kernels.
     """
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    _set(resource.RLIMIT_CPU, cpu_time() + limits.seconds if limits else math.inf)
-    _set(resource.RLIMIT_DATA, limits.memory_gb * 1e9 if limits else math.inf)
+    # Signals such as SIGXCPU would also write a core dump.
+    _set_soft_limit(resource.RLIMIT_CORE, 0)
+    # The kernel counts the CPU time of a process from its start, with all earlier items.
+    _set_soft_limit(resource.RLIMIT_CPU, cpu_time() + limits.seconds if limits else math.inf)
+    _set_soft_limit(resource.RLIMIT_DATA, limits.memory_gb * 1e9 if limits else math.inf)
 
 
-def _set(kind: int, limit: float) -> None:
-    hard = resource.getrlimit(kind)[1]
-    is_lower = limit < (math.inf if hard == resource.RLIM_INFINITY else hard)
-    resource.setrlimit(kind, (math.ceil(limit) if is_lower else hard, hard))
+def _set_soft_limit(kind: int, limit: float) -> None:
+    """Set a limit of this process, as far as the hard limit allows.
+
+    The hard limit stays, because it could not be raised again for the next item.
+    """
+    _, hard_limit = resource.getrlimit(kind)
+    # RLIM_INFINITY is −1
+    is_allowed = limit < (math.inf if hard_limit == resource.RLIM_INFINITY else hard_limit)
+    resource.setrlimit(kind, (math.ceil(limit) if is_allowed else hard_limit, hard_limit))
 
 
 def explain_memory(limits: Limits) -> Failure:
-    """Return why an item has no result that ran out of memory."""
+    """Return the failure of an item that ran out of memory."""
     if math.isinf(limits.memory_gb):
         return Failure("failed", "the machine has too little memory")
     return Failure("failed", f"reached its limit of {limits.memory_gb:g} GB (limits.memory_gb)")
 
 
 def explain_end(status: int, hung: bool, trace: str, limits: Limits | None) -> Failure:
-    """Return why an item has no result at which its process ended.
+    """Return the failure of an item during which its process ended.
 
     Parameters
     ----------
     status : int
-        Of `os.waitpid`.
+        Wait status of the process, from `os.waitpid`.
     hung : bool
-        Whether the process was ended because it only waited.
+        Whether the process was killed because it only waited.
     trace : str
-        Of faulthandler; empty if there is none.
+        Output of faulthandler; empty if there is none.
     limits : Limits or None
+        Limits of the item.
     """
-    last = trace.rpartition("most recent call first")[2]  # forks of earlier items may have crashed
-    frame = re.search(r'File "([^"]+)", line (\d+) in (\S+)', last)
-    where = f" in {frame[3]} ({frame[1]}, line {frame[2]})" if frame else ""
+    # Each stack has the heading "Stack (most recent call first):". The last one is that of the
+    # process: forks of earlier items may have crashed before.
+    _, _, last_stack = trace.rpartition("most recent call first")
+    frame = re.search(
+        r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)', last_stack
+    )
+    where = f" in {frame['function']} ({frame['file']}, line {frame['line']})" if frame else ""
     if hung:
         return Failure("timeout", f"hung: used no CPU time for minutes{where}")
     if not os.WIFSIGNALED(status):

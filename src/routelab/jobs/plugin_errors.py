@@ -52,7 +52,10 @@ class LostInputError(UnsupportedError):
 
 
 def run_contained(work: Callable[..., T], *args: Any) -> T | Failure:
-    """Call `work` and turn an exception into the status and reason of its outcome."""
+    """Call `work`, and return its result, or its exception as status and reason of an outcome.
+
+    An interruption of the user is raised, and so is `MemoryError`, which the worker explains.
+    """
     try:
         return work(*args)
     except LostInputError as error:
@@ -63,15 +66,15 @@ def run_contained(work: Callable[..., T], *args: Any) -> T | Failure:
         # an input error here means that parameters do not fit this network
         return Failure("unsupported", readable(error))
     except MemoryError:
-        raise  # the limit of memory
+        raise
     except BaseException as error:
-        # children ignore interruptions, so there a plugin has raised it
-        in_child = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
-        if isinstance(error, KeyboardInterrupt) and not in_child:
+        # A child ignores SIGINT, so a KeyboardInterrupt there is one that a plugin has raised.
+        is_child = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+        if isinstance(error, KeyboardInterrupt) and not is_child:
             raise
         traceback.print_exc()
-        doing = f"{progress.current}: " if in_child and progress.current else ""
-        return Failure("failed", f"{doing}{sentence(error)}")
+        activity = f"{progress.current}: " if is_child and progress.current else ""
+        return Failure("failed", f"{activity}{sentence(error)}")
 
 
 @contextmanager

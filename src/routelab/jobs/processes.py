@@ -19,7 +19,8 @@ import psutil
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
-_ATTEMPTS = 20
+_MAX_ROUNDS = 20
+"""Largest number of rounds in which children are killed: new ones may appear meanwhile."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -32,9 +33,10 @@ def die_with_parent(parent: int, number: signal.Signals = signal.SIGKILL) -> Non
     parent : int
         PID of the parent: if it has ended already, this process ends immediately.
     number : signal
+        The signal to send.
     """
     _prctl(_PR_SET_PDEATHSIG, int(number))
-    if os.getppid() != parent:
+    if os.getppid() != parent:  # it ended before the kernel knew that it should send a signal
         os._exit(1)
 
 
@@ -53,6 +55,7 @@ def adopt_orphans() -> Iterator[None]:
 def has_children() -> bool:
     """Return whether this process has children, also ended ones that nobody has waited for."""
     try:
+        # WNOHANG does not wait, WNOWAIT leaves an ended child for the real wait.
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return False
@@ -72,23 +75,30 @@ def end_children(others: Collection[psutil.Process] = ()) -> None:
     others : collection of psutil.Process
         Children to leave alone.
     """
-    for _ in range(_ATTEMPTS):
+    for _ in range(_MAX_ROUNDS):
         children = present_children() - set(others)
         if not children:
             return
-        # psutil reads all processes of the machine for each list: thousands of orphans take hours
-        tree = [] if others else psutil.Process().children(recursive=True)
-        for child in children if others else ():
-            with suppress(psutil.Error):  # it has just ended
-                tree += [child, *child.children(recursive=True)]
-        for process in tree:
+        # 1. List them with their descendants: if possible all at once, because psutil reads all
+        #    processes of the machine for each list, and with thousands of orphans takes hours.
+        victims: list[psutil.Process] = []
+        if not others:
+            victims = psutil.Process().children(recursive=True)
+        else:
+            for child in children:
+                with suppress(psutil.Error):  # it has just ended
+                    victims += [child, *child.children(recursive=True)]
+
+        # 2. Kill whole groups, as a process may fork meanwhile; but this process's own group has
+        #    this process, too.
+        for process in victims:
             with suppress(psutil.Error, ProcessLookupError, PermissionError):
                 group = os.getpgid(process.pid)
                 if group == os.getpgrp():
                     process.kill()
                 elif process.is_running():  # else another process may have its PID by now
-                    os.killpg(group, signal.SIGKILL)  # together, as one of them may fork meanwhile
-        psutil.wait_procs(tree, timeout=1)
+                    os.killpg(group, signal.SIGKILL)
+        psutil.wait_procs(victims, timeout=1)
 
 
 def cpu_seconds(pid: int) -> float:
@@ -96,8 +106,9 @@ def cpu_seconds(pid: int) -> float:
     total = 0.0
     with suppress(psutil.Error):  # it has just ended
         process = psutil.Process(pid)
-        for each in (process, *process.children(recursive=True)):
-            total += sum(each.cpu_times()[:4])
+        for member in (process, *process.children(recursive=True)):
+            times = member.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
     return total
 
 

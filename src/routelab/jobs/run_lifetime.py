@@ -22,6 +22,7 @@ NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 """Errors of `flock` on a file system without locks."""
 
 _locks: dict[Path, int] = {}
+"""Open lock file of each results folder: the lock lasts until all processes have closed it."""
 
 
 def announce_run() -> None:
@@ -35,6 +36,7 @@ def end_with_run() -> None:
     Snakemake's shell replaces itself by the job (``exec``), so Snakemake is the parent.
     """
     host, _, pid = os.environ.get(RUN, "").partition(" ")
+    # If Snakemake has ended already, the parent is another process, whose end says nothing.
     if host == os.uname().nodename and not psutil.pid_exists(int(pid)):
         os._exit(1)
     die_with_parent(os.getppid(), signal.SIGTERM)
@@ -46,17 +48,19 @@ def end_jobs_on_interrupt() -> None:
     A terminal interrupts all processes of a run by itself; ``kill -INT`` reaches Snakemake only,
     and Snakemake would wait for its jobs.
     """
-    before = signal.getsignal(signal.SIGINT)
+    previous_handler = signal.getsignal(signal.SIGINT)
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def end_jobs(number: int, frame: FrameType | None) -> None:
         for child in psutil.Process().children():
             with suppress(psutil.Error):
                 child.terminate()
-        if callable(before):
-            before(number, frame)
+        if callable(previous_handler):
+            previous_handler(number, frame)
 
-    if callable(before):  # else interruptions are ignored, as in the background of a script
-        signal.signal(signal.SIGINT, interrupt)
+    if callable(
+        previous_handler
+    ):  # else interruptions are ignored, as in the background of a script
+        signal.signal(signal.SIGINT, end_jobs)
 
 
 def share_results_lock(results: Path) -> None:
@@ -69,21 +73,25 @@ def share_results_lock(results: Path) -> None:
     take_lock(lock, fcntl.LOCK_SH)
 
 
-def take_lock(lock: int, how: int) -> bool:
-    """Lock an open file; return whether that was possible.
+def take_lock(lock: int, operation: int) -> bool:
+    """Lock an open file; return False if another process holds its lock.
+
+    On a file system without locks nobody holds one.
 
     Parameters
     ----------
     lock : int
-    how : int
-        As for `fcntl.flock`; on a file system without locks it has no effect.
+        Descriptor of the file.
+    operation : int
+        `fcntl.LOCK_SH` or `fcntl.LOCK_EX`; with `fcntl.LOCK_NB` it does not wait.
 
     Raises
     ------
     OSError
+        If the file cannot be locked for another reason.
     """
     try:
-        fcntl.flock(lock, how)
+        fcntl.flock(lock, operation)
     except BlockingIOError:
         return False
     except OSError as error:
@@ -93,7 +101,7 @@ def take_lock(lock: int, how: int) -> bool:
 
 
 def wait_for_jobs(results: Path, seconds: float = 10) -> bool:
-    """Wait until no job holds a results folder.
+    """Wait until no job holds the lock of a results folder.
 
     Parameters
     ----------

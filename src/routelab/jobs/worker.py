@@ -32,7 +32,11 @@ from routelab.study.study import Limits
 logger = logging.getLogger(__name__)
 
 _BEGUN, _FINISHED, _PROBLEM = range(3)
-_MEMORY, _UNWRITTEN = 1, 2
+"""Positions in the memory that a worker shares with its parent: the number of items that are begun,
+of those that are finished, from the first item of the batch on, and a problem of the worker."""
+
+_NO_PROBLEM, _OUT_OF_MEMORY, _NOT_WRITTEN = range(3)
+"""Problems: none; an item ran out of memory; an item's result could not be written."""
 
 
 class Item(NamedTuple):
@@ -68,34 +72,47 @@ def run_items(items: Sequence[Item]) -> None:
     RoutelabError
         If a result cannot be written.
     """
-    # memory that the worker shares: numbers of begun and finished items, and a problem
-    shared = memoryview(mmap.mmap(-1, 24)).cast("q")
+    shared = memoryview(mmap.mmap(-1, 3 * 8)).cast("q")  # three integers of 8 bytes
 
-    first = 0
-    while first < len(items):
-        shared[_BEGUN], shared[_FINISHED], shared[_PROBLEM] = first, first, 0
-        ending = run_child(partial(_work, items, first, shared))
+    num_done = 0
+    while num_done < len(items):
+        # 1. Run a worker until it ends, by itself or not.
+        shared[_BEGUN], shared[_FINISHED], shared[_PROBLEM] = num_done, num_done, _NO_PROBLEM
+        ending = run_child(partial(_work, items, num_done, shared))
         print(ending.trace, end="", file=sys.stderr, flush=True)
         begun, finished, problem = shared
-        is_first, first = finished == first, finished
-        # it has ended behind an item, not at one
-        if finished == len(items) or (finished == begun and not is_first):
+        ended_at_first_item = finished == num_done
+        num_done = finished
+
+        # 2. If it ended between two items, a new one goes on. A worker that has finished none has
+        #    not even begun, which counts as a failure of its first item: else this would not end.
+        if finished == len(items) or (finished == begun and not ended_at_first_item):
             continue
+
+        # 3. It ended during an item. Record why, or try the item once more as a worker's first one.
         item = items[finished]
-        if problem == _UNWRITTEN:
+        if problem == _NOT_WRITTEN:
             raise RoutelabError(f"{item.title}: no outcome was written, see above")
-        is_memory = problem == _MEMORY
-        failure = explain_memory(item.limits) if is_memory else explain_end(*ending, item.limits)
-        if is_first or failure.status == "timeout":
+        if problem == _OUT_OF_MEMORY:
+            failure = explain_memory(item.limits)
+        else:
+            failure = explain_end(ending.status, ending.hung, ending.trace, item.limits)
+        if ended_at_first_item or failure.status == "timeout":
             item.record(failure)
-            first += 1
+            num_done += 1
 
 
-def _work(items: Sequence[Item], first: int, shared: memoryview) -> int:
-    """Run items in the worker until the last one, or one that leaves threads behind."""
-    folder = Path.cwd()
+def _work(items: Sequence[Item], num_done: int, shared: memoryview) -> int:
+    """Run the items that are not done, in the worker; end it after one that leaves threads behind.
+
+    Returns
+    -------
+    code : int
+        Exit code of the worker.
+    """
+    start_folder = Path.cwd()
     with adopt_orphans():
-        for number, item in enumerate(items[first:], first + 1):
+        for number, item in enumerate(items[num_done:], num_done + 1):
             shared[_BEGUN] = number
             logger.info("[%d/%d] %s", number, len(items), item.title)
             progress.current = ""
@@ -106,20 +123,21 @@ def _work(items: Sequence[Item], first: int, shared: memoryview) -> int:
                 item.record(Failure("failed", str(error)))
             except MemoryError:
                 traceback.print_exc()
-                shared[_PROBLEM] = _MEMORY
+                shared[_PROBLEM] = _OUT_OF_MEMORY
                 return 1
             except RoutelabError as error:
                 logger.error("%s", error)
-                shared[_PROBLEM] = _UNWRITTEN
+                shared[_PROBLEM] = _NOT_WRITTEN
                 return 1
             # The next item must find what this one has found: a plugin may have changed the folder,
             # and left programs running.
             set_limits(None)
-            os.chdir(folder)
+            os.chdir(start_folder)
             end_children()
             with suppress(OSError):
-                Path("/proc/self/clear_refs").write_text("5")  # peak memory begins anew
+                # 5 resets the peak of the memory, VmHWM in proc(5), which each item measures.
+                Path("/proc/self/clear_refs").write_text("5")
             shared[_FINISHED] = number
-            if threading.active_count() > 1:  # only the end of the process ends them
+            if threading.active_count() > 1:  # only the end of the process ends these threads
                 break
     return 0
