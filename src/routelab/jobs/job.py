@@ -186,7 +186,7 @@ class BaseJob(ABC):
     def base_name(self) -> str:
         """Name without parameters, which jobs that share kernels have in common.
 
-        Of ``dor~order=yx@mesh~dims=4x4`` it is ``dor@mesh``.
+        Of ``dor~order=yx`` it is ``dor``.
         """
         return "@".join(part.partition("~")[0] for part in self.text.split("@"))
 

@@ -57,9 +57,8 @@ def end_jobs_on_interrupt() -> None:
         if callable(previous_handler):
             previous_handler(number, frame)
 
-    if callable(
-        previous_handler
-    ):  # else interruptions are ignored, as in the background of a script
+    # Otherwise interruptions are ignored, as in the background of a script.
+    if callable(previous_handler):
         signal.signal(signal.SIGINT, end_jobs)
 
 
