@@ -84,8 +84,8 @@ def run_items(items: Sequence[Item]) -> None:
         ended_at_first_item = finished == num_done
         num_done = finished
 
-        # 2. If it ended between two items, a new one goes on. A worker that has finished none has
-        #    not even begun, which counts as a failure of its first item: else this would not end.
+        # 2. If it ended between two items, a new one goes on. But an end before its first item is a
+        #    failure of this item: otherwise the loop might not end.
         if finished == len(items) or (finished == begun and not ended_at_first_item):
             continue
 

@@ -97,10 +97,10 @@ class RawRun:
         InputError
             If it is not what was written.
         """
-        return RunOutput(self._text(STDOUT), self._text(STDERR), self.exit_code)
+        return RunOutput(self._read_text(STDOUT), self._read_text(STDERR), self.exit_code)
 
-    def _text(self, name: str) -> str:
-        """Return the text of an output file; refuse one that changed after the run."""
+    def _read_text(self, name: str) -> str:
+        """Read an output file; refuse one that changed after the run."""
         path = self.folder / name
         try:
             content = path.read_bytes()

@@ -107,8 +107,8 @@ def find_credit_loops(
     InputError
         If a route uses a pair of ports without an SL2VL table.
     """
-    # 1. The dependencies of all routes. A resource, a virtual lane of a channel, has the number
-    #    channel * LANES + lane, and an edge of the graph the number tail * R + head.
+    # 1. The dependencies of all routes. Of the R resources, the virtual lanes of all channels, each
+    #    has the number channel * LANES + lane, and an edge has the number tail * R + head.
     all_edges = [np.empty(0, dtype=np.int64)]
     dropped = 0
     for level, packets, num_dropped_before in _packets_by_level(
