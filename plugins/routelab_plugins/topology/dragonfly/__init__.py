@@ -73,20 +73,22 @@ class Dragonfly(TopologyPlugin):
         a = 2 * h if parameters.a is None else parameters.a
         p = h if parameters.p is None else parameters.p
         groups = a * h + 1 if parameters.groups is None else parameters.groups
-        check_groups(self.name, groups, a, h, letter="a")
+        check_groups(self.name, groups=groups, switches=a, h=h, letter="a")
         local_links = groups * (a * (a - 1) // 2)
         check_size(self.name, groups * a, local_links + groups * a * h // 2)
-        # `global_links` numbers the global ports of a whole group: h of them at each switch, whose
-        # first a − 1 ports are local.
-        joined = global_links(groups, a * h, parameters.arrangement, parameters.seed)
+        between_groups = global_links(groups, a * h, parameters.arrangement, parameters.seed)
         local_ends, local_ports = _local_links(groups, a)
-        count = groups * a
+        # `global_links` numbers all global ports of a group: switch s has s·h … s·h + h − 1. At the
+        # switch they follow the a − 1 local ports.
+        group, global_port = between_groups.group, between_groups.port
+        global_ends, global_ports = group * a + global_port // h, a - 1 + global_port % h
+        num_switches = groups * a
         return linked_network(
             self.name,
             switch_names=[f"g{g}.s{s}" for g in range(groups) for s in range(a)],
-            ends=np.concatenate((local_ends, joined.group * a + joined.port // h)),
-            ports=np.concatenate((local_ports, a - 1 + joined.port % h)),
-            terminal_switch=np.repeat(np.arange(count), p),
+            ends=np.concatenate((local_ends, global_ends)),
+            ports=np.concatenate((local_ports, global_ports)),
+            terminal_switch=np.repeat(np.arange(num_switches), p),
             parameters={
                 "groups": groups,
                 "a": a,
@@ -97,27 +99,35 @@ class Dragonfly(TopologyPlugin):
                 GROUP_COORDINATES: [0],
             },
             facts={
-                **joined.facts(local_links),
-                **_diameter(a, h, groups),
+                **between_groups.facts(local_links),
+                **_diameter_fact(a, h, groups),
             },
-            coordinates=np.stack(np.divmod(np.arange(count), a), axis=1),
+            coordinates=np.stack(np.divmod(np.arange(num_switches), a), axis=1),
             failures=parameters,
         )
 
 
 def _local_links(groups: int, a: int) -> tuple[Int64Array, Int64Array]:
     """Return ends and ports of the links inside groups; int64, shape (L, 2) each."""
+    # all pairs of switches of one group
     low, high = np.triu_indices(a, 1)
-    inside = np.stack((low, high), axis=1)
-    ends = (np.arange(groups)[:, np.newaxis, np.newaxis] * a + inside).reshape(-1, 2)
-    # a switch has no port to itself
+    pairs = np.stack((low, high), axis=1)
+    first_switch = np.arange(groups)[:, np.newaxis, np.newaxis] * a
+    ends = (first_switch + pairs).reshape(-1, 2)
+    # A switch has no port to itself: port i leads to switch i below it, but to i + 1 above it.
     return ends, np.tile(np.stack((high - 1, low), axis=1), (groups, 1))
 
 
-def _diameter(a: int, h: int, groups: int) -> dict[str, Any]:
-    """Return the diameter if it is certain, otherwise its upper bound: local, global, local."""
+def _diameter_fact(a: int, h: int, groups: int) -> dict[str, Any]:
+    """Return the diameter, or an upper bound ``diameter_at_most`` if only that is certain.
+
+    Three hops always suffice: local, global, local.
+    """
     if a == 1:
+        # every group is one switch, and all groups are linked
         return {"diameter": 1}
-    # two hops lead to at most this many switches: local and global, global and local, two global
-    near = a + h + 2 * (a - 1) * h + h * (h - 1)
-    return {"diameter" if near < a * groups else "diameter_at_most": 3}
+    # At most this many switches are within two hops: itself and its group, the ends of its global
+    # links, and the ends of paths local-global, global-local and global-global. If the network has
+    # more, some are three hops away.
+    within_two_hops = a + h + 2 * (a - 1) * h + h * (h - 1)
+    return {"diameter" if within_two_hops < a * groups else "diameter_at_most": 3}

@@ -101,20 +101,22 @@ class FatTree(TopologyPlugin):
         parameters = self.parameters
         down, up, parallel = self._shape()
         height = len(down)
-        # A level has a switch for each number with the digits of the docstring, and each of them
-        # has the cables to the next level.
-        sizes = [prod(down[level + 1 :]) * prod(up[: level + 1]) for level in range(height)]
+        # A level has one switch for each combination of the docstring's digits: 8, 4 and 4 with
+        # down=4x4x2 and up=1x2x2. `cables[i]` join level i to the next one.
+        sizes = [prod(down[i + 1 :]) * prod(up[: i + 1]) for i in range(height)]
         cables = [sizes[i] * up[i + 1] * parallel[i + 1] for i in range(height - 1)]
         check_size(self.name, sum(sizes), sum(cables))
-        joined = [_links(sizes, down, up, parallel, level) for level in range(height - 1)]
+        level_links = [
+            _links(i, sizes=sizes, down=down, up=up, parallel=parallel) for i in range(height - 1)
+        ]
         level = np.repeat(np.arange(height), sizes)
         index = np.concatenate([np.arange(size) for size in sizes])
         terminals = down[0] if parameters.terminals is None else parameters.terminals
         return linked_network(
             self.name,
             switch_names=[f"l{i}.{j}" for i, j in zip(level.tolist(), index.tolist(), strict=True)],
-            ends=np.concatenate([ends for ends, _ in joined]),
-            ports=np.concatenate([ports for _, ports in joined]),
+            ends=np.concatenate([ends for ends, _ in level_links]),
+            ports=np.concatenate([ports for _, ports in level_links]),
             terminal_switch=np.repeat(np.arange(sizes[0]), terminals),
             parameters={
                 "down": list(down),
@@ -127,14 +129,16 @@ class FatTree(TopologyPlugin):
                 "switches_of_levels": sizes,
                 "cables": {f"levels {i} and {i + 1}": cables[i] for i in range(height - 1)},
                 **_leaf_distances(down),
-                **_leaf_bisection(sizes, down, up, parallel),
+                **_leaf_bisection(sizes[0], down=down, up=up, parallel=parallel),
             },
             coordinates=np.stack((level, index), axis=1),
             failures=parameters,
         )
 
     def _shape(self) -> tuple[Shape, Shape, Shape]:
-        """Return children, parents and parallel links of all levels; the first ones of terminals.
+        """Return the numbers m, w and p of the module's docstring, one for each level.
+
+        The first ones are those of terminals, (4, 4, 4), (1, 4, 4) and (1, 1, 1) by default.
 
         Raises
         ------
@@ -151,10 +155,10 @@ class FatTree(TopologyPlugin):
                     "fat-tree: use either k and levels (a k-ary n-tree) or down and up (any fat "
                     "tree), not both"
                 )
+            # one without the other differs in length, which is refused below
             down, up = parameters.down or (), parameters.up or ()
         parallel = parameters.parallel or (1,) * len(down)
-        # 2. As many numbers everywhere as there are levels, and at least two levels: one has no
-        #    links.
+        # 2. One number for each level, and at least two levels: a single one has no links.
         if len(down) != len(up):
             raise InputError(
                 f"fat-tree: down has {len(down)} numbers and up has {len(up)}, but both need one "
@@ -171,12 +175,13 @@ class FatTree(TopologyPlugin):
                 f"is {MAX_TERMINALS:,}"
             )
         if len(parallel) != len(down):
+            # the last of its numbers; if they are too few, preceded by 1
+            as_many = ((1,) * len(down) + parallel)[-len(down) :]
             raise InputError(
                 f"fat-tree: parallel={_text(parallel)} needs {len(down)} numbers, one for each "
-                f"level, such as {_text(((1,) * len(down) + parallel)[-len(down) :])}"
+                f"level, such as {_text(as_many)}"
             )
-        # 3. Possible numbers. The first parents and links are those of terminals, which have one
-        #    link.
+        # 3. No number below 1; one parent and one link for each terminal.
         for name, values in (("down", down), ("up", up), ("parallel", parallel)):
             if min(values) < 1:
                 raise InputError(
@@ -192,29 +197,36 @@ class FatTree(TopologyPlugin):
 
 
 def _text(values: Shape) -> str:
+    """Write numbers as a user does: ``4x4x2``."""
     return "x".join(map(str, values))
 
 
 def _links(
-    sizes: list[int],
-    down: Shape,
-    up: Shape,
-    parallel: Shape,
-    level: int,
+    level: int, *, sizes: list[int], down: Shape, up: Shape, parallel: Shape
 ) -> tuple[Int64Array, Int64Array]:
-    """Return ends and ports of the links from a level to the next; int64, shape (L, 2) each."""
+    """Return ends and ports of the links from a level to the next; int64, shape (L, 2) each.
+
+    The ends are the lower and the upper switch. In the order of their digits, their indices are
+
+        lower   subtree, child, copy
+        upper   subtree, parent, copy
+
+    Subtrees are those below the upper level's switches. Copies are the lower level's switches that
+    are above the same leaves.
+    """
     children, parents, links = down[level + 1], up[level + 1], parallel[level + 1]
-    # the digits that agree: those of the subtree above, and those of roots of the subtree
-    above, below = prod(down[level + 2 :]), prod(up[: level + 1])
-    a, child, b, parent, link = (
-        axis.reshape(-1) for axis in np.indices((above, children, below, parents, links))
+    subtrees, copies = prod(down[level + 2 :]), prod(up[: level + 1])
+    subtree, child, copy, parent, link = (
+        axis.reshape(-1) for axis in np.indices((subtrees, children, copies, parents, links))
     )
-    first = sum(sizes[:level])
-    low = first + (a * children + child) * below + b
-    high = first + sizes[level] + (a * parents + parent) * below + b
-    ports_down = down[level] * parallel[level] if level else 0
-    ports = np.stack((ports_down + parent * links + link, child * links + link), axis=1)
-    return np.stack((low, high), axis=1), ports
+    first_lower = sum(sizes[:level])
+    first_upper = first_lower + sizes[level]
+    lower = first_lower + (subtree * children + child) * copies + copy
+    upper = first_upper + (subtree * parents + parent) * copies + copy
+    # terminals, the children of leaves, take no port numbers
+    first_up_port = down[level] * parallel[level] if level else 0
+    ports = np.stack((first_up_port + parent * links + link, child * links + link), axis=1)
+    return np.stack((lower, upper), axis=1), ports
 
 
 def _leaf_distances(down: Shape) -> dict[str, Any]:
@@ -222,26 +234,30 @@ def _leaf_distances(down: Shape) -> dict[str, Any]:
     leaves = prod(down[1:])
     if leaves == 1:
         return {}
-    total, subtree = 0, 1
+    # From one leaf, 2 · level hops lead to the leaves below the same switch of this level, but not
+    # below the same child of it.
+    total_hops, leaves_below_child = 0, 1
     for level, children in enumerate(down[1:], start=1):
-        # leaves of this subtree that are not in the same child
-        total += 2 * level * (children - 1) * subtree
-        subtree *= children
+        total_hops += 2 * level * (children - 1) * leaves_below_child
+        leaves_below_child *= children
+    # no route goes above it: switches of higher levels have one child
     highest = max(level for level, children in enumerate(down) if level and children > 1)
-    return {"leaf_diameter": 2 * highest, "leaf_mean_distance": total / (leaves - 1)}
+    return {"leaf_diameter": 2 * highest, "leaf_mean_distance": total_hops / (leaves - 1)}
 
 
-def _leaf_bisection(sizes: list[int], down: Shape, up: Shape, parallel: Shape) -> dict[str, int]:
+def _leaf_bisection(num_leaves: int, *, down: Shape, up: Shape, parallel: Shape) -> dict[str, int]:
     """Return the fewest links between two halves of the leaves, if that is known.
 
     It is known if every switch below the roots has as many links up as down (leaves: terminals) and
-    the roots have an even number of children. Spread evenly over all shortest paths, the traffic
-    between the halves then loads no channel more than one terminal does. So there is
-    a link for each terminal of a half; halves that cut the roots' children have no more.
+    the roots have an even number of children. It is then the number of terminals of a half:
+
+        not fewer   spread evenly over all shortest paths, the traffic of all terminals of a half to
+                    the other one loads no channel more than one terminal does
+        not more    halves that each have half of the roots' children have one link per terminal
     """
     balanced = all(
         up[i + 1] * parallel[i + 1] == down[i] * parallel[i] for i in range(len(down) - 1)
     )
     if not balanced or down[-1] % 2:
         return {}
-    return {"leaf_bisection_links": sizes[0] * down[0] // 2}
+    return {"leaf_bisection_links": num_leaves * down[0] // 2}

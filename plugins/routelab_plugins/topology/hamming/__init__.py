@@ -88,6 +88,7 @@ class Hamming(TopologyPlugin):
         parameters = self.parameters
         dims, widths = parameters.dims, self._widths()
         count = prod(dims)
+        # by dimension; every link has two ends
         links = [count * (s - 1) * k // 2 for s, k in zip(dims, widths, strict=True)]
         check_size(self.name, count, sum(links))
         coordinates = np.stack(np.unravel_index(np.arange(count), dims), axis=1)
@@ -100,7 +101,9 @@ class Hamming(TopologyPlugin):
             "mean_distance": sum(1 - 1 / size for size in dims) * count / (count - 1),
         }
         if len(set(widths)) == 1 and min(dims) % 2 == 0:
+            # count / s rows of size s along this dimension, each cut into halves: (s / 2)² pairs
             facts["bisection_links"] = widths[0] * min(dims) * count // 4
+        names = [*"xyzuvw", *(f"d{d}" for d in range(6, len(dims)))][: len(dims)]
         return linked_network(
             self.name,
             switch_names=[".".join(map(str, row)) for row in coordinates.tolist()],
@@ -111,7 +114,8 @@ class Hamming(TopologyPlugin):
                 "dims": list(dims),
                 "widths": list(widths),
                 "terminals_per_switch": parameters.terminals,
-                COORDINATE_NAMES: [*"xyzuvw", *(f"d{d}" for d in range(6, len(dims)))][: len(dims)],
+                COORDINATE_NAMES: names,
+                # a group is a row along the last dimension
                 GROUP_COORDINATES: list(range(len(dims) - 1)),
             },
             facts=facts,
@@ -120,14 +124,15 @@ class Hamming(TopologyPlugin):
         )
 
     def _widths(self) -> tuple[int, ...]:
-        """Return one width for each dimension."""
+        """Return one width for each dimension; a single number is that of all."""
         dims, widths = self.parameters.dims, self.parameters.widths
         if len(widths) not in (1, len(dims)):
             text = "x".join(map(str, widths))
+            as_many = [*widths, *[1] * len(dims)][: len(dims)]
             raise InputError(
                 f"hamming: widths={text} has {len(widths)} numbers for {len(dims)} dimensions; "
                 f"use one number, or one for each dimension, such as widths="
-                f"{'x'.join(map(str, [*widths, *[1] * len(dims)][: len(dims)]))}"
+                f"{'x'.join(map(str, as_many))}"
             )
         return tuple(widths) * (len(dims) // len(widths))
 
@@ -139,16 +144,19 @@ def _links(
     ends, ports = [], []
     first_port = 0
     for d, (size, width) in enumerate(zip(dims, widths, strict=True)):
-        stride = prod(dims[d + 1 :])
-        position = np.repeat(coordinates[:, d], size * width)
-        there = np.tile(np.repeat(np.arange(size), width), len(coordinates))
-        parallel = np.tile(np.arange(width), len(coordinates) * size)
+        # 1. Every switch with every coordinate in this dimension and every parallel link.
         switch = np.repeat(np.arange(len(coordinates)), size * width)
-        up = position < there
-        low, high, parallel, switch = position[up], there[up], parallel[up], switch[up]
+        coordinate = coordinates[switch, d]
+        other = np.tile(np.repeat(np.arange(size), width), len(coordinates))
+        parallel = np.tile(np.arange(width), len(coordinates) * size)
+        # 2. Each link once, from the end with the lower coordinate.
+        is_link = coordinate < other
+        low, high = coordinate[is_link], other[is_link]
+        switch, parallel = switch[is_link], parallel[is_link]
+        stride = prod(dims[d + 1 :])  # difference of the numbers of adjacent switches
         ends.append(np.stack((switch, switch + (high - low) * stride), axis=1))
-        # a switch has no port to its own coordinate
-        places = np.stack((high - 1, low), axis=1)
-        ports.append(first_port + places * width + parallel[:, np.newaxis])
+        # 3. Ports. A switch has none to itself: those to higher coordinates are one less.
+        neighbour = np.stack((high - 1, low), axis=1)
+        ports.append(first_port + neighbour * width + parallel[:, np.newaxis])
         first_port += (size - 1) * width
     return np.concatenate(ends), np.concatenate(ports)

@@ -56,7 +56,7 @@ class Hypercube(TopologyPlugin):
         check_size(self.name, count, n * count // 2)
         switch = np.arange(count)
         coordinates = switch[:, np.newaxis] >> np.arange(n - 1, -1, -1) & 1
-        # the lower end of a link has the digit 0 where the other end has 1
+        # Each link once, from its end with the digit 0; dimension 0 is the highest digit.
         low, dimension = np.nonzero(coordinates == 0)
         return linked_network(
             self.name,
@@ -72,10 +72,12 @@ class Hypercube(TopologyPlugin):
             facts={
                 "cables": {f"dimension {d}": count // 2 for d in range(n)},
                 "diameter": n,
+                # each digit differs in half of the switches
                 "mean_distance": n * (count // 2) / (count - 1),
                 "bisection_links": count // 2,
             },
             coordinates=coordinates,
+            # directions 0 … n − 1 raise a coordinate, n … 2n − 1 lower it
             directions=grid_directions(n),
             channel_direction=np.stack((dimension, dimension + n), axis=1),
             failures=parameters,

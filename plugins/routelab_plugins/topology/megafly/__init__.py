@@ -82,22 +82,27 @@ class Megafly(TopologyPlugin):
         leaves = spines if parameters.leaves is None else parameters.leaves
         p = spines if parameters.p is None else parameters.p
         groups = spines * h + 1 if parameters.groups is None else parameters.groups
-        check_groups(self.name, groups, spines, h, letter="spines")
-        size = leaves + spines
+        check_groups(self.name, groups=groups, switches=spines, h=h, letter="spines")
+        group_size = leaves + spines
         local_links = groups * leaves * spines
-        check_size(self.name, groups * size, local_links + groups * spines * h // 2)
-        joined = global_links(groups, spines * h, parameters.arrangement, parameters.seed)
+        check_size(self.name, groups * group_size, local_links + groups * spines * h // 2)
+        between_groups = global_links(groups, spines * h, parameters.arrangement, parameters.seed)
         local_ends, local_ports = _local_links(groups, leaves, spines)
-        group, place = np.divmod(np.arange(groups * size), size)
-        level = place >= leaves
-        index = place - leaves * level
-        rows = zip(group.tolist(), level.tolist(), index.tolist(), strict=True)
+        # `global_links` numbers all global ports of a group: spine s has s·h … s·h + h − 1. At the
+        # spine they follow the ports to the leaves.
+        spine, global_port = np.divmod(between_groups.port, h)
+        global_ends = between_groups.group * group_size + leaves + spine
+        # coordinates of all switches
+        group, index = np.divmod(np.arange(groups * group_size), group_size)
+        level = (index >= leaves).astype(np.int64)
+        index -= leaves * level
+        coordinates = np.stack((group, level, index), axis=1)
         return linked_network(
             self.name,
-            switch_names=[f"g{g}.{'s' if spine else 'l'}{i}" for g, spine, i in rows],
-            ends=np.concatenate((local_ends, joined.group * size + leaves + joined.port // h)),
-            ports=np.concatenate((local_ports, leaves + joined.port % h)),
-            terminal_switch=np.repeat(np.flatnonzero(~level), p),
+            switch_names=[f"g{g}.{'ls'[level]}{i}" for g, level, i in coordinates.tolist()],
+            ends=np.concatenate((local_ends, global_ends)),
+            ports=np.concatenate((local_ports, leaves + global_port)),
+            terminal_switch=np.repeat(np.flatnonzero(level == 0), p),
             parameters={
                 "groups": groups,
                 "leaves": leaves,
@@ -109,13 +114,13 @@ class Megafly(TopologyPlugin):
                 GROUP_COORDINATES: [0],
             },
             facts={
-                **joined.facts(local_links),
-                # up, global, down; inside a group up and down
+                **between_groups.facts(local_links),
+                # Other leaves: 2 hops inside the group (up, down), else 3 (up, global, down).
                 "leaf_diameter": 3,
                 "leaf_mean_distance": (2 * (leaves - 1) + 3 * leaves * (groups - 1))
                 / (leaves * groups - 1),
             },
-            coordinates=np.stack((group, level, index), axis=1),
+            coordinates=coordinates,
             failures=parameters,
         )
 
@@ -123,6 +128,7 @@ class Megafly(TopologyPlugin):
 def _local_links(groups: int, leaves: int, spines: int) -> tuple[Int64Array, Int64Array]:
     """Return ends and ports of the links inside groups; int64, shape (L, 2) each."""
     leaf, spine = np.divmod(np.arange(leaves * spines), spines)
-    inside = np.stack((leaf, leaves + spine), axis=1)
-    begin = np.arange(groups)[:, np.newaxis, np.newaxis] * (leaves + spines)
-    return (begin + inside).reshape(-1, 2), np.tile(np.stack((spine, leaf), axis=1), (groups, 1))
+    pairs = np.stack((leaf, leaves + spine), axis=1)
+    first_switch = np.arange(groups)[:, np.newaxis, np.newaxis] * (leaves + spines)
+    ends = (first_switch + pairs).reshape(-1, 2)
+    return ends, np.tile(np.stack((spine, leaf), axis=1), (groups, 1))

@@ -70,13 +70,13 @@ class PolarFly(TopologyPlugin):
         check_prime_power(self.name, q)
         orthogonal = _orthogonal_points(FiniteField.of_order(q))
         quadric = (orthogonal == np.arange(count)[:, np.newaxis]).any(axis=1)
-        order, coordinates = _racks(orthogonal, quadric)
-        # Both ends of a link list it, and a quadric is orthogonal to itself: only pairs in
-        # ascending order are links.
-        number = np.argsort(order)
+        points, coordinates = _racks(orthogonal, quadric)
+        # `points` has the point of each switch, so its inverse has the switch of each point.
+        switch_of_point = np.argsort(points)
         switch = np.repeat(np.arange(count), q + 1)
-        ends = np.stack((switch, number[orthogonal[order]].reshape(-1)), axis=1)
-        ends = ends[ends[:, 0] < ends[:, 1]]
+        neighbour = switch_of_point[orthogonal[points]].reshape(-1)
+        # Keep each link once, from its lower end; a quadric has no link to itself.
+        ends = np.stack((switch, neighbour), axis=1)[switch < neighbour]
         rack = coordinates[ends, 0]
         local = int(np.count_nonzero(rack[:, 0] == rack[:, 1]))
         return linked_network(
@@ -112,7 +112,7 @@ def _orthogonal_points(field: FiniteField) -> Int64Array:
     q = len(field.add)
     y, z = (axis.reshape(-1) for axis in np.indices((q, q)))
     zero, one = np.zeros_like(z), np.ones_like(z)
-    # two vectors that span what is orthogonal to each point
+    # 1. Two vectors that span the plane orthogonal to each point, in the order of the points.
     first = np.concatenate(
         (
             [[1, 0, 0]],
@@ -127,34 +127,41 @@ def _orthogonal_points(field: FiniteField) -> Int64Array:
             np.stack((field.negative[z], zero, one), axis=1),
         )
     )
+    # 2. The q + 1 points of that plane: first + k · second for all k, and second.
     multiples = field.multiply[np.arange(q)[:, np.newaxis], second[:, np.newaxis, :]]
     vectors = np.concatenate(
         (field.add[first[:, np.newaxis, :], multiples], second[:, np.newaxis, :]), axis=1
     )
-    lead_place = (vectors != 0).argmax(axis=2)
-    lead = np.take_along_axis(vectors, lead_place[..., np.newaxis], axis=2)
+    # 3. Divide each vector by its first entry other than 0.
+    lead_index = (vectors != 0).argmax(axis=2)
+    lead = np.take_along_axis(vectors, lead_index[..., np.newaxis], axis=2)
     inverse = (field.multiply == 1).argmax(axis=1)
     vectors = field.multiply[inverse[lead], vectors]
-    # points before those with the same first entries: none, (0, 0, 1), and (0, 1, z) as well
-    before = np.array([1 + q, 1, 0])[lead_place]
-    points: Int64Array = before + np.where(
-        lead_place == 0, vectors[..., 1] * q + vectors[..., 2], (lead_place == 1) * vectors[..., 2]
-    )
+    # 4. Number of each point: (0, 0, 1) is 0, (0, 1, z) is 1 + z, (1, y, z) is 1 + q + y q + z.
+    first_number = np.array([1 + q, 1, 0])[lead_index]
+    y, z = vectors[..., 1], vectors[..., 2]
+    points: Int64Array = first_number + np.where(lead_index == 0, y * q + z, (lead_index == 1) * z)
     return points
 
 
 def _racks(orthogonal: Int64Array, quadric: BoolArray) -> tuple[Int64Array, Int64Array]:
-    """Return the points in the order of their racks, and the coordinates in that order."""
-    starter = int(np.argmax(quadric))
-    centres = np.sort(orthogonal[starter][orthogonal[starter] != starter])
+    """Return the point and the coordinates (rack, index) of each switch, rack after rack."""
+    # 1. The rack of each point. The first quadric's neighbours are the centres of the racks. Every
+    #    other point has exactly one neighbour in common with that quadric: the centre of its rack.
+    #    Quadrics have one, too, but belong to rack 0.
+    first_quadric = int(np.argmax(quadric))
+    neighbours = orthogonal[first_quadric]
+    centres = np.sort(neighbours[neighbours != first_quadric])
     rack = np.zeros(len(quadric), dtype=np.int64)
     numbers = np.arange(1, len(centres) + 1)
     rack[orthogonal[centres]] = numbers[:, np.newaxis]
     rack[centres] = numbers
     rack[quadric] = 0
+    # 2. Points by rack, the centre first, then by number.
     is_no_centre = np.ones(len(quadric), dtype=np.bool_)
     is_no_centre[centres] = False
-    order = np.lexsort((np.arange(len(quadric)), is_no_centre, rack))
-    racks = rack[order]
-    index = np.arange(len(order)) - np.searchsorted(racks, racks)
-    return order, np.stack((racks, index), axis=1)
+    points = np.lexsort((np.arange(len(quadric)), is_no_centre, rack))
+    racks = rack[points]
+    # `searchsorted` finds the first switch of each rack
+    index = np.arange(len(points)) - np.searchsorted(racks, racks)
+    return points, np.stack((racks, index), axis=1)

@@ -65,19 +65,19 @@ class RandomIrregular(TopologyPlugin):
         """
         parameters = self.parameters
         count, links = parameters.switches, parameters.links
-        free = parameters.ports - parameters.terminals
-        self._check(free)
+        link_ports = parameters.ports - parameters.terminals  # at each switch
+        self._check(link_ports)
         # The tree may use up all free ports, or the last open ports may belong to switches that are
         # linked already. Further draws continue the same stream of random numbers.
-        source = random_numbers(parameters.seed, 0)
+        random = random_numbers(parameters.seed, stream=0)
         for _ in range(ATTEMPTS):
-            ends = _draw(count, links, free, source)
+            ends = _draw(count, links, link_ports=link_ports, random=random)
             if ends is not None:
                 break
         else:
             raise InputError(
                 f"{self.name}: {ATTEMPTS} draws gave no network of {links} links between {count} "
-                f"switches with {free} ports each; use fewer links or more ports"
+                f"switches with {link_ports} ports each; use fewer links or more ports"
             )
         return linked_network(
             self.name,
@@ -96,28 +96,35 @@ class RandomIrregular(TopologyPlugin):
             failures=parameters,
         )
 
-    def _check(self, free: int) -> None:
-        """Raise an error if no network has these parameters."""
+    def _check(self, link_ports: int) -> None:
+        """Raise an error if no network has these parameters.
+
+        `link_ports`, ports of a switch without a terminal, are below 0 if terminals are too many.
+        """
         parameters = self.parameters
         count = parameters.switches
-        most = min(count * (count - 1) // 2, count * max(free, 0) // 2)
-        if free < 1 or most < count - 1:
+        max_links = min(count * (count - 1) // 2, count * max(link_ports, 0) // 2)
+        # a connected network has a spanning tree, which has count − 1 links
+        if link_ports < 1 or max_links < count - 1:
             raise InputError(
-                f"{self.name}: {parameters.terminals} terminals leave {max(free, 0)} of "
+                f"{self.name}: {parameters.terminals} terminals leave {max(link_ports, 0)} of "
                 f"{parameters.ports} ports for links, too few to connect {count} switches"
             )
-        if not count - 1 <= parameters.links <= most:
+        if not count - 1 <= parameters.links <= max_links:
             raise InputError(
-                f"{self.name}: links is {parameters.links}; {count} switches with {free} ports "
-                f"for links need {count - 1} to be connected and can have {most}"
+                f"{self.name}: links is {parameters.links}; {count} switches with {link_ports} "
+                f"ports for links need {count - 1} to be connected and can have {max_links}"
             )
         check_size(self.name, count, parameters.links)
 
 
-def _draw(count: int, links: int, free: int, source: np.random.PCG64) -> Int64Array | None:
-    """Return the switches at the ends of each link; int64, shape (L, 2). None for a dead end."""
-    order = np.argsort(source.random_raw(count), kind="stable").tolist()
-    free_ports = [free] * count
+def _draw(count: int, links: int, *, link_ports: int, random: np.random.PCG64) -> Int64Array | None:
+    """Return the switches at the ends of each link; int64, shape (L, 2).
+
+    None if ports are used up before all switches, or all links, are joined.
+    """
+    order = np.argsort(random.random_raw(count), kind="stable").tolist()
+    free_ports = [link_ports] * count
     pairs: set[tuple[int, int]] = set()
 
     def join(switch: int, neighbour: int) -> None:
@@ -125,19 +132,22 @@ def _draw(count: int, links: int, free: int, source: np.random.PCG64) -> Int64Ar
         free_ports[switch] -= 1
         free_ports[neighbour] -= 1
 
+    # 1. A random tree: each switch is linked to an open one, an earlier switch with a free port.
     open_switches = [order[0]]
-    for place, switch in enumerate(order[1:]):
-        chosen = int(source.random_raw()) % len(open_switches)
+    for joined, switch in enumerate(order[1:], start=2):
+        chosen = int(random.random_raw()) % len(open_switches)
         join(switch, open_switches[chosen])
         if not free_ports[open_switches[chosen]]:
             del open_switches[chosen]
         if free_ports[switch]:
             open_switches.append(switch)
         # the last switch may take the last free port
-        if not open_switches and place < count - 2:
+        if not open_switches and joined < count:
             return None
+    # 2. Random links between switches with free ports.
     while len(pairs) < links:
-        pair = _open_pair([switch for switch in range(count) if free_ports[switch]], pairs, source)
+        open_switches = [switch for switch in range(count) if free_ports[switch]]
+        pair = _open_pair(open_switches, pairs, random)
         if pair is None:
             return None
         join(*pair)
@@ -145,13 +155,16 @@ def _draw(count: int, links: int, free: int, source: np.random.PCG64) -> Int64Ar
 
 
 def _open_pair(
-    switches: list[int], pairs: set[tuple[int, int]], source: np.random.PCG64
+    switches: list[int], pairs: set[tuple[int, int]], random: np.random.PCG64
 ) -> tuple[int, int] | None:
-    """Return a random pair of the switches that is not linked yet; None if all are."""
-    for first, second in source.random_raw((TRIES, 2)).tolist() if len(switches) > 1 else ():
+    """Return a random pair of `switches` that is not in `pairs`; None if all are."""
+    # 1. Draw pairs until one is free. A draw may have any order, and `pairs` has the lower switch
+    #    first: draws in the other order are dropped, so all pairs remain equally likely.
+    draws = random.random_raw((TRIES, 2)).tolist() if len(switches) > 1 else []
+    for first, second in draws:
         pair = switches[first % len(switches)], switches[second % len(switches)]
         if pair[0] < pair[1] and pair not in pairs:
             return pair
-    # few are left: choose from a list
+    # 2. Few free pairs are left, or none: choose from a list of them.
     open_pairs = [pair for pair in combinations(switches, 2) if pair not in pairs]
-    return open_pairs[int(source.random_raw()) % len(open_pairs)] if open_pairs else None
+    return open_pairs[int(random.random_raw()) % len(open_pairs)] if open_pairs else None

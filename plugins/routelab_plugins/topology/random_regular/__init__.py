@@ -27,6 +27,7 @@ from routelab_plugins.topology.random_regular.kernels import switch_links
 STEPS_PER_LINK = 100
 """Steps of the switch chain for each link, before the graph counts as random."""
 WORDS_AT_ONCE = 1 << 20
+"""Random words that are drawn at once, 8 MB; a step of the chain takes one."""
 
 
 class RandomRegularSize(Parameters):
@@ -118,44 +119,51 @@ class RandomRegular(TopologyPlugin):
 
 def _sample(n: int, degree: int, seed: int) -> Int64Array:
     """Return the links of a random connected regular graph; int64, shape (L, 2), ascending."""
-    source = random_numbers(seed, 0)
+    random = random_numbers(seed, stream=0)
     if 2 * degree >= n:
-        # connected: two switches without a link have a common neighbour
-        complement = _switched(n, n - 1 - degree, source)
+        # The complement has fewer links to sample. The graph is connected: two switches without a
+        # link have 2 · degree ≥ n links to the n − 2 other switches, so they share a neighbour.
+        complement = _sample_simple(n, n - 1 - degree, random)
         linked = ~np.eye(n, dtype=np.bool_)
         linked[np.arange(n)[:, np.newaxis], complement] = False
         return np.argwhere(np.triu(linked))
     if degree == 2:
-        ring = np.argsort(source.random_raw(n), kind="stable")
+        # Regular graphs of degree 2 consist of rings; the connected ones are a single ring.
+        ring = np.argsort(random.random_raw(n), kind="stable")
         neighbours: NDArray[np.integer] = np.empty((n, 2), dtype=np.int64)
         neighbours[ring] = np.stack((np.roll(ring, 1), np.roll(ring, -1)), axis=1)
     else:
-        neighbours = _switched(n, degree, source)
-        while not _connected(neighbours):
-            _switch(neighbours, source)
+        neighbours = _sample_simple(n, degree, random)
+        while not _is_connected(neighbours):
+            _run_switch_chain(neighbours, random)
+    # Each link once, from its lower end.
     neighbours.sort(axis=1)
-    switch, place = np.nonzero(neighbours > np.arange(n)[:, np.newaxis])
-    return np.stack((switch, neighbours[switch, place]), axis=1).astype(np.int64)
+    switch, column = np.nonzero(neighbours > np.arange(n)[:, np.newaxis])
+    return np.stack((switch, neighbours[switch, column]), axis=1).astype(np.int64)
 
 
-def _switched(n: int, degree: int, source: np.random.PCG64) -> NDArray[np.integer]:
-    """Return the neighbours in a random simple regular graph; int32, shape (n, degree)."""
-    beside = np.arange(1, degree // 2 + 1)
+def _sample_simple(n: int, degree: int, random: np.random.PCG64) -> NDArray[np.integer]:
+    """Return the neighbours in a random simple regular graph; int32, shape (n, degree).
+
+    The chain starts from a ring in which each switch is linked to the nearest ones on both sides
+    and, if the degree is odd, to the opposite one; n is even then.
+    """
+    one_side = np.arange(1, degree // 2 + 1)
     opposite = [n // 2] if degree % 2 else []
-    distances = np.concatenate((beside, -beside, opposite)).astype(np.int64)
+    distances = np.concatenate((one_side, -one_side, opposite)).astype(np.int64)
     neighbours = ((np.arange(n)[:, np.newaxis] + distances) % n).astype(np.int32)
-    _switch(neighbours, source)
+    _run_switch_chain(neighbours, random)
     return neighbours
 
 
-def _switch(neighbours: NDArray[np.integer], source: np.random.PCG64) -> None:
-    """Run the switch chain on a graph, in place."""
-    steps = STEPS_PER_LINK * neighbours.size // 2
+def _run_switch_chain(neighbours: NDArray[np.integer], random: np.random.PCG64) -> None:
+    """Make `STEPS_PER_LINK` steps for each link of a graph, in place."""
+    steps = STEPS_PER_LINK * neighbours.size // 2  # each link is in two rows
     for step in range(0, steps, WORDS_AT_ONCE):
-        switch_links(neighbours, source.random_raw(min(WORDS_AT_ONCE, steps - step)))
+        switch_links(neighbours, random.random_raw(min(WORDS_AT_ONCE, steps - step)))
 
 
-def _connected(neighbours: NDArray[np.integer]) -> bool:
+def _is_connected(neighbours: NDArray[np.integer]) -> bool:
     """Return whether all switches can be reached from the first."""
     reached = np.zeros(len(neighbours), dtype=np.bool_)
     reached[0] = True
@@ -168,9 +176,14 @@ def _connected(neighbours: NDArray[np.integer]) -> bool:
 
 
 def least_diameter(n: int, degree: int) -> int:
-    """Return the least diameter at which the Moore bound of a degree allows n switches."""
-    diameter, reach, layer = 1, 1 + degree, degree
-    while reach < n:
+    """Return the least diameter at which the Moore bound of a degree allows n switches.
+
+    Around a switch there are at most `degree` switches at distance 1 and degree − 1 times as many
+    at each further distance as at the one before.
+    """
+    diameter, layer = 1, degree
+    within_diameter = 1 + degree
+    while within_diameter < n:
         layer *= degree - 1
-        reach, diameter = reach + layer, diameter + 1
+        within_diameter, diameter = within_diameter + layer, diameter + 1
     return diameter

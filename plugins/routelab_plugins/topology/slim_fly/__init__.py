@@ -77,9 +77,9 @@ class SlimFly(TopologyPlugin):
         degree, count = (3 * q - delta) // 2, 2 * q * q
         terminals = (degree + 1) // 2 if parameters.terminals is None else parameters.terminals
         check_size(self.name, count, q * q * degree)
-        check_prime_power(self.name, q, 3, (0, 1, 3))
+        check_prime_power(self.name, q, least=3, remainders=(0, 1, 3))
         ends = _links(FiniteField.of_order(q), delta)
-        # halves share racks: points and lines of the same number x stand together
+        # the second coordinate of a switch, in both halves, is the number of its rack
         coordinates = np.stack(np.unravel_index(np.arange(count), (2, q, q)), axis=1)
         rack = coordinates[ends, 1]
         local = int(np.count_nonzero(rack[:, 0] == rack[:, 1]))
@@ -113,21 +113,25 @@ def _links(field: FiniteField, delta: int) -> Int64Array:
     """Return the switches at the ends of all links; int64, shape (L, 2)."""
     q = len(field.add)
     powers, element = field.powers, np.arange(q)
-    sets = []
-    for offset in (0, 1):
+    # 1. The sets X and X' of the docstring of `build`: even and odd powers of ξ.
+    generators = []
+    for parity in (0, 1):
         if delta == -1:
-            generators = powers[offset : (q + 1) // 2 : 2]
-            sets.append(np.concatenate((generators, field.negative[generators])))
+            # with q = 4w − 1, the powers below 2w = (q + 1) / 2, and their negatives
+            half_set = powers[parity : (q + 1) // 2 : 2]
+            generators.append(np.concatenate((half_set, field.negative[half_set])))
         else:
-            # the last odd power of an even q is 1
-            sets.append(powers[np.arange(offset, q - 1 + offset, 2) % (q - 1)])
+            # if q is even, the last odd power is ξ^(q − 1) = ξ⁰
+            generators.append(powers[np.arange(parity, q - 1 + parity, 2) % (q - 1)])
+    # 2. Links inside a half: those of one row x (or m) are repeated in all rows.
     ends = []
-    for half, differences in enumerate(sets):
+    for half, differences in enumerate(generators):
         neighbour = field.add[:, differences]
-        low, place = np.nonzero(element[:, np.newaxis] < neighbour)
-        inside = np.stack((low, neighbour[low, place]), axis=1)
-        rows = half * q * q + element[:, np.newaxis, np.newaxis] * q
-        ends.append((rows + inside).reshape(-1, 2))
+        low, column = np.nonzero(element[:, np.newaxis] < neighbour)  # each link once
+        pairs = np.stack((low, neighbour[low, column]), axis=1)
+        first_switch = half * q * q + element[:, np.newaxis, np.newaxis] * q
+        ends.append((first_switch + pairs).reshape(-1, 2))
+    # 3. Links between the halves: x, m and c determine y.
     x, m, c = (axis.reshape(-1) for axis in np.indices((q, q, q)))
     y = field.add[field.multiply[m, x], c]
     ends.append(np.stack((x * q + y, q * q + m * q + c), axis=1))
