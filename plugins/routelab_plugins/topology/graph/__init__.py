@@ -10,7 +10,7 @@ from typing_extensions import override
 from routelab.api import Parameters, Topology, TopologyPlugin, parameter
 from routelab.toolkit.failures import FailureParameters, with_failures
 
-from .network import MAX_TERMINALS, topology_of
+from .network import MAX_TERMINALS, build_topology
 from .readers import read_network
 
 
@@ -78,7 +78,7 @@ class Graph(TopologyPlugin):
             if more parts should fail than exist.
         """
         parameters = self.parameters
-        whole = topology_of(
+        whole = build_topology(
             read_network(parameters.file, parameters.format),
             parameters.file,
             terminals=parameters.terminals,

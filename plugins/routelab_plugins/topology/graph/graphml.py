@@ -18,12 +18,12 @@ from .network import (
     Edge,
     Network,
     Node,
-    host_kind,
-    kind_key,
-    port,
+    find_kind_key,
+    list_unread_keys,
     read_edge,
-    terminal_count,
-    unread_keys,
+    read_is_host,
+    read_port,
+    read_terminal_count,
 )
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -50,7 +50,7 @@ def read_graphml(content: bytes, file: str) -> Network:
         root = ET.fromstring(content)
     except ET.ParseError as error:
         raise InputError(f"{file}: not well-formed XML: {error}") from None
-    # elements of other namespaces (drawings) are ignored
+    # Tags are {namespace}name. Elements of other namespaces (drawings) are ignored.
     name = root.tag.rpartition("}")[2]
     space = root.tag.removesuffix(name)
     if name != "graphml":
@@ -64,48 +64,52 @@ def read_graphml(content: bytes, file: str) -> Network:
     if default not in ("directed", "undirected"):
         raise InputError(f"{file}: edgedefault is {default!r}, expected directed or undirected")
     network = Network(directed=default == "directed")
-    data = _Data(root, space)
-    network.add_unread("graph key", unread_keys(data.of(graph, "graph")))
-    nodes = [(node, data.of(node, "node")) for node in graph.findall(f"{space}node")]
-    kind = kind_key(values for _, values in nodes)
+    data = _DataReader(root, space)
+    network.add_unread("graph key", list_unread_keys(data.values(graph, "graph")))
+    nodes = [(node, data.values(node, "node")) for node in graph.findall(f"{space}node")]
+    kind_key = find_kind_key(values for _, values in nodes)
     for number, (node, values) in enumerate(nodes, 1):
-        network.declare(_node(node, values, kind, f"{file}, node {number}"))
-        network.add_unread("node key", unread_keys(values, {*NODE_KEYS, kind}))
+        network.declare(
+            _read_node(node, values, kind_key=kind_key, location=f"{file}, node {number}")
+        )
+        network.add_unread("node key", list_unread_keys(values, {*NODE_KEYS, kind_key}))
         if not values.get("label") and _has_drawn_label(node):
             network.add_unread("label", ["of nodes in the drawing"])
     edges = graph.findall(f"{space}edge")
-    numbers_ports = all(
-        _is_port(edge.get(attribute) or "0") for edge in edges for attribute in _PORTS.values()
+    # Ports of GraphML have names; they are read if all are numbers. A missing one does not matter.
+    ports_are_numbers = all(
+        _is_port_number(edge.get(attribute) or "0")
+        for edge in edges
+        for attribute in _PORTS.values()
     )
     for number, edge in enumerate(edges, 1):
-        values, place = data.of(edge, "edge"), f"{file}, edge {number}"
-        network.add_unread("edge key", unread_keys(values, EDGE_KEYS))
-        if numbers_ports:
-            _add_ports(values, edge, place)
+        values, location = data.values(edge, "edge"), f"{file}, edge {number}"
+        network.add_unread("edge key", list_unread_keys(values, EDGE_KEYS))
+        if ports_are_numbers:
+            _add_ports(values, edge, location)
         else:
             network.add_unread("edge attribute", sorted({*_PORTS.values()} & {*edge.keys()}))
-        network.edges.append(_edge(edge, values, place))
+        network.edges.append(_read_edge_element(edge, values, location))
         if _has_drawn_label(edge):
             network.add_unread("label", ["of edges in the drawing"])
     network.check_ends()
     return network
 
 
-def _is_port(text: str) -> bool:
-    """Return whether the name of a port is its number."""
+def _is_port_number(text: str) -> bool:
     is_number = text.isascii() and text.isdecimal() and len(text) < 10
     return is_number and int(text) <= MAX_PORT
 
 
-def _add_ports(values: dict[str, str], edge: ET.Element, place: str) -> None:
-    """Add the numbers of ports in XML attributes to the data of an edge."""
+def _add_ports(values: dict[str, str], edge: ET.Element, location: str) -> None:
+    """Add the ports in an edge's XML attributes to its data; refuse other ports there."""
     for name, attribute in _PORTS.items():
         number = edge.get(attribute)
         if not number:
             continue
-        if values.get(name) and port(values[name], name, place) != int(number):
+        if values.get(name) and read_port(values[name], name, location) != int(number):
             raise InputError(
-                f"{place}: {name} is {values[name]!r} and {attribute} {number!r}; they mean the "
+                f"{location}: {name} is {values[name]!r} and {attribute} {number!r}; they mean the "
                 "same, leave one of them out"
             )
         values[name] = number
@@ -118,8 +122,15 @@ def _has_drawn_label(element: ET.Element) -> bool:
     )
 
 
-class _Data:
-    """Names and default values of the data of nodes and edges."""
+class _DataReader:
+    """Reads the data of nodes and edges, whose names and defaults are declared once for the file.
+
+    Here the first edge has capacity 4, the second one capacity 1:
+
+        <key id="d0" for="edge" attr.name="capacity"><default>1</default></key>
+        <edge source="a" target="b"><data key="d0">4</data></edge>
+        <edge source="b" target="c"/>
+    """
 
     def __init__(self, root: ET.Element, space: str) -> None:
         self._space = space
@@ -133,40 +144,40 @@ class _Data:
                 if default is not None and key.get("for", "all") in (domain, "all"):
                     self._defaults[domain][name] = _text(default)
 
-    def of(self, element: ET.Element, domain: str) -> dict[str, str]:
-        """Return the data of a node, an edge or the graph by name."""
-        keys = {item.get("key", ""): _text(item) for item in element.findall(f"{self._space}data")}
-        own = {self._names.get(key, key): text for key, text in keys.items()}
-        return self._defaults.get(domain, {}) | own
+    def values(self, element: ET.Element, domain: str) -> dict[str, str]:
+        """Return the data of a node, an edge or the graph by name, with defaults."""
+        by_id = {item.get("key", ""): _text(item) for item in element.findall(f"{self._space}data")}
+        by_name = {self._names.get(id_, id_): text for id_, text in by_id.items()}
+        return self._defaults.get(domain, {}) | by_name
 
 
 def _text(element: ET.Element) -> str:
     return (element.text or "").strip()
 
 
-def _node(element: ET.Element, data: dict[str, str], kind: str, place: str) -> Node:
+def _read_node(element: ET.Element, data: dict[str, str], *, kind_key: str, location: str) -> Node:
     return Node(
         element.get("id", ""),
-        place,
+        location,
         label=" ".join(data.get("label", "").split()),
-        terminals=terminal_count(data, place),
+        terminals=read_terminal_count(data, location),
         guid=data.get("guid", ""),
-        host=host_kind(data.get(kind) or "switch", place),
+        host=read_is_host(data.get(kind_key) or "switch", location),
     )
 
 
-def _edge(element: ET.Element, data: dict[str, str], place: str) -> Edge:
+def _read_edge_element(element: ET.Element, data: dict[str, str], location: str) -> Edge:
     for end in ("source", "target"):
         if not element.get(end):
-            raise InputError(f"{place}: an edge has no {end}")
+            raise InputError(f"{location}: an edge has no {end}")
     directed = element.get("directed")
     if directed is not None and directed.strip() not in _BOOLEANS:
-        raise InputError(f"{place}: directed is {directed!r}, expected true, false, 1 or 0")
+        raise InputError(f"{location}: directed is {directed!r}, expected true, false, 1 or 0")
     return read_edge(
         data,
         element.get("source", ""),
         element.get("target", ""),
-        place,
+        location,
         directed=None if directed is None else _BOOLEANS[directed.strip()],
         key=element.get("id", ""),
     )

@@ -61,10 +61,13 @@ _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 @dataclass(frozen=True)
 class Node:
-    """A switch or a host in the file, at `place`; missing values are None."""
+    """A switch or a host in the file.
+
+    `location` is where, for messages: ``net.csv, line 3``. Missing values are None or "".
+    """
 
     key: str
-    place: str
+    location: str
     label: str = ""
     terminals: int | None = None
     guid: str = ""
@@ -73,15 +76,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """A link in the file; `directed` is None for the file's default.
+    """A link in the file; `directed` is None for the default of the file or the parameters.
 
-    Missing ports are −1; `key` and `name` distinguish parallel links. `bubble`, `buffer` and `ring`
-    are the flow control of both directions; see `routelab.api.Topology`.
+    `location` is where, for messages: ``net.csv, line 3``. Missing ports are −1; `key` and `name`
+    distinguish parallel links. `bubble`, `buffer` and `ring` are the flow control of both
+    directions; see `routelab.api.Topology`.
     """
 
     source: str
     target: str
-    place: str
+    location: str
     capacity: float = 1.0
     latency: float = 0.0
     directed: bool | None = None
@@ -98,8 +102,9 @@ class Edge:
 class Network:
     """A file's content: nodes by key, in order, and edges, which may repeat in a multigraph.
 
-    `unread` has the keys or columns with values that the network does not use, by their sort
-    (such as ``node key``), and `notes` what else a user should know about how the file was read.
+    `unread` has what is in the file but not used, such as ``{"node key": {"colour": None}}``: names
+    of keys or columns, by their sort, in order. `notes` has what else a user should know about how
+    the file was read.
     """
 
     directed: bool = False
@@ -110,7 +115,7 @@ class Network:
     notes: list[str] = field(default_factory=list)
 
     def add_unread(self, sort: str, names: Iterable[str]) -> None:
-        """Add keys or columns that are not read, each once."""
+        """Add names of keys or columns to `unread`, each once."""
         if new := dict.fromkeys(names):
             self.unread.setdefault(sort, {}).update(new)
 
@@ -123,16 +128,16 @@ class Network:
             If it has no name, or the name of another node, or characters that no export holds.
         """
         if not node.key:
-            raise InputError(f"{node.place}: a node has no name")
+            raise InputError(f"{node.location}: a node has no name")
         if odd := _UNWRITABLE.search(node.key) or _UNWRITABLE.search(node.label):
             raise InputError(
-                f"{node.place}: the name {odd.string!r} has the character {odd[0]!r}, which "
+                f"{node.location}: the name {odd.string!r} has the character {odd[0]!r}, which "
                 "exports cannot hold; remove it"
             )
         if node.key in self.nodes:
             raise InputError(
-                f"{node.place}: node {node.key!r} was already named at "
-                f"{self.nodes[node.key].place}; give every node a unique name"
+                f"{node.location}: node {node.key!r} was already named at "
+                f"{self.nodes[node.key].location}; give every node a unique name"
             )
         self.nodes[node.key] = node
 
@@ -148,39 +153,37 @@ class Network:
             for end in (edge.source, edge.target):
                 if end not in self.nodes:
                     raise InputError(
-                        f"{edge.place}: an edge leads to node {end!r}, which is not declared"
+                        f"{edge.location}: an edge leads to node {end!r}, which is not declared"
                     )
 
     def declare_ends(self) -> None:
-        """Add the ends of all edges as nodes: in order of number if all names are numbers.
+        """Add the ends of all edges as nodes, in the order in which they first appear.
 
-        Other names stay in the order in which they appear.
+        If all names are numbers, nodes are in the order of these.
         """
-        places = {
-            end: edge.place for edge in reversed(self.edges) for end in (edge.target, edge.source)
-        }
-        names = list(
-            dict.fromkeys(end for edge in self.edges for end in (edge.source, edge.target))
-        )
+        first_location: dict[str, str] = {}
+        for edge in self.edges:
+            for end in (edge.source, edge.target):
+                first_location.setdefault(end, edge.location)
+        names = list(first_location)
         if all(name.isascii() and name.isdecimal() and len(name) <= 18 for name in names):
+            # 1 and 01 are two names
             names.sort(key=lambda name: (int(name), name))
         for name in names:
-            self.declare(Node(name, places[name]))
+            self.declare(Node(name, first_location[name]))
 
     def names(self) -> list[str]:
-        """Name every switch by its label if no other switch has that name, else by its key."""
-        count = Counter(node.label for node in self.nodes.values())
-        return [
-            node.label
-            if node.label
-            and count[node.label] == 1
-            and (node.label == node.key or node.label not in self.nodes)
-            else node.key
-            for node in self.nodes.values()
-        ]
+        """Name every node by its label if no other node has that label or key, else by its key."""
+        label_count = Counter(node.label for node in self.nodes.values())
+        names = []
+        for node in self.nodes.values():
+            is_key_of_other = node.label != node.key and node.label in self.nodes
+            is_unique = label_count[node.label] == 1 and not is_key_of_other
+            names.append(node.label if node.label and is_unique else node.key)
+        return names
 
 
-def whole_number(value: Any, what: str, place: str, limit: int) -> int:
+def read_whole_number(value: Any, what: str, location: str, *, limit: int) -> int:
     """Read a whole number from 0 to `limit` (inclusive).
 
     Raises
@@ -188,13 +191,15 @@ def whole_number(value: Any, what: str, place: str, limit: int) -> int:
     InputError
         If `value` is not one.
     """
-    number = _number(value)
+    number = _parse_number(value)
     if number is None or not number.is_integer() or not 0 <= number <= limit:
-        raise InputError(f"{place}: {what} is {value!r}, expected a whole number from 0 to {limit}")
+        raise InputError(
+            f"{location}: {what} is {value!r}, expected a whole number from 0 to {limit}"
+        )
     return int(number)
 
 
-def quantity(value: Any, what: str, place: str, *, zero: bool) -> float:
+def read_quantity(value: Any, what: str, location: str, *, zero: bool) -> float:
     """Read a finite positive number, or zero where that is allowed.
 
     Raises
@@ -202,14 +207,14 @@ def quantity(value: Any, what: str, place: str, *, zero: bool) -> float:
     InputError
         If `value` is not one.
     """
-    number = _number(value)
+    number = _parse_number(value)
     if number is None or not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         kind = "number that is not negative" if zero else "positive number"
-        raise InputError(f"{place}: {what} is {value!r}, expected a {kind}")
+        raise InputError(f"{location}: {what} is {value!r}, expected a {kind}")
     return number
 
 
-def terminal_count(values: Mapping[str, Any], place: str) -> int | None:
+def read_terminal_count(values: Mapping[str, Any], location: str) -> int | None:
     """Read the number of terminals of a switch, ``terminals`` or ``endpoints``; None if missing.
 
     Raises
@@ -218,20 +223,20 @@ def terminal_count(values: Mapping[str, Any], place: str) -> int | None:
         If a value is not a number of terminals, or the two differ.
     """
     counts = {
-        key: whole_number(values[key], key, place, MAX_TERMINALS)
+        key: read_whole_number(values[key], key, location, limit=MAX_TERMINALS)
         for key in ("terminals", "endpoints")
         if values.get(key) is not None
     }
     if len(set(counts.values())) > 1:
         raise InputError(
-            f"{place}: terminals is {counts['terminals']} and endpoints {counts['endpoints']}; "
+            f"{location}: terminals is {counts['terminals']} and endpoints {counts['endpoints']}; "
             "they mean the same, leave one of them out"
         )
     return next(iter(counts.values()), None)
 
 
-def host_kind(value: Any, place: str) -> bool:
-    """Read whether a node is a host.
+def read_is_host(value: Any, location: str) -> bool:
+    """Read whether a node is a host from its kind, such as ``host`` or ``router``.
 
     Raises
     ------
@@ -241,25 +246,27 @@ def host_kind(value: Any, place: str) -> bool:
     kind = _plain_kind(value)
     if kind not in KINDS:
         raise InputError(
-            f"{place}: kind is {value!r}, expected switch or host (or router, endpoint, terminal)"
+            f"{location}: kind is {value!r}, expected switch or host (or router, endpoint, "
+            "terminal)"
         )
     return KINDS[kind]
 
 
 def _plain_kind(value: Any) -> str:
+    """Return a kind in lower case; "" if it is missing."""
     return str(value or "").strip().lower()
 
 
-def unread_keys(values: Mapping[str, Any], known: Collection[str] = ()) -> list[str]:
+def list_unread_keys(values: Mapping[str, Any], known: Collection[str] = ()) -> list[str]:
     """Return the keys of values that are present and not `known`."""
     return [key for key, value in values.items() if key not in known and value not in _ABSENT]
 
 
-def kind_key(nodes: Iterable[Mapping[str, Any]]) -> str:
-    """Return the key that tells switches from hosts.
+def find_kind_key(nodes: Iterable[Mapping[str, Any]]) -> str:
+    """Return the key whose values tell switches from hosts: ``kind`` or ``type``.
 
-    This is ``kind``. If no node has it, it is ``type``, which other programs write, but only if
-    all its values are `KINDS`: a type may mean anything else.
+    Other programs write ``type``, which may also mean anything else. So it counts only if no node
+    has a kind and all types are `KINDS`.
     """
     types = set()
     for node in nodes:
@@ -269,7 +276,7 @@ def kind_key(nodes: Iterable[Mapping[str, Any]]) -> str:
     return "type" if types - {""} and types <= {"", *KINDS} else "kind"
 
 
-def link_name(value: Any, place: str) -> str:
+def read_link_name(value: Any, location: str) -> str:
     """Read the name of a link; "" if missing.
 
     Raises
@@ -280,17 +287,17 @@ def link_name(value: Any, place: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise InputError(f"{place}: name is {value!r}, expected a text")
+        raise InputError(f"{location}: name is {value!r}, expected a text")
     name = " ".join(str(value).split())
     if odd := _UNWRITABLE.search(name):
         raise InputError(
-            f"{place}: the name {name!r} has the character {odd[0]!r}, which exports cannot hold; "
-            "remove it"
+            f"{location}: the name {name!r} has the character {odd[0]!r}, which exports cannot "
+            "hold; remove it"
         )
     return name
 
 
-def port(value: Any, what: str, place: str) -> int:
+def read_port(value: Any, what: str, location: str) -> int:
     """Read a port number; −1 if missing.
 
     Raises
@@ -298,11 +305,19 @@ def port(value: Any, what: str, place: str) -> int:
     InputError
         If `value` is not a port number.
     """
-    return -1 if value in (None, "") else whole_number(value, what, place, MAX_PORT)
+    return -1 if value in (None, "") else read_whole_number(value, what, location, limit=MAX_PORT)
 
 
-def read_edge(values: Mapping[str, Any], source: str, target: str, place: str, **more: Any) -> Edge:
-    """Read a link from its values by name; `EDGE_KEYS` are those that count.
+def read_edge(
+    values: Mapping[str, Any],
+    source: str,
+    target: str,
+    location: str,
+    *,
+    directed: bool | None = None,
+    key: str = "",
+) -> Edge:
+    """Return the link between two nodes that has the `EDGE_KEYS` among `values`.
 
     Raises
     ------
@@ -311,29 +326,32 @@ def read_edge(values: Mapping[str, Any], source: str, target: str, place: str, *
     """
     flow_control, ring = values.get("flow_control"), values.get("ring", "")
     if flow_control not in (None, "plain", "bubble"):
-        raise InputError(f"{place}: flow_control is {flow_control!r}, expected plain or bubble")
-    buffer = whole_number(values.get("buffer", 0), "buffer", place, MAX_BUFFER)
+        raise InputError(f"{location}: flow_control is {flow_control!r}, expected plain or bubble")
+    buffer = read_whole_number(values.get("buffer", 0), "buffer", location, limit=MAX_BUFFER)
+    # an edge without the key has 0, which means that the size is not known
     if "buffer" in values and not buffer:
-        raise InputError(f"{place}: buffer is 0 packets; a channel needs room for at least one")
+        raise InputError(f"{location}: buffer is 0 packets; a channel needs room for at least one")
     if not isinstance(ring, str | int):
-        raise InputError(f"{place}: ring is {ring!r}, expected a name or a number")
+        raise InputError(f"{location}: ring is {ring!r}, expected a name or a number")
     return Edge(
         source,
         target,
-        place,
-        capacity=quantity(values.get("capacity", 1), "capacity", place, zero=False),
-        latency=quantity(values.get("latency", 0), "latency", place, zero=True),
-        source_port=port(values.get("source_port"), "source_port", place),
-        target_port=port(values.get("target_port"), "target_port", place),
+        location,
+        capacity=read_quantity(values.get("capacity", 1), "capacity", location, zero=False),
+        latency=read_quantity(values.get("latency", 0), "latency", location, zero=True),
+        source_port=read_port(values.get("source_port"), "source_port", location),
+        target_port=read_port(values.get("target_port"), "target_port", location),
         bubble=-1 if flow_control is None else int(flow_control == "bubble"),
         buffer=buffer,
         ring=str(ring),
-        name=link_name(values.get("name"), place),
-        **more,
+        name=read_link_name(values.get("name"), location),
+        directed=directed,
+        key=key,
     )
 
 
-def _number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
+    """Return a number or the number that a text spells; None for everything else."""
     if isinstance(value, bool):
         return None
     try:
@@ -342,7 +360,7 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def topology_of(
+def build_topology(
     network: Network,
     path: Path,
     *,
@@ -350,7 +368,7 @@ def topology_of(
     directed: bool | None,
     repeats: Literal["refuse", "parallel"] = "refuse",
 ) -> Topology:
-    """Make the topology: an edge's channels follow one another, in the order of the file.
+    """Return the topology of a file's content; the two channels of an edge follow one another.
 
     Parameters
     ----------
@@ -370,18 +388,19 @@ def topology_of(
         If there is no switch or no terminal, a rejected repeated link, or a host that
         is not linked to exactly one switch by one link.
     """
-    # 1. Switches are numbered in the file's order, without the hosts between them.
+    # 1. Switches are numbered in the file's order, without the hosts between them. Equal edges of a
+    #    multigraph are parallel links, not mistakes.
     if not network.nodes:
         raise InputError(f"{path}: has no nodes and no edges")
-    loops = [edge for edge in network.edges if edge.source == edge.target]
+    self_loops = [edge for edge in network.edges if edge.source == edge.target]
     if repeats == "refuse" and not network.multigraph:
         _refuse_repeats(network, directed)
     switches = [node for node in network.nodes.values() if not node.host]
     index = {node.key: number for number, node in enumerate(switches)}
 
-    # 2. Channels. Links to hosts are none: they become terminals below.
-    def channels() -> Iterator[tuple[Any, ...]]:
-        """Yield source, target, ports and the other values of channels between switches."""
+    # 2. Channels between switches. Links to hosts become terminals below.
+    def channel_values() -> Iterator[tuple[Any, ...]]:
+        """Yield the ten values of each channel, in the order in which they are named below."""
         for edge in network.edges:
             if edge.source == edge.target or not {edge.source, edge.target} <= index.keys():
                 continue
@@ -389,11 +408,13 @@ def topology_of(
             ports = edge.source_port, edge.target_port
             others = edge.capacity, edge.latency, edge.bubble, edge.buffer, edge.ring, edge.name
             yield source, target, *ports, *others
-            is_directed = network.directed if edge.directed is None else edge.directed
-            if not (is_directed if directed is None else directed):
+            if not _is_directed(edge, network, directed):
                 yield target, source, *ports[::-1], *others
 
-    columns: list[Any] = [list(column) for column in zip(*channels(), strict=True)] or [[]] * 10
+    sources, targets, source_ports, target_ports, *others = [
+        list(column) for column in zip(*channel_values(), strict=True)
+    ] or [[]] * 10
+    capacities, latencies, bubbles, buffers, rings, link_names = others
     names = dict(zip(network.nodes, network.names(), strict=True))
     # 3. Terminals: the hosts of the file. Only a file without any has numbers of terminals.
     if len(switches) < len(network.nodes):
@@ -402,39 +423,46 @@ def topology_of(
             "terminal_switch": [index[switch] for _, switch, _ in hosts],
             "terminal_names": [names[host.key] for host, _, _ in hosts],
             "terminal_guids": [host.guid for host, _, _ in hosts],
-            "terminal_port": [number for _, _, number in hosts],
+            "terminal_port": [port for _, _, port in hosts],
         }
     else:
-        at_switch = [terminals if s.terminals is None else s.terminals for s in switches]
-        if not any(at_switch):
+        counts = [terminals if s.terminals is None else s.terminals for s in switches]
+        if not any(counts):
             raise InputError(f"{path}: no switch has a terminal; set terminals=1")
-        terminal_columns = {"terminal_switch": np.repeat(np.arange(len(switches)), at_switch)}
-    # 4. The topology, whose own checks know nothing of the file.
+        terminal_columns = {"terminal_switch": np.repeat(np.arange(len(switches)), counts)}
+    # 4. The topology. Errors that its own checks find get the name of the file.
     notes = list(_notes(network, terminals, directed))
     try:
         return Topology.create(
             num_switches=len(switches),
-            channel_source=columns[0],
-            channel_target=columns[1],
-            source_port=columns[2],
-            target_port=columns[3],
-            channel_capacity=columns[4],
-            channel_latency=columns[5],
-            channel_bubble=columns[6],
-            channel_buffer=columns[7],
-            channel_ring=ring_ids(columns[0], columns[1], columns[8]),
-            channel_names=columns[9],
+            channel_source=sources,
+            channel_target=targets,
+            source_port=source_ports,
+            target_port=target_ports,
+            channel_capacity=capacities,
+            channel_latency=latencies,
+            channel_bubble=bubbles,
+            channel_buffer=buffers,
+            channel_ring=ring_ids(sources, targets, rings),
+            channel_names=link_names,
             switch_names=[names[switch.key] for switch in switches],
             switch_guids=[switch.guid for switch in switches],
             attributes={
                 "file": path.name,
-                "self_loops_dropped": len(loops),
+                "self_loops_dropped": len(self_loops),
                 **({"file_notes": "; ".join(notes)} if notes else {}),
             },
             **terminal_columns,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _is_directed(edge: Edge, network: Network, directed: bool | None) -> bool:
+    """Return whether an edge is one channel: by the parameter, its own mark, or the file's."""
+    if directed is not None:
+        return directed
+    return network.directed if edge.directed is None else edge.directed
 
 
 def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[str]:
@@ -455,13 +483,13 @@ def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[
     if hosts and terminals != 1:
         yield f"not used: terminals={terminals}, because the file has hosts"
     # A file may declare the lines of a drawing directed, without any meaning. Links to hosts and
-    # links with a direction of their own say nothing about that.
+    # links with a direction of their own say nothing about that, nor do self-loops.
     if directed is None and network.directed:
         links = {(edge.source, edge.target) for edge in network.edges if edge.directed is None}
-        links = {ends for ends in links if hosts.isdisjoint(ends) and len(set(ends)) == 2}
-        ways = {(edge.source, edge.target) for edge in network.edges}
-        ways |= {(edge.target, edge.source) for edge in network.edges if edge.directed is False}
-        one_way = [ends for ends in links if ends[::-1] not in ways]
+        links = {ends for ends in links if hosts.isdisjoint(ends) and ends[0] != ends[1]}
+        channels = {(edge.source, edge.target) for edge in network.edges}
+        channels |= {(edge.target, edge.source) for edge in network.edges if edge.directed is False}
+        one_way = [ends for ends in links if ends[::-1] not in channels]
         if one_way:
             names = dict(zip(network.nodes, network.names(), strict=True))
             source, target = (names[end] for end in min(one_way))
@@ -475,43 +503,42 @@ def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[
 def _refuse_repeats(network: Network, directed: bool | None) -> None:
     """Refuse a link that is listed again with the same properties.
 
-    Links of different names are parallel, if both are listed from the same end. Else the second
-    may also be the other direction of the first.
+    If only the names differ:
+
+        a,b,cable1 and a,b,cable2    two parallel links
+        a,b,p1 and b,a,p2            refused: two parallel links, or one with a name at each end
 
     Raises
     ------
     InputError
-        Names both places.
+        Names both lines.
     """
-    places: dict[tuple[object, ...], str] = {}
-    begins: dict[tuple[object, ...], tuple[str, str]] = {}
+    location_of_link: dict[tuple[object, ...], str] = {}
+    first_listed: dict[tuple[object, ...], tuple[str, str]] = {}
     for edge in network.edges:
         if edge.source == edge.target:
             continue
-        # the two ends of a link without direction may be listed in any order
-        one_way = network.directed if edge.directed is None else edge.directed
         ends = [(edge.source, edge.source_port), (edge.target, edge.target_port)]
-        if not (one_way if directed is None else directed):
+        if not _is_directed(edge, network, directed):
+            # either end may be listed first
             ends.sort()
         unnamed = (*ends, edge.capacity, edge.latency, edge.directed, edge.key)
         link = (*unnamed, edge.name)
-        # Another name from the same end is a parallel link. From the other end it may also be the
-        # name that the same cable has there, and only the user knows.
-        begin, place = begins.setdefault(unnamed, (edge.source, edge.place))
-        if link not in places and begin != edge.source:
+        source, location = first_listed.setdefault(unnamed, (edge.source, edge.location))
+        if link not in location_of_link and source != edge.source:
             raise InputError(
-                f"{edge.place}: the link {edge.name!r} from {edge.source!r} to {edge.target!r} may "
-                f"be the other direction of the link at {place}, or a link beside it; set "
+                f"{edge.location}: the link {edge.name!r} from {edge.source!r} to {edge.target!r} "
+                f"may be the other direction of the link at {location}, or a link beside it; set "
                 "directed=true if each line is one channel, or list parallel links from the same "
                 "end"
             )
-        if link in places:
+        if link in location_of_link:
             raise InputError(
-                f"{edge.place}: the link between {edge.source!r} and {edge.target!r} was already "
-                f"listed at {places[link]}; remove one, set repeats=parallel if there are two "
-                "links, or directed=true if each line is one channel"
+                f"{edge.location}: the link between {edge.source!r} and {edge.target!r} was "
+                f"already listed at {location_of_link[link]}; remove one, set repeats=parallel if "
+                "there are two links, or directed=true if each line is one channel"
             )
-        places[link] = edge.place
+        location_of_link[link] = edge.location
 
 
 def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
@@ -523,32 +550,39 @@ def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
         If a host is not linked to exactly one switch by one link, or a switch has another number
         of terminals than of hosts.
     """
+    # 1. Links of each host: the peer, the port there, and whether the host is the edge's source.
     links: dict[str, list[tuple[str, int, bool]]] = {}
     for edge in network.edges:
-        for host, peer, number, out in (
+        for host, peer, port, is_source in (
             (edge.source, edge.target, edge.target_port, True),
             (edge.target, edge.source, edge.source_port, False),
         ):
             if network.nodes[host].host:
-                links.setdefault(host, []).append((peer, number, out))
-    hosts_at = Counter(peer for ends in links.values() for peer in {peer for peer, _, _ in ends})
+                links.setdefault(host, []).append((peer, port, is_source))
+    peers_of = {host: {peer for peer, _, _ in host_links} for host, host_links in links.items()}
+    num_hosts = Counter(peer for peers in peers_of.values() for peer in peers)
+    # 2. Check all nodes, and yield the hosts.
     for node in network.nodes.values():
         if not node.host:
-            if node.terminals not in (None, hosts_at[node.key]):
+            if node.terminals not in (None, num_hosts[node.key]):
                 raise InputError(
-                    f"{node.place}: node {node.key!r} has a number of terminals, but the file "
-                    f"also has hosts, {hosts_at[node.key]} of them at this node; leave the number "
+                    f"{node.location}: node {node.key!r} has a number of terminals, but the file "
+                    f"also has hosts, {num_hosts[node.key]} of them at this node; leave the number "
                     "out"
                 )
             continue
         host_links = links.get(node.key, [])
         # in a directed network a link may consist of two edges, one each way
-        two_ways = len(host_links) == 2 and host_links[0][2] != host_links[1][2]
-        if len({peer for peer, _, _ in host_links}) != 1 or (len(host_links) > 1 and not two_ways):
+        directions = [is_source for _, _, is_source in host_links]
+        is_one_link = len(host_links) == 1 or sorted(directions) == [False, True]
+        peers = peers_of.get(node.key, set())
+        if len(peers) != 1 or not is_one_link:
             raise InputError(
-                f"{node.place}: host {node.key!r} has {len(host_links)} links, expected one, "
+                f"{node.location}: host {node.key!r} has {len(host_links)} links, expected one, "
                 "to a switch"
             )
-        if network.nodes[host_links[0][0]].host:
-            raise InputError(f"{node.place}: host {node.key!r} is linked to another host")
-        yield node, host_links[0][0], max(number for _, number, _ in host_links)
+        (peer,) = peers
+        if network.nodes[peer].host:
+            raise InputError(f"{node.location}: host {node.key!r} is linked to another host")
+        # −1 is a missing port: one of two edges may have it
+        yield node, peer, max(port for _, port, _ in host_links)

@@ -23,11 +23,11 @@ from .network import (
     Edge,
     Network,
     Node,
-    host_kind,
-    kind_key,
+    find_kind_key,
+    list_unread_keys,
     read_edge,
-    terminal_count,
-    unread_keys,
+    read_is_host,
+    read_terminal_count,
 )
 
 SUFFIXES = {
@@ -90,6 +90,7 @@ def read_network(path: Path, file_format: str) -> Network:
 
 
 def _decode(content: bytes, file: str) -> str:
+    """Decode UTF-8, with or without a byte order mark; name the first line that is none."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -112,28 +113,28 @@ def read_edges(text: str, file: str) -> Network:
     network = Network()
     for number, line in enumerate(text.splitlines(), 1):
         words = re.sub(r"(^|\s)#.*", "", line).split()
-        place = f"{file}, line {number}"
+        location = f"{file}, line {number}"
         if not words:
             continue
-        if len(words) < 2 or not (len(words) == 2 or _ignorable(words[2:])):
+        if len(words) < 2 or not (len(words) == 2 or _is_ignorable(words[2:])):
             raise InputError(
-                f"{place}: expected two names and at most a weight, got {line.strip()!r}; "
+                f"{location}: expected two names and at most a weight, got {line.strip()!r}; "
                 "names with spaces need CSV, GraphML or JSON"
             )
         if len(words) > 2 and words[2:] != ["{}"]:
             network.add_unread("value", ["after the two names of a line"])
-        network.edges.append(Edge(words[0], words[1], place))
-    _leave_out_counts(network)
-    return _with_ends(network, file)
+        network.edges.append(Edge(words[0], words[1], location))
+    _drop_count_line(network)
+    return _with_declared_ends(network, file)
 
 
-def _leave_out_counts(network: Network) -> None:
-    """Remove the first edge if its names are the numbers of nodes and edges of the other lines.
+def _drop_count_line(network: Network) -> None:
+    """Remove the first edge if its two names are the numbers of nodes and of edges that follow.
 
     Raises
     ------
     InputError
-        If they are, but are also names in other lines: a path may begin in this way.
+        If they are, but may also be two nodes, because one of them has further links.
     """
     if len(network.edges) < 4:  # small numbers agree too easily, as in the path 2 1, 1 0
         return
@@ -142,25 +143,29 @@ def _leave_out_counts(network: Network) -> None:
     nodes = int(first.source) if re.fullmatch("[0-9]{1,18}", first.source) else 0
     if nodes < len(names) or first.target != str(len(others)):
         return
-    place, line = first.place.rpartition(", ")[2], f"'{first.source} {first.target}'"
-    is_apart = first.source == first.target or names.isdisjoint((first.source, first.target))
+    location, line = first.location.rpartition(", ")[2], f"'{first.source} {first.target}'"
+    # as a link it would be a self-loop, or join two nodes that have no other link
+    is_unlikely_link = first.source == first.target or names.isdisjoint(
+        (first.source, first.target)
+    )
     if nodes > len(names):
         # nodes without links may be counted, too
         network.notes.append(
-            f"{place}, {line}, is read as a link; remove it if it has the numbers of nodes and "
+            f"{location}, {line}, is read as a link; remove it if it has the numbers of nodes and "
             "links"
         )
-    elif is_apart:
+    elif is_unlikely_link:
         network.edges = others
-        network.notes.append(f"not read: {place}, {line}, the numbers of nodes and links")
+        network.notes.append(f"not read: {location}, {line}, the numbers of nodes and links")
     else:
         raise InputError(
-            f"{first.place}: {line} may be a link, or the numbers of nodes and links; put # "
+            f"{first.location}: {line} may be a link, or the numbers of nodes and links; put # "
             "before the numbers, or list the link last"
         )
 
 
-def _ignorable(words: list[str]) -> bool:
+def _is_ignorable(words: list[str]) -> bool:
+    """Return whether the words after two names are a number or a dictionary: ``{'w': 1}``."""
     if words[0].startswith("{"):
         return words[-1].endswith("}")
     return (
@@ -183,45 +188,46 @@ def read_csv(text: str, file: str) -> Network:
     """
     network = Network()
     reader = CsvReader(file, iter(StringIO(text, newline=None)))
-    header = _header(reader.header, f"{file}, line {reader.line}")
+    header = _read_header(reader.header, f"{file}, line {reader.line}")
     for number, row in reader.rows():
-        network.edges.append(_row_edge(header, row, f"{file}, line {number}"))
+        network.edges.append(_read_row(header, row, f"{file}, line {number}"))
         cells = dict(zip(header, row, strict=True))
-        network.add_unread("column", unread_keys(cells, COLUMNS))
-    return _with_ends(network, file)
+        network.add_unread("column", list_unread_keys(cells, COLUMNS))
+    return _with_declared_ends(network, file)
 
 
-def _header(row: list[str], place: str) -> list[str]:
+def _read_header(row: list[str], location: str) -> list[str]:
     """Return the names of the columns in lower case; refuse a header without source or target."""
     header = [name.lower() for name in row]
     if header[-1:] and header[-1] in ROUTE_FORMS:
         raise InputError(
-            f"{place}: {','.join(row)!r} is the heading of a list of routes, not of links; "
+            f"{location}: {','.join(row)!r} is the heading of a list of routes, not of links; "
             "`routelab prove` reads such lists"
         )
     for name in COLUMNS:
         needed = name in ("source", "target")
         if header.count(name) > 1 or (needed and name not in header):
             raise InputError(
-                f"{place}: expected a header such as source,target,capacity,latency with each "
+                f"{location}: expected a header such as source,target,capacity,latency with each "
                 f"column once, got {','.join(row)!r}"
             )
     return header
 
 
-def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
+def _read_row(header: list[str], row: list[str], location: str) -> Edge:
     """Return the edge of one row of a CSV file."""
     if len(row) != len(header):
-        raise InputError(f"{place}: {len(row)} cells under a header of {len(header)}")
+        raise InputError(f"{location}: {len(row)} cells under a header of {len(header)}")
     cells = {name: unescape_cell(cell) for name, cell in zip(header, row, strict=True)}
     for end in ("source", "target"):
         if not cells[end]:
-            raise InputError(f"{place}: the edge has no {end}")
+            raise InputError(f"{location}: the edge has no {end}")
     filled = {name: cell for name, cell in cells.items() if cell}
-    return read_edge(filled, cells["source"], cells["target"], place)
+    return read_edge(filled, cells["source"], cells["target"], location)
 
 
-def _with_ends(network: Network, file: str) -> Network:
+def _with_declared_ends(network: Network, file: str) -> Network:
+    """Return the network, whose nodes are now the ends of its edges; refuse it without edges."""
     if not network.edges:
         raise InputError(f"{file}: has no edges")
     network.declare_ends()
@@ -255,53 +261,53 @@ def read_node_link(text: str, file: str) -> Network:
     if not isinstance(multigraph, bool):
         raise InputError(f"{file}: multigraph is {multigraph!r}, expected true or false")
     network = Network(directed=directed, multigraph=multigraph)
-    _, nodes = _objects(document, ("nodes",), file)
-    links, edges = _objects(document, ("links", "edges"), file)
-    top_level_keys = ("directed", "multigraph", "nodes", links)
-    network.add_unread("top-level key", unread_keys(document, top_level_keys))
-    kind = kind_key(node for _, node in nodes)
-    for place, node in nodes:
-        network.add_unread("node key", unread_keys(node, ("id", *NODE_KEYS, kind)))
+    _, nodes = _find_objects(document, ("nodes",), file)
+    links_key, edges = _find_objects(document, ("links", "edges"), file)
+    top_level_keys = ("directed", "multigraph", "nodes", links_key)
+    network.add_unread("top-level key", list_unread_keys(document, top_level_keys))
+    kind_key = find_kind_key(node for _, node in nodes)
+    for location, node in nodes:
+        network.add_unread("node key", list_unread_keys(node, ("id", *NODE_KEYS, kind_key)))
         network.declare(
             Node(
-                _name(node, "id", place),
-                place,
+                _read_name(node, "id", location),
+                location,
                 label=" ".join(str(node.get("label") or "").split()),
-                terminals=terminal_count(node, place),
+                terminals=read_terminal_count(node, location),
                 guid=str(node.get("guid") or ""),
-                host=host_kind(node.get(kind) or "switch", place),
+                host=read_is_host(node.get(kind_key) or "switch", location),
             )
         )
     # in a multigraph, the key of networkx numbers parallel edges
     edge_keys = (*COLUMNS, "key") if multigraph else COLUMNS
-    for place, edge in edges:
-        network.add_unread("edge key", unread_keys(edge, edge_keys))
-        ends = _name(edge, "source", place), _name(edge, "target", place)
-        network.edges.append(read_edge(edge, *ends, place))
+    for location, edge in edges:
+        network.add_unread("edge key", list_unread_keys(edge, edge_keys))
+        source, target = (_read_name(edge, end, location) for end in ("source", "target"))
+        network.edges.append(read_edge(edge, source, target, location))
     network.check_ends()
     return network
 
 
-def _objects(
-    document: dict[str, Any], fields: tuple[str, ...], file: str
+def _find_objects(
+    document: dict[str, Any], keys: tuple[str, ...], file: str
 ) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
-    """Return the first of the names that is a list, and every entry with its place."""
-    for name in fields:
+    """Return the first of the keys whose value is a list, and its objects with their locations."""
+    for name in keys:
         entries = document.get(name)
         if isinstance(entries, list):
             break
     else:
-        raise InputError(f"{file}: no list named {' or '.join(fields)} (node-link format)")
+        raise InputError(f"{file}: no list named {' or '.join(keys)} (node-link format)")
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
             raise InputError(f"{file}, {name}[{number}]: expected an object, got {entry!r}")
     return name, [(f"{file}, {name}[{number}]", entry) for number, entry in enumerate(entries)]
 
 
-def _name(entry: dict[str, Any], field: str, place: str) -> str:
+def _read_name(entry: dict[str, Any], field: str, location: str) -> str:
     """Read a node's name; a list of coordinates (a tuple in JSON) becomes ``0.1``."""
     value = entry.get(field)
     parts = value if isinstance(value, list) and value else [value]
     if any(not isinstance(part, str | int | float) for part in parts):
-        raise InputError(f"{place}: {field} is {value!r}, expected a name or a number")
+        raise InputError(f"{location}: {field} is {value!r}, expected a name or a number")
     return ".".join(map(str, parts))
