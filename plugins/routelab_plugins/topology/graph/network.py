@@ -328,7 +328,7 @@ def read_edge(
     if flow_control not in (None, "plain", "bubble"):
         raise InputError(f"{location}: flow_control is {flow_control!r}, expected plain or bubble")
     buffer = read_whole_number(values.get("buffer", 0), "buffer", location, limit=MAX_BUFFER)
-    # an edge without the key has 0, which means that the size is not known
+    # a topology has 0 where no buffer is declared
     if "buffer" in values and not buffer:
         raise InputError(f"{location}: buffer is 0 packets; a channel needs room for at least one")
     if not isinstance(ring, str | int):

@@ -26,7 +26,9 @@ class DamagedGrid:
     out_channel : int32 array, shape (S, 2n)
         Channel of each switch in the directions +X +Y … −X −Y …; −1 if it is missing.
     reach : int64 array, shape (S, 2n)
-        Hops that are possible from each switch in each direction; less than the size of the line.
+        Hops from each switch in each direction before the next missing channel; in a whole ring,
+        one less than its size. Ring of 4 switches whose channel from 2 to 3 is missing: 2, 1, 0
+        and 3 in the positive direction.
     """
 
     grid: Grid
@@ -51,34 +53,38 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
     grid = full_grid(topology) or _declared_grid(topology)
     if grid is None or labels.reason is not None or topology.coordinates is None:
         return None
-    count, coordinates = len(grid.dims), topology.coordinates.astype(np.int64)
+    num_dims, coordinates = len(grid.dims), topology.coordinates.astype(np.int64)
     place = np.ravel_multi_index(tuple(coordinates.T), grid.dims)
     # 2. Each channel must lead one step in its direction, over the end of a line only in a ring.
     sign, dimension = labels.sign, labels.dimension
-    direction = topology.channel_direction
-    there = coordinates[topology.channel_source]
-    hops = np.arange(topology.num_channels)
-    there[hops, dimension[direction]] += sign[direction]
-    inside = (there >= 0) & (there < grid.dims) | np.array(grid.wrap)
-    there %= np.array(grid.dims)
+    channel_direction = topology.channel_direction
+    one_step_on = coordinates[topology.channel_source]
+    channels = np.arange(topology.num_channels)
+    one_step_on[channels, dimension[channel_direction]] += sign[channel_direction]
+    is_inside = (one_step_on >= 0) & (one_step_on < grid.dims) | np.array(grid.wrap)
+    one_step_on %= np.array(grid.dims)
     if not (
         len(np.unique(place)) == len(place)
-        and inside.all()
-        and np.array_equal(there, coordinates[topology.channel_target])
+        and is_inside.all()
+        and np.array_equal(one_step_on, coordinates[topology.channel_target])
     ):
         return None
-    # 3. What is missing, and how far packets get. After a whole ring, they are where they began.
+    # 3. What is missing, and the hops of packets that go straight on. After size − 1 hops along a
+    #    whole ring they have met all its switches.
     switch_at = np.full(prod(grid.dims), -1)
     switch_at[place] = np.arange(topology.num_switches)
-    reach = np.zeros((topology.num_switches, 2 * count))
-    for way in range(2 * count):
-        channel, switch = labels.out_channel[:, way], np.arange(topology.num_switches)
+    reach = np.zeros((topology.num_switches, 2 * num_dims))
+    for direction in range(2 * num_dims):
+        channel = labels.out_channel[:, direction]
+        # a missing channel, −1, has the target at the end: −1
         neighbour = np.append(topology.channel_target, -1)[channel]
-        open_way = np.ones(topology.num_switches, np.bool_)
-        for _ in range(grid.dims[way % count] - 1):
-            open_way &= channel[switch] >= 0
-            reach[:, way] += open_way
-            switch = np.where(open_way, neighbour[switch], switch)
+        # the switches that packets from all switches have reached, and whether they go on
+        switch = np.arange(topology.num_switches)
+        goes_on = np.ones(topology.num_switches, np.bool_)
+        for _ in range(grid.dims[direction % num_dims] - 1):
+            goes_on &= channel[switch] >= 0
+            reach[:, direction] += goes_on
+            switch = np.where(goes_on, neighbour[switch], switch)
     return DamagedGrid(
         grid,
         frozen_array(place, np.int64),
@@ -89,7 +95,11 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
 
 
 def _declared_grid(topology: Topology) -> Grid | None:
-    """Return the shape in the network's attributes if its coordinates lie inside."""
+    """Return the grid that the network's attributes declare if it can hold all switches.
+
+    None if ``dims`` and ``wrap`` are missing or malformed, or if coordinates or directions do not
+    fit them.
+    """
     dims, wrap = topology.attributes.get("dims"), topology.attributes.get("wrap")
     coordinates = topology.coordinates
     if coordinates is None or not (isinstance(dims, list) and isinstance(wrap, list)):
@@ -100,5 +110,6 @@ def _declared_grid(topology: Topology) -> Grid | None:
         return None
     if coordinates.min(initial=0) < 0 or np.any(coordinates >= np.array(dims)):
         return None
+    # two switches have a single link, not a ring
     rings = zip(dims, wrap, strict=True)
     return Grid(tuple(dims), tuple(bool(ring) and size > 2 for size, ring in rings))

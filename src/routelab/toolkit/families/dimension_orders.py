@@ -37,12 +37,14 @@ DimensionOrder = Annotated[str, AfterValidator(check_order)]
 
 
 def dimension_sequence(order: str, sizes: Sequence[int]) -> list[int]:
-    """Return the dimensions in an order.
+    """Return the dimensions in the order that a parameter names.
+
+    With the sizes 4, 8 and 4, ``longest`` gives [1, 0, 2], and ``2+0+1`` gives [2, 0, 1].
 
     Parameters
     ----------
     order : str
-        As in `check_order`.
+        A name or a list that `check_order` allows.
     sizes : sequence of int
         Size of each dimension; equal ones stay in natural order.
 

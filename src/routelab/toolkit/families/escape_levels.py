@@ -22,7 +22,7 @@ from routelab.toolkit.families.graph_hops import switch_distances, too_large
 
 
 class EscapeTurnParameters(Parameters):
-    """What a packet does whose best channel has no room.
+    """What a packet does if its best channel has no room.
 
     As the first of two base classes it adds its parameters after those of the other one.
     """
@@ -52,9 +52,9 @@ def no_escape(topology: Topology) -> str | None:
     """Return why a network has no escape subnetwork; None if it has one."""
     if reason := too_large(topology):
         return reason
-    pairs = np.unique((topology.channel_source, topology.channel_target), axis=1)
-    back = np.unique(pairs[::-1], axis=1)
-    if not np.array_equal(pairs, back):
+    neighbours = np.unique((topology.channel_source, topology.channel_target), axis=1)
+    opposite = np.unique(neighbours[::-1], axis=1)
+    if not np.array_equal(neighbours, opposite):
         return "needs links in both directions; some channels have no opposite channel"
     if switch_distances(topology).min() < 0:
         return "some pairs of switches have no path"
@@ -62,16 +62,16 @@ def no_escape(topology: Topology) -> str | None:
 
 
 def escape_levels(topology: Topology, distance: Int32Array) -> tuple[Int32Array, Int32Array]:
-    """Return the levels of a network and the up*/down* distances.
+    """Return the level of each switch, and the up*/down* distances.
 
-    The root is the switch with the least sum of distances to all others, the first of these.
+    The root is the first switch with the least sum of distances to all others.
 
     Parameters
     ----------
     topology : Topology
-        Without a reason in `no_escape`.
+        One for which `no_escape` returns None.
     distance : int32 array, shape (S, S)
-        See `routelab.toolkit.families.graph_hops.switch_distances`.
+        By (target, source); of `routelab.toolkit.families.graph_hops.switch_distances`.
 
     Returns
     -------
@@ -83,14 +83,19 @@ def escape_levels(topology: Topology, distance: Int32Array) -> tuple[Int32Array,
     level = distance[distance.sum(axis=1).argmin()]
     count = topology.num_switches
     source, target = topology.channel_source, topology.channel_target
-    # by (switch, target), so that rows are those of switches
+    # 1. Targets that each switch reaches by going down only, by (switch, target). From the lowest
+    #    level to the root, those of a switch are itself and those of its children.
     below = np.eye(count, dtype=np.bool_)
-    for k in np.argsort(-level, kind="stable"):
-        children = target[(source == k) & (level[target] == level[k] + 1)]
-        below[k] |= below[children].any(axis=0)
-    up_down = np.where(below, level - level[:, None], np.iinfo(np.int32).max // 2)
-    for k in np.argsort(level, kind="stable"):
-        parents = target[(source == k) & (level[target] == level[k] - 1)]
+    for switch in np.argsort(-level, kind="stable"):
+        children = target[(source == switch) & (level[target] == level[switch] + 1)]
+        below[switch] |= below[children].any(axis=0)
+    # 2. Hops of those routes, infinite for other targets; half of the largest number leaves room
+    #    for the sum below.
+    infinite = np.iinfo(np.int32).max // 2
+    up_down = np.where(below, level - level[:, None], infinite)
+    # 3. Routes that first go up. From the root to the lowest level, the parents' routes are known.
+    for switch in np.argsort(level, kind="stable"):
+        parents = target[(source == switch) & (level[target] == level[switch] - 1)]
         if len(parents):
-            np.minimum(up_down[k], up_down[parents].min(axis=0) + 1, out=up_down[k])
+            np.minimum(up_down[switch], up_down[parents].min(axis=0) + 1, out=up_down[switch])
     return level, np.ascontiguousarray(up_down.T.astype(np.int32))

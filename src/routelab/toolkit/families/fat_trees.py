@@ -15,7 +15,7 @@ Levels = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class FatTree:
-    """Shape of a fat tree, and the places of its switches.
+    """Shape of a fat tree, and the coordinates of its switches.
 
     All tuples have an entry for each level of switches; level 0 is that of the leaves.
 
@@ -57,13 +57,16 @@ class FatTree:
 
     @property
     def whole(self) -> bool:
-        """Whether no switch and no link is missing."""
+        """Whether no switch and no link is missing.
+
+        Both numbers suffice: `read_fat_tree` has checked that all that exist belong to the tree.
+        """
         sizes = [prod(self.down[i + 1 :]) * self.copies[i] for i in range(self.height)]
         links = sum(sizes[i] * self.up_ports(i) for i in range(self.height))
         return len(self.level) == sum(sizes) and 2 * links == int((self.out_channel >= 0).sum())
 
     def down_ports(self, level: int) -> int:
-        """Return the number of ports to child switches."""
+        """Return the number of ports to child switches; leaves have terminals as children."""
         return self.down[level] * self.parallel[level] if level else 0
 
     def up_ports(self, level: int) -> int:
@@ -101,11 +104,12 @@ def read_fat_tree(topology: Topology) -> FatTree:
         )
     height = len(down)
     level, index = coordinates.astype(np.int64).T
-    # The channels by switch and port. No switch of the tree has more ports than `columns`; a switch
-    # of the network that has more is found to be inconsistent.
-    columns = max(np.multiply(down, parallel)[1:]) + max(np.multiply(up, parallel)[1:])
+    # The channels by switch and port. No switch of the tree has more than `tree_ports` (the first
+    # entries are those of terminals, which have none). A switch of the network that has more gets
+    # its columns here, and is found to be inconsistent below.
+    tree_ports = max(np.multiply(down, parallel)[1:]) + max(np.multiply(up, parallel)[1:])
     ports = topology.source_port
-    width = max(int(columns), int(ports.max(initial=0)) + 1)
+    width = max(int(tree_ports), int(ports.max(initial=0)) + 1)
     out_channel = np.full((topology.num_switches, width), -1, np.int32)
     numbered = np.flatnonzero(ports >= 0)
     out_channel[topology.channel_source[numbered], ports[numbered]] = numbered
@@ -130,6 +134,7 @@ def read_fat_tree(topology: Topology) -> FatTree:
 
 
 def _levels(topology: Topology, name: str) -> Levels:
+    """Return the numbers of an attribute such as ``down``; () if it is none or no list."""
     values = topology.attributes.get(name)
     if not isinstance(values, list | tuple):
         return ()
@@ -137,31 +142,40 @@ def _levels(topology: Topology, name: str) -> Levels:
 
 
 def _is_consistent(topology: Topology, tree: FatTree) -> bool:
-    """Whether coordinates are unique and in range, and ports lead where they do in the tree."""
+    """Return whether all switches and channels are those of the tree; some may be missing."""
+    # 1. Levels exist, and only leaves have terminals.
     level, index = tree.level, tree.index
     if level.min() < 0 or level.max() >= tree.height or (level[topology.endpoints] > 0).any():
         return False
+    # 2. Indices are in range, and no two switches have the same coordinates.
     copies = np.array(tree.copies)
     sizes = np.array([prod(tree.down[i + 1 :]) for i in range(tree.height)]) * copies
     if (index < 0).any() or (index >= sizes[level]).any():
         return False
     if len(np.unique(tree.index + sizes.max() * level)) < len(level):
         return False
+    # 3. No two channels share a port, or have none: they would be missing in `out_channel`.
     source, port = topology.channel_source, topology.source_port
     if int((tree.out_channel >= 0).sum()) < topology.num_channels:
         return False
-    below_level, peer_level = level[source], level[topology.channel_target]
-    first_up = np.array([tree.down_ports(i) for i in range(tree.height)])[below_level]
-    last = first_up + np.array([tree.up_ports(i) for i in range(tree.height)])[below_level]
+    # 4. Channels at up ports lead to the next level, channels at down ports to the one before.
+    source_level, target_level = level[source], level[topology.channel_target]
+    first_up = np.array([tree.down_ports(i) for i in range(tree.height)])[source_level]
+    num_ports = first_up + np.array([tree.up_ports(i) for i in range(tree.height)])[source_level]
     rises = port >= first_up
-    if (port >= last).any() or (peer_level != below_level + np.where(rises, 1, -1)).any():
+    if (port >= num_ports).any() or (target_level != source_level + np.where(rises, 1, -1)).any():
         return False
-    # of the two levels of a link: the upper one, and the switches per subtree of the lower one
-    upper, below = np.maximum(below_level, peer_level), copies[np.minimum(below_level, peer_level)]
+    # 5. Targets. By digits, the index is (subtree, child, copy) at the lower end of a link and
+    #    (subtree, parent, copy) at the upper one; see `_links` of the topology ``fat-tree``.
+    upper = np.maximum(source_level, target_level)
+    upper_copies, lower_copies = copies[upper], copies[upper - 1]
     children, links = np.array(tree.down)[upper], np.array(tree.parallel)[upper]
-    number = index[source]
+    source_index = index[source]
+    copy = source_index % lower_copies
     parent, child = (port - first_up) // links, port // links
-    above = number // below // children * copies[upper] + parent * below + number % below
-    under = (number // copies[upper] * children + child) * below + number % below
-    expected = np.where(rises, above, under)
+    subtree_above = source_index // lower_copies // children
+    index_above = subtree_above * upper_copies + parent * lower_copies + copy
+    subtree_below = source_index // upper_copies
+    index_below = (subtree_below * children + child) * lower_copies + copy
+    expected = np.where(rises, index_above, index_below)
     return bool((index[topology.channel_target] == expected).all())

@@ -40,7 +40,8 @@ def check_prime_power(
     Raises
     ------
     InputError
-        If `q` is not a prime power, or has another remainder; with the nearest that fit.
+        If `q` is not a prime power, or has another remainder. The text names the nearest orders
+        that fit.
     """
 
     def fits(number: int) -> bool:
@@ -91,9 +92,11 @@ class FiniteField:
         if factors is None:
             raise ValueError(f"q={q} is not a prime power")
         p, n = factors
+        # An element's number is Σ digit · weight.
         weights = p ** np.arange(n)
         digits = np.arange(q)[:, np.newaxis] // weights % p
         powers = np.array(_primitive_powers(p, n)) @ weights
+        # The product of two powers of x is the power of the sum of their exponents; 0 is none.
         logarithm = np.zeros(q, dtype=np.int64)
         logarithm[powers] = np.arange(q - 1)
         multiply = powers[(logarithm[:, np.newaxis] + logarithm) % (q - 1)]
@@ -113,8 +116,8 @@ def _primitive_powers(p: int, n: int) -> list[tuple[int, ...]]:
     """Return the powers of x modulo the first polynomial of degree n that makes it primitive."""
     one = (1, *[0] * (n - 1))
     for coefficients in product(range(1, p), *[range(p)] * (n - 1)):
-        # x^n = Σ coefficients[i] x^i, and x has an inverse, so that its powers return to 1; if they
-        # are all polynomials but 0 on the way, this is a field
+        # Compute with x^n = Σ coefficients[i] x^i. As coefficients[0] is not 0, x has an inverse,
+        # and its powers return to 1. If they are all polynomials but 0 on the way, this is a field.
         powers, power = [one], _times_x(one, coefficients, p)
         while power != one:
             powers.append(power)
@@ -125,6 +128,9 @@ def _primitive_powers(p: int, n: int) -> list[tuple[int, ...]]:
 
 
 def _times_x(power: tuple[int, ...], coefficients: tuple[int, ...], p: int) -> tuple[int, ...]:
-    """Return x · power, where x^n is the polynomial with these coefficients."""
+    """Return x · power, where x^n is the polynomial with these coefficients.
+
+    Multiplying moves each coefficient of `power` one place up; the last one becomes that of x^n.
+    """
     shifted = (0, *power[:-1])
     return tuple((s + power[-1] * c) % p for s, c in zip(shifted, coefficients, strict=True))

@@ -54,7 +54,7 @@ def check_groups(family: str, groups: int, switches: int, h: int, *, letter: str
     h : int
         Global links at each of them.
     letter : str
-        Parameter that has the number of `switches`.
+        Name of the parameter for `switches`, such as ``a``.
 
     Raises
     ------
@@ -63,10 +63,12 @@ def check_groups(family: str, groups: int, switches: int, h: int, *, letter: str
     """
     limit = switches * h + 1
     if groups > limit:
+        # the least number of switches, or of links at each, that suffices: quotients rounded up
+        switches_needed, h_needed = -(-(groups - 1) // h), -(-(groups - 1) // switches)
         raise InputError(
             f"{family}: groups={groups} is more than {letter}·h + 1 = {limit}: the "
             f"{letter}={switches} switches of a group have {switches * h} global links; use "
-            f"groups={limit}, {letter}={-(-(groups - 1) // h)} or h={-(-(groups - 1) // switches)}"
+            f"groups={limit}, {letter}={switches_needed} or h={h_needed}"
         )
 
 
@@ -120,6 +122,8 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
         Of a random arrangement.
     """
     rounds, remainder = divmod(ports, groups - 1)
+    # The last round reaches groups on both sides, so it uses an even number of ports, and one more
+    # for the opposite group. An odd number of groups has none.
     unused = remainder % 2 if groups % 2 else 0
     # 1. Whole rounds. In a palm tree the two ports of a link add up to rounds · (G − 1) − 1, so the
     #    first round of one group meets the last one of the other.
@@ -127,7 +131,8 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
     for i in range(rounds):
         opposite_round = rounds - 1 - i if arrangement == "palmtree" else i
         first_ports = i * (groups - 1), opposite_round * (groups - 1)
-        round_links.append(_link_one_round(groups, np.arange(1, groups), first_ports, arrangement))
+        all_others = np.arange(1, groups)
+        round_links.append(_link_one_round(groups, all_others, first_ports, arrangement))
     # 2. The last round reaches the nearest groups on both sides and, if their number is odd, the
     #    opposite one: distances from 1 to G − 1, ascending.
     one_side = np.arange(1, (remainder - unused) // 2 + 1)

@@ -48,7 +48,7 @@ def endpoint_numbers(topology: Topology) -> Int32Array:
 
 
 def fewer_than_two(virtual_channels: int) -> str | None:
-    """Return that two virtual channels are needed; None if there are as many."""
+    """Return why an algorithm with two virtual channels does not apply; None if it does."""
     if virtual_channels >= 2:
         return None
     return f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"

@@ -102,30 +102,33 @@ def grid_problem(
     deadlock : {"bubble", "dateline"}
     order : str
     phases : int
-        Parts of a route, each with separate classes for every order.
+        Parts of a route, each with separate classes for every order: 2 if packets first go to an
+        intermediate switch.
     """
     grid = full_grid(topology)
     if grid is None:
         return _WHOLE
     if deadlock == "bubble" and any(grid.wrap):
-        around = np.array(grid.wrap)[_dimension_of_channels(topology)]
-        if (topology.channel_ring[around] < 0).any():
+        in_ring = np.array(grid.wrap)[_channel_dimensions(topology)]
+        if (topology.channel_ring[in_ring] < 0).any():
             return "bubble flow control needs a network that declares which channels form rings"
     try:
         orders = count_orders(order, grid)
     except InputError as error:
         return str(error)
-    needed = phases * orders * count_ring_classes(grid, deadlock)
+    ring_classes = count_ring_classes(grid, deadlock)
+    needed = phases * orders * ring_classes
     if virtual_channels < needed:
         return (
             f"needs {needed} virtual channels ({phases} x {orders} orders of dimensions x "
-            f"{count_ring_classes(grid, deadlock)} for rings); available: {virtual_channels}"
+            f"{ring_classes} for rings); available: {virtual_channels}"
         )
     return None
 
 
 def escape_problem(topology: Topology, virtual_channels: int, escape: RingDeadlock) -> str | None:
     """Return why an adaptive algorithm with that escape does not apply; None if it does."""
+    # Escapes need 2 virtual channels at most. Too few are reported below, with the adaptive one.
     problem = grid_problem(topology, max(virtual_channels, 2), escape)
     if problem is None:
         needed = count_ring_classes(whole_grid(topology), escape) + 1
@@ -143,7 +146,7 @@ def count_ring_classes(grid: Grid, deadlock: RingDeadlock) -> int:
 
 
 def bubble_classes(grid: Grid, deadlock: RingDeadlock, classes: int) -> tuple[int, ...]:
-    """Return the classes below `classes` that need bubble flow control: all or none."""
+    """Return the numbers of the classes that need bubble flow control: all `classes`, or none."""
     return tuple(range(classes)) if deadlock == "bubble" and any(grid.wrap) else ()
 
 
@@ -158,11 +161,14 @@ def count_orders(order: str, grid: Grid) -> int:
     dimensions = len(grid.dims)
     if order == "random":
         return factorial(dimensions)
-    return dimensions if order == "rotated" else len([dimension_sequence(order, grid.dims)])
+    if order == "rotated":
+        return dimensions
+    dimension_sequence(order, grid.dims)  # raises the error
+    return 1
 
 
 def grid_diameter(grid: Grid) -> int:
-    """Return the hops of the longest shortest route."""
+    """Return the hops of a shortest route between the switches that are farthest apart."""
     return sum(
         size // 2 if ring else size - 1 for size, ring in zip(grid.dims, grid.wrap, strict=True)
     )
@@ -173,15 +179,17 @@ def longest_ways(grid: Grid) -> int:
     return sum(grid.dims) - len(grid.dims)
 
 
-def quadrant_program(topology: Topology, options: OrderParameters, local: bool) -> HopProgram:
+def quadrant_program(topology: Topology, options: OrderParameters, *, local: bool) -> HopProgram:
     """Return the program of Randomized Local Balance (`routelab.kernels.order_hops`).
+
+    Packets go to a random switch of a quadrant, then to their target: two phases.
 
     Parameters
     ----------
     topology : Topology
     options : OrderParameters
     local : bool
-        Distances below a quarter of a ring take the short direction.
+        Whether distances below a quarter of a ring always take the short direction.
 
     Raises
     ------
@@ -189,7 +197,8 @@ def quadrant_program(topology: Topology, options: OrderParameters, local: bool) 
         If the network is not a whole torus or mesh.
     """
     grid = whole_grid(topology)
-    classes = 2 * count_orders(options.order, grid) * count_ring_classes(grid, options.deadlock)
+    phases, orders = 2, count_orders(options.order, grid)
+    classes = phases * orders * count_ring_classes(grid, options.deadlock)
     return HopProgram(
         hop=quadrant_hop,
         inject=quadrant_inject,
@@ -202,12 +211,12 @@ def quadrant_program(topology: Topology, options: OrderParameters, local: bool) 
 
 def grid_tables(
     topology: Topology,
-    *own: ArrayLike,
+    *arrays: ArrayLike,
     deadlock: RingDeadlock = "bubble",
     order: str = "natural",
     ties: Ties = "balanced",
 ) -> Int32Array:
-    """Pack tables for the functions of `routelab.kernels.grid_hops`; `own` arrays from OWN on.
+    """Pack the tables that `routelab.kernels.grid_hops` describes; `arrays` follow from OWN on.
 
     Raises
     ------
@@ -219,10 +228,12 @@ def grid_tables(
     grid = whole_grid(topology)
     assert topology.coordinates is not None
     dimensions = len(grid.dims)
-    out = np.full((topology.num_switches, 2 * dimensions), -1, dtype=np.int64)
+    # by (switch, direction): positive directions, then negative ones
+    out_channel = np.full((topology.num_switches, 2 * dimensions), -1, dtype=np.int64)
     sign = np.array([label.sign for label in topology.directions])[topology.channel_direction]
-    slot = _dimension_of_channels(topology) + np.where(sign > 0, 0, dimensions)
-    out[topology.channel_source, slot] = np.arange(topology.num_channels)
+    direction = _channel_dimensions(topology) + np.where(sign > 0, 0, dimensions)
+    out_channel[topology.channel_source, direction] = np.arange(topology.num_channels)
+    grid_point = np.ravel_multi_index(tuple(topology.coordinates.T), grid.dims)
     orders = _orders(order, grid)
     return pack_tables(
         topology,
@@ -230,15 +241,16 @@ def grid_tables(
         grid.dims,
         np.array(grid.wrap),
         topology.coordinates,
-        out,
+        out_channel,
         topology.parity,
         orders,
-        np.argsort(np.ravel_multi_index(tuple(topology.coordinates.T), grid.dims)),
-        *own,
+        np.argsort(grid_point),  # the switch at each grid point
+        *arrays,
     )
 
 
 def _orders(order: str, grid: Grid) -> Sequence[Sequence[int]]:
+    """Return the orders of dimensions that packets draw from, or the only one."""
     natural = list(range(len(grid.dims)))
     if order == "random":
         return list(permutations(natural))
@@ -247,6 +259,6 @@ def _orders(order: str, grid: Grid) -> Sequence[Sequence[int]]:
     return [dimension_sequence(order, grid.dims)]
 
 
-def _dimension_of_channels(topology: Topology) -> Int32Array:
+def _channel_dimensions(topology: Topology) -> Int32Array:
     dimension = np.array([label.dimension for label in topology.directions], dtype=np.int32)
     return dimension[topology.channel_direction]

@@ -41,7 +41,11 @@ class OrderRouting(HopRoutingPlugin):
         """Require a whole torus or mesh, and classes for every order in every phase."""
         options = self.parameters
         return grid_problem(
-            topology, virtual_channels, options.deadlock, options.order, self.phases
+            topology,
+            virtual_channels,
+            options.deadlock,
+            order=options.order,
+            phases=self.phases,
         )
 
 
@@ -51,7 +55,7 @@ class QuadrantRouting(OrderRouting):
     Class attributes
     ----------------
     local : bool
-        Distances below a quarter of a ring take the short direction.
+        Whether distances below a quarter of a ring always take the short direction.
     """
 
     capabilities = Capabilities(
@@ -73,7 +77,7 @@ class QuadrantRouting(OrderRouting):
         UnsupportedError
             If the network is not a whole torus or mesh.
         """
-        return quadrant_program(topology, self.parameters, self.local)
+        return quadrant_program(topology, self.parameters, local=self.local)
 
 
 class EscapeRouting(HopRoutingPlugin):

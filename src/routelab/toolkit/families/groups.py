@@ -28,7 +28,8 @@ def coordinate_name(topology: Topology, number: int) -> str:
     name : str
         The letter of the directions along it, or what `COORDINATE_NAMES` says, or ``d0``, ``d1``.
     """
-    letters = {way.dimension: way.name.lstrip("+-−").lower() for way in topology.directions}
+    # +X and −X give x
+    letters = {label.dimension: label.name.lstrip("+-−").lower() for label in topology.directions}
     if number in letters:
         return letters[number]
     names = topology.attributes.get(COORDINATE_NAMES)
@@ -38,7 +39,7 @@ def coordinate_name(topology: Topology, number: int) -> str:
 
 
 def switch_groups(topology: Topology) -> Int64Array | None:
-    """Return the group of each switch, from 0 on in the order of their coordinates.
+    """Return the group of each switch, numbered from 0 in the order of the groups' coordinates.
 
     Groups of a fat tree are its pods, the subtrees below the roots; the roots are a further group.
 
@@ -54,13 +55,14 @@ def switch_groups(topology: Topology) -> Int64Array | None:
     """
     if topology.family == "fat-tree":
         return _pods(topology)
-    named = topology.attributes.get(GROUP_COORDINATES)
+    shared = topology.attributes.get(GROUP_COORDINATES)
     coordinates = topology.coordinates
-    if coordinates is None or not isinstance(named, list | tuple) or not named:
+    if coordinates is None or not isinstance(shared, list | tuple) or not shared:
         return None
-    if not all(isinstance(c, int) and 0 <= c < coordinates.shape[1] for c in named):
+    if not all(isinstance(c, int) and 0 <= c < coordinates.shape[1] for c in shared):
         return None
-    return np.unique(coordinates[:, named], axis=0, return_inverse=True)[1].reshape(-1)
+    _, group = np.unique(coordinates[:, shared], axis=0, return_inverse=True)
+    return group.reshape(-1)  # the shape depends on the version of NumPy
 
 
 def _pods(topology: Topology) -> Int64Array | None:

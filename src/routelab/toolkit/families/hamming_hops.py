@@ -15,16 +15,18 @@ _NEEDS = "needs a Hamming graph (HyperX)"
 
 
 def channel_dimensions(topology: Topology) -> Int64Array:
-    """Return the only coordinate that each channel changes; int64, shape (C,).
+    """Return the dimension of each channel: the only one whose coordinate it changes.
+
+    int64, shape (C,).
 
     Raises
     ------
     UnsupportedError
         If the switches have no coordinates, or a channel changes none or several.
     """
-    place = coordinates(topology)
+    position = coordinates(topology)
     source, target = topology.channel_source, topology.channel_target
-    differs = place[source] != place[target]
+    differs = position[source] != position[target]
     diagonal = np.flatnonzero(differs.sum(axis=1) != 1)
     if diagonal.size:
         a, b = (topology.switch_names[end[diagonal[0]]] for end in (source, target))
@@ -41,20 +43,25 @@ def not_hamming(topology: Topology) -> str | None:
         channel_dimensions(topology)
     except UnsupportedError as error:
         return str(error)
-    place = coordinates(topology)
-    sizes = np.array([len(np.unique(column)) for column in place.T])
-    if len(np.unique(place, axis=0)) != len(place) or sizes.prod(dtype=float) != len(place):
+    # 1. Switches: one for each combination of coordinates. A product of floats does not overflow.
+    position = coordinates(topology)
+    sizes = np.array([len(np.unique(column)) for column in position.T])
+    is_unique = len(np.unique(position, axis=0)) == len(position)
+    if not is_unique or sizes.prod(dtype=float) != len(position):
         return f"{_NEEDS} without failures; switches are missing, or have the same coordinates"
+    # 2. Links: each switch has all other switches of its row as neighbours. `source` and `target`
+    #    are all pairs of neighbours, without parallel links.
     source, target = np.unique((topology.channel_source, topology.channel_target), axis=1)
-    neighbours = np.zeros(place.shape, np.int64)
-    np.add.at(neighbours, (source, (place[source] != place[target]).argmax(axis=1)), 1)
-    short = np.argwhere(neighbours < sizes - 1)
-    if not short.size:
+    dimension = (position[source] != position[target]).argmax(axis=1)
+    num_neighbours = np.zeros(position.shape, np.int64)  # by (switch, dimension)
+    np.add.at(num_neighbours, (source, dimension), 1)
+    incomplete = np.argwhere(num_neighbours < sizes - 1)
+    if not incomplete.size:
         return None
-    switch, d = short[0]
+    switch, d = incomplete[0]
     return (
         f"{_NEEDS} without failures; switch {topology.switch_names[switch]} has links to "
-        f"{neighbours[switch, d]} of the {sizes[d] - 1} switches that differ from it in "
+        f"{num_neighbours[switch, d]} of the {sizes[d] - 1} switches that differ from it in "
         f"coordinate {d} only"
     )
 
@@ -105,5 +112,7 @@ def hamming_tables(topology: Topology, numbers: list[int], *arrays: ArrayLike) -
     UnsupportedError
         See `channel_dimensions`.
     """
-    dimension, place = channel_dimensions(topology), coordinates(topology)
-    return graph_tables(topology, None, [place.shape[1], *numbers], place, dimension, *arrays)
+    dimension, position = channel_dimensions(topology), coordinates(topology)
+    numbers = [position.shape[1], *numbers]
+    distance = None  # follows from the coordinates
+    return graph_tables(topology, distance, numbers, position, dimension, *arrays)

@@ -34,7 +34,7 @@ def check_size(family: str, switches: int, links: int) -> None:
 
 
 def random_numbers(seed: int, stream: int) -> np.random.PCG64:
-    """Return a source of random numbers for the structure of a network.
+    """Return a generator of random numbers for the structure of a network.
 
     Use its raw output, which is the same in every version of NumPy. `with_random_failures` reads
     another stream of the same seed.
@@ -69,11 +69,13 @@ def ports_by_neighbour(ends: Int64Array, num_switches: int) -> Int64Array:
     -------
     ports : int64 array, shape (L, 2)
     """
+    # All first ends, then all second ends.
     switch, neighbour = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
-    order = np.lexsort((neighbour, switch))
-    first = np.searchsorted(switch[order], np.arange(num_switches))
+    order = np.lexsort((neighbour, switch))  # by switch, then by neighbour
+    # A port is the rank of an end among those of its switch.
+    first_rank = np.searchsorted(switch[order], np.arange(num_switches))
     ports = np.empty(len(switch), dtype=np.int64)
-    ports[order] = np.arange(len(switch)) - first[switch[order]]
+    ports[order] = np.arange(len(switch)) - first_rank[switch[order]]
     return ports.reshape(2, -1).T
 
 
@@ -118,8 +120,10 @@ def linked_network(
     InputError
         If a failed part does not exist, or more parts shall fail than exist.
     """
+    # Channels that leave the first ends of all links, then those that leave the second ends
     source, target = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
-    order = np.lexsort((np.tile(np.arange(len(ends)), 2), target, source))
+    link = np.tile(np.arange(len(ends)), 2)
+    order = np.lexsort((link, target, source))
     failing = failures is not None and failures.any_failures
     whole = Topology.create(
         family=family,

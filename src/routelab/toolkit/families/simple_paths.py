@@ -52,8 +52,8 @@ class ShortPaths:
 
     @property
     def hop_start(self) -> Int64Array:
-        """Place of the first hop of each path; int64, shape (K + 1,)."""
-        return adopt_array(_sums(self.lengths), np.int64)
+        """Index in `hops` of the first hop of each path, and the end; int64, shape (K + 1,)."""
+        return adopt_array(_starts(self.lengths), np.int64)
 
     @property
     def pair_without_path(self) -> tuple[int, int] | None:
@@ -63,21 +63,23 @@ class ShortPaths:
 
     @property
     def longest(self) -> tuple[int, int, int]:
-        """Largest number of hops of a path, and the switches at both ends of one."""
+        """Hops of the longest path, its first and its last switch."""
         if not len(self.lengths):
             return 0, 0, 0
         path = int(self.lengths.argmax())
+        # the last pair whose paths begin at this path or before
         pair = int(np.searchsorted(self.pair_start, path, side="right")) - 1
         return int(self.lengths[path]), *self._switches(pair)
 
     def _switches(self, pair: int) -> tuple[int, int]:
+        """Return the source and the target of a pair."""
         ends = self.topology.endpoints
         source, target = divmod(pair, len(ends))
         return int(ends[source]), int(ends[target])
 
 
 def too_many_paths(topology: Topology, k: int) -> str | None:
-    """Return why a network has too many pairs for k paths each; None if it has not."""
+    """Return why k paths for each pair of the network are too many; None if they are not."""
     count = len(topology.endpoints)
     if count**2 * k <= MOST_PATHS:
         return None
@@ -107,11 +109,15 @@ def shortest_simple_paths(topology: Topology, k: int, seed: int) -> ShortPaths:
     arcs = Arcs(
         *topology.outgoing, topology.channel_target, *topology.incoming, topology.channel_source
     )
-    ends, bare = topology.endpoints, np.empty(0, np.int32)
+    # `sizes` has the number of paths of each pair, and of hops of these together. A first call
+    # without room for paths counts both, so that the arrays of the second one have the right size.
+    ends = topology.endpoints
     sizes = np.empty((2, len(ends) ** 2), np.int32)
-    shortest_paths(arcs, ends, k, np.uint64(seed), sizes, np.empty((2, 0), np.int64), bare, bare)
-    starts = np.stack([_sums(row) for row in sizes])
-    lengths, hops = (np.empty(total, np.int32) for total in starts[:, -1])
+    no_starts, no_paths = np.empty((2, 0), np.int64), np.empty(0, np.int32)
+    shortest_paths(arcs, ends, k, np.uint64(seed), sizes, no_starts, no_paths, no_paths)
+    starts = np.stack([_starts(row) for row in sizes])
+    num_paths, num_hops = starts[:, -1]
+    lengths, hops = np.empty(num_paths, np.int32), np.empty(num_hops, np.int32)
     shortest_paths(arcs, ends, k, np.uint64(seed), sizes, starts, lengths, hops)
     return ShortPaths(
         topology,
@@ -121,7 +127,8 @@ def shortest_simple_paths(topology: Topology, k: int, seed: int) -> ShortPaths:
     )
 
 
-def _sums(counts: Int32Array) -> Int64Array:
-    sums = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=sums[1:])
-    return sums
+def _starts(sizes: Int32Array) -> Int64Array:
+    """Return where parts of these sizes begin, and the end of the last: [0, 3, 5] for [3, 2]."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
