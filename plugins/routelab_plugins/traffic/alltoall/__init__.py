@@ -56,5 +56,7 @@ class AllToAll(TrafficPlugin):
                 f"{MAX_TERMINALS} terminals"
             )
         ranks = np.arange(count, dtype=np.int32)
-        targets = (ranks[:, None] + ranks[None, 1:]) % count
-        return Messages.create(np.arange(count + 1) * (count - 1), targets.reshape(-1))
+        shifts = ranks[1:]
+        targets = (ranks[:, None] + shifts) % count
+        first_message = np.arange(count + 1) * (count - 1)  # of each rank, then the end
+        return Messages.create(start=first_message, target=targets.reshape(-1))

@@ -51,7 +51,7 @@ class GroupShift(TrafficPlugin):
         return None
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Return one part for each terminal: all terminals of its target group, alike.
+        """Return one part for each terminal: all terminals of its target group, with equal shares.
 
         Raises
         ------
@@ -59,14 +59,15 @@ class GroupShift(TrafficPlugin):
             If the network has no groups.
         """
         group = terminal_groups(topology)
-        size = np.bincount(group)
+        group_size = np.bincount(group)
         shift = self.parameters.shift
+        # set g has the terminals of group g
         return Demand.create(
             rate=np.ones(len(group)),
             part_start=np.arange(len(group) + 1),
             part_share=np.ones(len(group)),
-            part_set=(group + shift) % len(size),
-            set_start=np.concatenate(([0], np.cumsum(size))),
+            part_set=(group + shift) % len(group_size),
+            set_start=np.concatenate(([0], np.cumsum(group_size))),
             members=np.argsort(group, kind="stable"),
             to_self=False,
             convention=f"all terminals of group g to those of group g{shift:+d}, equally",

@@ -32,9 +32,9 @@ class HalfPairs(TrafficPlugin):
     def demand(self, topology: Topology, seed: int) -> Demand:
         """Return demand in which the first half of a random order sends to the second."""
         count = topology.num_terminals
-        order = random_order(count, self.parameters.bits(seed))
+        order = random_order(count, self.parameters.random(seed))
         half = count // 2
-        targets = np.full(count, -1)
+        targets = np.full(count, -1)  # silent
         targets[order[:half]] = order[half : 2 * half]
         return Demand.permutation(
             targets, "half of the terminals, at random, to one each of the others; these are silent"

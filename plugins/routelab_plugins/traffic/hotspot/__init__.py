@@ -26,7 +26,7 @@ from routelab.toolkit import terminal_groups, too_few_terminals
 from routelab_plugins import works
 
 
-def _ranks(spots: tuple[int, ...]) -> tuple[int, ...]:
+def _check_spots(spots: tuple[int, ...]) -> tuple[int, ...]:
     if not spots or len(set(spots)) < len(spots) or min(spots) < 0:
         raise ValueError("name at least one rank, each once, as 0+7")
     return spots
@@ -41,7 +41,7 @@ class HotspotParameters(Parameters):
         le=1,
         description="Share of every terminal's traffic that goes to the hot terminals",
     )
-    spots: Annotated[Integers, AfterValidator(_ranks)] = parameter(
+    spots: Annotated[Integers, AfterValidator(_check_spots)] = parameter(
         (0,), description="Ranks of the hot terminals, e.g. 0+7"
     )
     groups: Integers = parameter(
@@ -75,30 +75,33 @@ class Hotspot(TrafficPlugin):
             If a hot terminal or group does not exist, or both spots and groups are given.
         """
         count = topology.num_terminals
-        spots, hot = self._spots(topology)
+        spots, spots_text = self._hot_terminals(topology)
+        # Shares by (terminal, set): set 0 has all terminals, set 1 the hot ones. A single hot
+        # terminal has no other one to send to.
         share = np.tile((1 - self.parameters.share, self.parameters.share), (count, 1))
         if len(spots) == 1:
             share[spots[0]] = (1, 0)
-        parts = share > 0
+        is_part = share > 0
+        _, part_set = np.nonzero(is_part)
         return Demand.create(
             rate=np.ones(count),
-            part_start=np.concatenate(([0], np.cumsum(parts.sum(axis=1)))),
-            part_share=share[parts],
-            part_set=np.nonzero(parts)[1],
+            part_start=np.concatenate(([0], np.cumsum(is_part.sum(axis=1)))),
+            part_share=share[is_part],
+            part_set=part_set,
             set_start=(0, count, count + len(spots)),
             members=np.concatenate((np.arange(count), spots)),
             to_self=False,
-            convention=f"{self.parameters.share:g} of each terminal's traffic to the hot {hot}, "
-            "the rest to all other terminals equally",
+            convention=f"{self.parameters.share:g} of each terminal's traffic to the hot "
+            f"{spots_text}, the rest to all other terminals equally",
         )
 
-    def _spots(self, topology: Topology) -> tuple[Int64Array, str]:
-        """Return the hot terminals, and what they are called.
+    def _hot_terminals(self, topology: Topology) -> tuple[Int64Array, str]:
+        """Return the hot terminals, and a text that names them: "ranks 0+7" or "groups 0+3".
 
         Raises
         ------
         InputError
-            As `demand`.
+            If a hot terminal or group does not exist, or both spots and groups are given.
         """
         count, spots, groups = topology.num_terminals, self.parameters.spots, self.parameters.groups
         if not groups:
@@ -110,12 +113,13 @@ class Hotspot(TrafficPlugin):
                 )
             return np.array(spots, dtype=np.int64), f"ranks {text}"
         text = "+".join(map(str, groups))
-        if spots != (0,):
+        if spots != (0,):  # not the default
             raise InputError("hotspot: use either spots (terminals) or groups, not both")
         group = terminal_groups(topology)
         if min(groups) < 0 or max(groups) > group.max():
-            index = min(groups) if min(groups) < 0 else max(groups)
+            missing = min(groups) if min(groups) < 0 else max(groups)
             raise InputError(
-                f"hotspot: groups={text}: group {index} does not exist; groups are 0..{group.max()}"
+                f"hotspot: groups={text}: group {missing} does not exist; groups are "
+                f"0..{group.max()}"
             )
         return np.flatnonzero(np.isin(group, groups)), f"groups {text}"

@@ -44,13 +44,13 @@ class MatrixTraffic(TrafficPlugin):
         InputError
             If the file cannot be read or its content is wrong; names the file and the line.
         """
-        ranks, count = self._between_ranks(), topology.num_terminals
-        if len(ranks) > count:
+        sent_bytes, count = self._bytes_between_ranks(), topology.num_terminals
+        if len(sent_bytes) > count:
             return (
-                f"{self.parameters.file} is traffic of {len(ranks)} ranks, and the network has "
-                f"{count} terminals; choose a network with {len(ranks)} or more"
+                f"{self.parameters.file} is traffic of {len(sent_bytes)} ranks, and the network "
+                f"has {count} terminals; choose a network with {len(sent_bytes)} or more"
             )
-        return None if ranks.any() else f"in {self.parameters.file} no rank sends to another"
+        return None if sent_bytes.any() else f"in {self.parameters.file} no rank sends to another"
 
     def demand(self, topology: Topology, seed: int) -> Demand:
         """Return a part for every pair with traffic.
@@ -58,17 +58,18 @@ class MatrixTraffic(TrafficPlugin):
         Raises
         ------
         InputError
-            As `supports`.
+            If the file cannot be read or its content is wrong; names the file and the line.
         """
-        between, count = self._between_ranks(), topology.num_terminals
-        sent = between.sum(axis=1)
-        source, target = np.nonzero(between)
+        sent_bytes, count = self._bytes_between_ranks(), topology.num_terminals
+        total = sent_bytes.sum(axis=1)  # of each sender
+        source, target = np.nonzero(sent_bytes)
         unread = unread_columns(self.parameters.file)
-        parts = np.bincount(source, minlength=count)
+        num_parts = np.bincount(source, minlength=count)
+        # set t has terminal t alone; terminals behind the last rank are silent
         return Demand.create(
-            rate=np.pad(sent / sent.max(), (0, count - len(sent))),
-            part_start=np.concatenate(([0], np.cumsum(parts))),
-            part_share=between[source, target] / sent[source],
+            rate=np.pad(total / total.max(), (0, count - len(total))),
+            part_start=np.concatenate(([0], np.cumsum(num_parts))),
+            part_share=sent_bytes[source, target] / total[source],
             part_set=target,
             set_start=np.arange(count + 1),
             members=np.arange(count),
@@ -78,8 +79,8 @@ class MatrixTraffic(TrafficPlugin):
             + (f"; {unread}" if unread else ""),
         )
 
-    def _between_ranks(self) -> Float64Array:
-        """Return the bytes between different ranks; float64, shape (R, R)."""
+    def _bytes_between_ranks(self) -> Float64Array:
+        """Return the bytes by (sender, receiver), 0 to itself; float64, shape (R, R)."""
         matrix = read_traffic_matrix(self.parameters.file)
         np.fill_diagonal(matrix, 0.0)
         return matrix

@@ -39,14 +39,14 @@ class PermutationTraffic(TrafficPlugin):
         InputError
             If the file cannot be read or is not a permutation; names the file and the lines.
         """
-        pairs, count = read_permutation(self.parameters.file), topology.num_terminals
-        needed = 1 + max(max(pair) for pair in pairs.items()) if pairs else 0
+        target_of, count = read_permutation(self.parameters.file), topology.num_terminals
+        needed = 1 + max(*target_of.keys(), *target_of.values()) if target_of else 0
         if needed > count:
             return (
                 f"{self.parameters.file} is for {needed} terminals or more, and the network has "
                 f"{count}"
             )
-        if all(source == target for source, target in pairs.items()):
+        if all(source == target for source, target in target_of.items()):
             return f"in {self.parameters.file} no terminal sends to another"
         return None
 
@@ -56,9 +56,9 @@ class PermutationTraffic(TrafficPlugin):
         Raises
         ------
         InputError
-            As `supports`.
+            If the file cannot be read or is not a permutation; names the file and the lines.
         """
-        targets = np.full(topology.num_terminals, -1)
+        targets = np.full(topology.num_terminals, -1)  # silent
         for source, target in read_permutation(self.parameters.file).items():
             targets[source] = target
         return Demand.permutation(
@@ -68,7 +68,7 @@ class PermutationTraffic(TrafficPlugin):
 
 
 def read_permutation(path: Path) -> dict[int, int]:
-    """Read the target of each terminal that sends.
+    """Return the target of each terminal that sends, by its rank.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def read_permutation(path: Path) -> dict[int, int]:
         If the file cannot be read, a line does not name two terminals, or two lines have the same
         source or target; names the file and up to five lines.
     """
-    pairs: dict[int, int] = {}
+    target_of: dict[int, int] = {}
     sender_line: dict[int, int] = {}
     receiver_line: dict[int, int] = {}
     problems = []
@@ -103,6 +103,6 @@ def read_permutation(path: Path) -> dict[int, int]:
             )
         sender_line.setdefault(source, line)
         receiver_line.setdefault(target, line)
-        pairs[source] = target
+        target_of[source] = target
     refuse(path, problems)
-    return pairs
+    return target_of

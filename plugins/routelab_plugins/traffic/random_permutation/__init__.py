@@ -28,9 +28,9 @@ class RandomPermutation(TrafficPlugin):
 
     def demand(self, topology: Topology, seed: int) -> Demand:
         """Draw permutations until one has no fixed point; on average, this takes three draws."""
-        bits = self.parameters.bits(seed)
+        random = self.parameters.random(seed)
         ranks = np.arange(topology.num_terminals)
-        targets = random_order(len(ranks), bits)
+        targets = random_order(len(ranks), random)
         while (targets == ranks).any():
-            targets = random_order(len(ranks), bits)
+            targets = random_order(len(ranks), random)
         return Demand.permutation(targets, "each terminal to one other, no two to the same")

@@ -25,5 +25,6 @@ class Shuffle(FixedPermutation):
         """Return the targets by rank; the first and the last rank are silent."""
         bits = rank_bits(topology)
         ranks = np.arange(1 << bits)
+        # a single terminal has a rank without bits
         rotated = (ranks << 1 | ranks >> max(bits - 1, 0)) & (len(ranks) - 1)
         return rotated, "rank r to r with its bits rotated left; ranks 0 and T - 1 are silent"

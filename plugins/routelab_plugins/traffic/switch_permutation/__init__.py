@@ -14,7 +14,7 @@ from routelab.kernels.distances import hop_distances
 from routelab.toolkit import SeededParameters, random_order, too_few_terminals
 from routelab_plugins import works
 
-from .matching import onto_neighbours
+from .matching import match_all
 
 
 class SwitchPermutationParameters(SeededParameters):
@@ -48,38 +48,44 @@ class SwitchPermutation(TrafficPlugin):
         if reason:
             return reason
         distance = self.parameters.distance
-        _, short = onto_neighbours(*_neighbours(topology, distance, np.random.PCG64(0)))
-        if not short:
+        # whether a permutation exists does not depend on the random order
+        partners, order = _random_partners(topology, distance, np.random.PCG64(0))
+        _, competing = match_all(partners, order)
+        if not competing:
             return None
-        names = [topology.switch_names[topology.endpoints[end]] for end in short[:3]]
-        more = ", ..." if len(short) > 3 else ""
+        names = [topology.switch_names[topology.endpoints[end]] for end in competing[:3]]
+        more = ", ..." if len(competing) > 3 else ""
         partner = "a neighbour" if distance == 1 else f"one at distance {distance}"
         targets = "neighbours" if distance == 1 else "such switches"
+        # a failed search has found one partner less than competing switches
         return (
-            f"no permutation sends every switch to {partner}: {len(short)} switches "
-            f"({', '.join(names)}{more}) have only {len(short) - 1} {targets} with terminals"
+            f"no permutation sends every switch to {partner}: {len(competing)} switches "
+            f"({', '.join(names)}{more}) have only {len(competing) - 1} {targets} with terminals"
         )
 
     def demand(self, topology: Topology, seed: int) -> Demand:
         """Send from the i-th terminal to the i-th, or to all if switches differ in terminals."""
-        bits, distance = self.parameters.bits(seed), self.parameters.distance
-        to, _ = onto_neighbours(*_neighbours(topology, distance, bits))
+        random, distance = self.parameters.random(seed), self.parameters.distance
+        partners, order = _random_partners(topology, distance, random)
+        # by index among the endpoints, the switches with terminals
+        target_endpoint, _ = match_all(partners, order)
         target = "a neighbouring switch" if distance == 1 else f"a switch {distance} hops away"
-        terminals = np.argsort(topology.terminal_switch, kind="stable")
-        count = topology.demand
+        terminals = np.argsort(topology.terminal_switch, kind="stable")  # switch after switch
+        count = topology.demand  # terminals of each endpoint
         if (count == count[0]).all():
-            by_switch = terminals.reshape(len(to), -1)
+            by_endpoint = terminals.reshape(len(target_endpoint), -1)
             targets = np.empty_like(terminals)
-            targets[by_switch] = by_switch[to]
+            targets[by_endpoint] = by_endpoint[target_endpoint]
             return Demand.permutation(
                 targets, f"the i-th terminal of a switch to the i-th of {target}"
             )
-        row = np.searchsorted(topology.endpoints, topology.terminal_switch)
+        # each terminal has one part; set e has the terminals of endpoint e
+        endpoint = np.searchsorted(topology.endpoints, topology.terminal_switch)
         return Demand.create(
-            rate=np.ones(len(row)),
-            part_start=np.arange(len(row) + 1),
-            part_share=np.ones(len(row)),
-            part_set=np.array(to)[row],
+            rate=np.ones(len(endpoint)),
+            part_start=np.arange(len(endpoint) + 1),
+            part_share=np.ones(len(endpoint)),
+            part_set=np.array(target_endpoint)[endpoint],
             set_start=np.concatenate(([0], np.cumsum(count))),
             members=terminals,
             to_self=False,
@@ -87,21 +93,25 @@ class SwitchPermutation(TrafficPlugin):
         )
 
 
-def _neighbours(
-    topology: Topology, distance: int, bits: np.random.PCG64
+def _random_partners(
+    topology: Topology, distance: int, random: np.random.PCG64
 ) -> tuple[list[list[int]], list[int]]:
-    """Return the endpoints at a distance from each one, and all endpoints, in random orders."""
+    """Return the endpoints at a distance from each one, and all endpoints, in random orders.
+
+    Endpoints are indices in `Topology.endpoints`.
+    """
     ends = topology.endpoints
     start, channel = topology.outgoing
     hops, queue = np.empty((2, topology.num_switches), dtype=np.int32)
-    partners = []
+    at_distance = []
     for end in ends.tolist():
         hop_distances(start, channel, topology.channel_target, end, hops, queue)
-        partners.append(np.flatnonzero(hops[ends] == distance))
-    source = np.repeat(np.arange(len(ends)), list(map(len, partners)))
-    target = np.concatenate(partners)
-    order = random_order(len(source), bits)
-    neighbours: list[list[int]] = [[] for _ in ends]
-    for row, neighbour in zip(source[order].tolist(), target[order].tolist(), strict=True):
-        neighbours[row].append(neighbour)
-    return neighbours, random_order(len(ends), bits).tolist()
+        at_distance.append(np.flatnonzero(hops[ends] == distance))
+    # One random order of all pairs gives each endpoint its partners in random order.
+    source = np.repeat(np.arange(len(ends)), list(map(len, at_distance)))
+    target = np.concatenate(at_distance)
+    pair_order = random_order(len(source), random)
+    partners: list[list[int]] = [[] for _ in ends]
+    for end, partner in zip(source[pair_order].tolist(), target[pair_order].tolist(), strict=True):
+        partners[end].append(partner)
+    return partners, random_order(len(ends), random).tolist()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def onto_neighbours(
+def match_all(
     neighbours: Sequence[Sequence[int]], order: Sequence[int]
 ) -> tuple[list[int], list[int]]:
     """Assign different neighbours to all vertices.
 
-    One after the other gets a free neighbour or, along a shortest augmenting path, a neighbour that
-    another vertex can exchange (Kuhn's algorithm); O(V E), near O(E) with many neighbours.
+    One vertex after the other gets a free neighbour or, along a shortest augmenting path, one whose
+    vertex can take another one (Kuhn's algorithm); O(V E), near O(E) with many neighbours.
 
     Parameters
     ----------
@@ -24,38 +24,45 @@ def onto_neighbours(
     -------
     target : list of int
         Neighbour of each, all different; −1 for vertices without one.
-    short : list of int
-        Empty, or vertices with fewer neighbours in total than vertices: the proof that no
-        assignment exists.
+    competing : list of int
+        Empty, or a set of vertices with one neighbour less in total than vertices: the proof that
+        no assignment exists (Hall's theorem).
     """
     target = [-1] * len(neighbours)
     owner = [-1] * len(neighbours)
     for first in order:
-        short = _augment(first, neighbours, target, owner)
-        if short:
-            return target, short
+        competing = _augment(first, neighbours, target=target, owner=owner)
+        if competing:
+            return target, competing
     return target, []
 
 
 def _augment(
-    first: int, neighbours: Sequence[Sequence[int]], target: list[int], owner: list[int]
+    first: int, neighbours: Sequence[Sequence[int]], *, target: list[int], owner: list[int]
 ) -> list[int]:
-    """Assign a neighbour to `first`; return the competing vertices if that is impossible."""
-    came_from: dict[int, int] = {}
-    waiting = [first]
-    for mover in waiting:  # grows during the loop
-        for place in neighbours[mover]:
-            if place in came_from:
+    """Assign a neighbour to `first`; return the competing vertices if that is impossible.
+
+    `target`, the neighbour of each vertex, and its inverse `owner` are updated; −1: none.
+    """
+    # Breadth-first search for a free neighbour: `first` may take a neighbour from its owner, which
+    # takes one of its other neighbours from that one's owner, and so on.
+    reached_from: dict[int, int] = {}
+    vertices = [first]
+    for vertex in vertices:  # grows during the loop
+        for neighbour in neighbours[vertex]:
+            if neighbour in reached_from:
                 continue
-            came_from[place] = mover
-            if owner[place] >= 0:
-                waiting.append(owner[place])
+            reached_from[neighbour] = vertex
+            if owner[neighbour] >= 0:
+                vertices.append(owner[neighbour])
                 continue
-            while place >= 0:
-                # each displaced vertex takes the new place and frees its old one
-                mover = came_from[place]
-                freed = target[mover]
-                target[mover], owner[place] = place, mover
-                place = freed
+            # Back along the path: each vertex takes the free neighbour, and frees its former one
+            # for the vertex before. `first` had none.
+            free = neighbour
+            while free >= 0:
+                taker = reached_from[free]
+                former = target[taker]
+                target[taker], owner[free] = free, taker
+                free = former
             return []
-    return waiting
+    return vertices

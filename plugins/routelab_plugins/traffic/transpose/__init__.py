@@ -33,6 +33,7 @@ class TransposeTraffic(FixedPermutation):
 
 
 def _by_coordinates(grid: TerminalGrid) -> tuple[Int64Array, str]:
+    """Return the target of each rank, and the convention."""
     half = len(grid.dims) // 2
     if len(grid.dims) % 2 or grid.dims[:half] != grid.dims[half:]:
         text = "x".join(map(str, grid.dims))
@@ -42,12 +43,16 @@ def _by_coordinates(grid: TerminalGrid) -> tuple[Int64Array, str]:
 
 
 def _by_rank(count: int, why: str) -> tuple[Int64Array, str]:
-    """Return the target of each rank, and the convention; `why` it is not by coordinates."""
+    """Return the target of each rank, and the convention.
+
+    `why` the pattern is not by coordinates, for the message.
+    """
     side = isqrt(count)
     if side * side != count:
         raise UnsupportedError(
             f"needs a square grid or a square number of terminals; this network has {count} ({why})"
         )
+    # rank i · side + j is row i, column j of a square
     ranks = np.arange(count)
     targets = ranks % side * side + ranks // side
     return targets, f"by rank: {side} i + j to {side} j + i; the diagonal is silent"

@@ -29,26 +29,26 @@ MAX_EXACT = 2**53
 
 
 def read_messages(path: Path) -> tuple[Int64Array, Int64Array]:
-    """Read the numbers of messages and bytes that every rank sends to every other.
+    """Return the numbers of messages and bytes that every rank sends to every other.
 
     Parameters
     ----------
     path : Path
-        As in `read_traffic_matrix`; a list may have a column ``messages``. Without it, each pair
-        has one message.
+        A list or matrix of bytes, see `read_traffic_matrix`. A list may have a column ``messages``.
+        Without it, each pair with bytes has one message.
 
     Returns
     -------
     messages, bytes : int64 array, shape (R, R)
-        Total bytes of all messages.
+        By (sender, receiver); the bytes are those of all messages together.
 
     Raises
     ------
     InputError
-        As `read_traffic_matrix`, and if numbers are not integers or above `MAX_EXACT`, or a pair
-        has bytes and no message.
+        If the file cannot be read or its content is wrong, numbers are not integers or above
+        `MAX_EXACT`, or a pair has bytes and no message.
     """
-    bytes_, messages = _read(path)
+    bytes_, messages = _read_matrices(path)
     numbers = {"bytes": bytes_, "messages": messages}
     for name, matrix in numbers.items():
         if matrix is None:
@@ -73,7 +73,7 @@ def read_messages(path: Path) -> tuple[Int64Array, Int64Array]:
 
 
 def read_traffic_matrix(path: Path) -> Float64Array:
-    """Read the bytes that every rank sends to every other.
+    """Return the bytes that every rank sends to every other.
 
     Parameters
     ----------
@@ -93,21 +93,34 @@ def read_traffic_matrix(path: Path) -> Float64Array:
     InputError
         If the file cannot be read or its content is wrong; names the file and up to five lines.
     """
-    return _read(path)[0]
+    bytes_, _ = _read_matrices(path)
+    return bytes_
 
 
-def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
-    """Read bytes and, if a list has them, messages; raise as `read_traffic_matrix`."""
+def _read_matrices(path: Path) -> tuple[Float64Array, Float64Array | None]:
+    """Return the bytes and the messages, None if the file has none, by (sender, receiver).
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or its content is wrong; names the file and up to five lines.
+    """
     rows = list(_rows(path))
     if not rows:
         raise InputError(f"{path}: no line with traffic in it")
+    # 1. A list has a header; all cells of a matrix are numbers.
+    _, first_cells = rows[0]
+    has_header = any(_parse_number(cell) is None for cell in first_cells)
+    # 2. Both readers collect the mistakes of all lines in `problems`.
     problems: list[str] = []
-    listed = any(_number(cell) is None for cell in rows[0][1])
-    matrix = _from_list(rows, problems) if listed else (_from_square(rows, problems), None)
+    if has_header:
+        bytes_, messages = _from_list(rows, problems)
+    else:
+        bytes_, messages = _from_square(rows, problems), None
     refuse(path, problems)
-    if listed and (note := _unread(rows[0][1])):
-        _warn(path, note)
-    return matrix
+    if has_header and (note := _unread_note(first_cells)):
+        _warn_once(path, note)
+    return bytes_, messages
 
 
 def unread_columns(path: Path) -> str:
@@ -116,23 +129,24 @@ def unread_columns(path: Path) -> str:
     Raises
     ------
     InputError
-        As `read_traffic_matrix`.
+        If the file cannot be read.
     """
-    _, header = next(_rows(path), (0, ["0"]))
-    return _unread(header)
+    for _, first_cells in _rows(path):
+        return _unread_note(first_cells)
+    return ""
 
 
-def _unread(header: list[str]) -> str:
-    """Return the text of `unread_columns`; a row of numbers is no header."""
+def _unread_note(first_cells: list[str]) -> str:
+    """Name the columns of a header that are not read; "" if there are none, or for a matrix."""
     known = {MESSAGES, "", *(name for names in COLUMNS.values() for name in names)}
-    is_list = any(_number(cell) is None for cell in header)
-    names = [name for name in header if is_list and name.lower() not in known]
+    is_header = any(_parse_number(cell) is None for cell in first_cells)
+    names = [name for name in first_cells if is_header and name.lower() not in known]
     return f"not read: column{'s' if len(names) > 1 else ''} {', '.join(names)}" if names else ""
 
 
 @cache
-def _warn(path: Path, note: str) -> None:
-    """Log a note on a file once: plugins read a file several times."""
+def _warn_once(path: Path, note: str) -> None:
+    """Log a note on a file. Plugins read a file several times; the cache drops repetitions."""
     logger.warning("%s: %s", path, note)
 
 
@@ -144,23 +158,28 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     yield from reader.rows()
 
 
-def _number(cell: str) -> float | None:
+def _parse_number(cell: str) -> float | None:
+    """Return the number in a cell; None if it is none."""
     try:
         return read_number(cell)
     except ValueError:
         return None
 
 
-def _amount(cell: str, line: int, problems: list[str], what: str = "bytes") -> float:
-    value = _number(cell)
+def _read_amount(cell: str, line: int, problems: list[str], *, unit: str = "bytes") -> float:
+    """Return the number in a cell; 0 and a line in `problems` if it is none from 0 on."""
+    value = _parse_number(cell)
     if value is None or not 0 <= value < np.inf:
-        problems.append(f"line {line}: {cell!r} is not a number of {what} (0 or more)")
+        problems.append(f"line {line}: {cell!r} is not a number of {unit} (0 or more)")
         return 0.0
     return value
 
 
 def _from_square(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float64Array:
-    """Return the numbers of a matrix; if it is not square, none, and a line in `problems`."""
+    """Return the numbers of a matrix without a header, by (line, column).
+
+    `rows`: line number and cells. Wrong lines are added to `problems`.
+    """
     size = len(rows)
     uneven = [(line, len(cells)) for line, cells in rows if len(cells) != size]
     if uneven:
@@ -171,7 +190,7 @@ def _from_square(rows: list[tuple[int, list[str]]], problems: list[str]) -> Floa
         )
         return np.zeros((0, 0))
     return np.array(
-        [[_amount(cell, line, problems) for cell in cells] for line, cells in rows], np.float64
+        [[_read_amount(cell, line, problems) for cell in cells] for line, cells in rows], np.float64
     )
 
 
@@ -183,48 +202,53 @@ def _from_list(
     `rows`: line number and cells, the header first. Wrong lines are added to `problems`.
     """
     # 1. The columns, by their header. A column that occurs twice is as good as none.
-    (place, names), *body = rows
+    (header_line, names), *body = rows
     header = [name.lower() for name in names]
-    rates = {
+    indices = {
         column: [header.index(name) for name in spellings if header.count(name) == 1]
         for column, spellings in COLUMNS.items()
     }
-    if any(len(positions) != 1 for positions in rates.values()):
+    if any(len(found) != 1 for found in indices.values()):
         problems.append(
-            f"line {place}: expected a header with source, target and bytes, each once, "
+            f"line {header_line}: expected a header with source, target and bytes, each once, "
             f"got {','.join(names)!r}"
         )
         return np.zeros((0, 0)), None
+    source_column, target_column, bytes_column = (
+        indices[column][0] for column in ("source", "target", "bytes")
+    )
+    messages_column = header.index(MESSAGES) if MESSAGES in header else None
     # 2. The lines; all mistakes in them are collected.
-    counted = header.index(MESSAGES) if MESSAGES in header else None
     entries = []
     for line, cells in body:
         if len(cells) != len(header):
             problems.append(f"line {line}: {len(cells)} cells under a header of {len(header)}")
             continue
-        source, target = (
-            _rank(cells[rates[end][0]], line, problems) for end in ("source", "target")
-        )
-        amount = _amount(cells[rates["bytes"][0]], line, problems)
-        count = 0.0 if counted is None else _amount(cells[counted], line, problems, MESSAGES)
-        entries.append((source, target, amount, count))
+        source = _read_rank(cells[source_column], line, problems)
+        target = _read_rank(cells[target_column], line, problems)
+        size = _read_amount(cells[bytes_column], line, problems)
+        count = 0.0
+        if messages_column is not None:
+            count = _read_amount(cells[messages_column], line, problems, unit=MESSAGES)
+        entries.append((source, target, size, count))
     if not body:
         problems.append("no line below the header")
     if problems:
         return np.zeros((0, 0)), None
-    # 3. The matrix, up to the highest rank. Lines of one pair add up.
-    ranks = 1 + max(max(source, target) for source, target, *_ in entries)
-    matrix = np.zeros((ranks, ranks))
-    messages = None if counted is None else np.zeros((ranks, ranks))
-    for source, target, amount, count in entries:
-        matrix[source, target] += amount
+    # 3. The matrices, up to the highest rank. Lines of one pair add up.
+    num_ranks = 1 + max(max(source, target) for source, target, *_ in entries)
+    bytes_ = np.zeros((num_ranks, num_ranks))
+    messages = None if messages_column is None else np.zeros((num_ranks, num_ranks))
+    for source, target, size, count in entries:
+        bytes_[source, target] += size
         if messages is not None:
             messages[source, target] += count
-    return matrix, messages
+    return bytes_, messages
 
 
-def _rank(cell: str, line: int, problems: list[str]) -> int:
-    if cell.isascii() and cell.isdigit() and int(cell[:10]) < MAX_RANKS and len(cell) <= 10:
+def _read_rank(cell: str, line: int, problems: list[str]) -> int:
+    """Return the rank in a cell; 0 and a line in `problems` if it is none."""
+    if cell.isascii() and cell.isdigit() and len(cell) <= 10 and int(cell) < MAX_RANKS:
         return int(cell)
     problems.append(f"line {line}: {cell!r} is not a rank (0, 1, ... up to {MAX_RANKS - 1})")
     return 0

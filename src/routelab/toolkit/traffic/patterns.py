@@ -56,7 +56,7 @@ class FixedPermutation(TrafficPlugin):
 
 @dataclass(frozen=True, eq=False)
 class TerminalGrid:
-    """Switches that fill a grid, each with the same number of terminals, for any links.
+    """Switches that fill a grid, each with the same number of terminals; links do not matter.
 
     Attributes
     ----------
@@ -85,8 +85,9 @@ class TerminalGrid:
             raise UnsupportedError("needs coordinates, the switches of this network have none")
         place = topology.coordinates.astype(np.int64)
         dims = tuple(int(size) for size in place.max(axis=0) + 1)
-        whole = place.min() >= 0 and prod(dims) == topology.num_switches
-        if not whole or len(np.unique(place, axis=0)) != topology.num_switches:
+        # as many switches as grid points, no two at the same one
+        is_whole = place.min() >= 0 and prod(dims) == topology.num_switches
+        if not is_whole or len(np.unique(place, axis=0)) != topology.num_switches:
             raise UnsupportedError(
                 f"needs a whole grid, {topology.num_switches} switches do not fill one of "
                 f"{'x'.join(map(str, dims))}"
@@ -97,16 +98,16 @@ class TerminalGrid:
                 "needs the same number of terminals at every switch, but there are from "
                 f"{count[0]} to {count[-1]}"
             )
-        by_switch = np.argsort(topology.terminal_switch, kind="stable")
-        return cls(dims, place, by_switch.reshape(topology.num_switches, int(count[0])))
+        terminals = np.argsort(topology.terminal_switch, kind="stable")  # switch after switch
+        return cls(dims, place, terminals.reshape(topology.num_switches, int(count[0])))
 
-    def targets(self, place: Int64Array) -> Int64Array:
+    def targets(self, target_place: Int64Array) -> Int64Array:
         """Return each terminal's target: the i-th of a switch sends to the i-th of another.
 
         Parameters
         ----------
-        place : int64 array, shape (S, n)
-            Coordinates of each switch's target.
+        target_place : int64 array, shape (S, n)
+            Coordinates of the switch that each switch sends to.
 
         Returns
         -------
@@ -115,7 +116,8 @@ class TerminalGrid:
         switch_at = np.empty(self.dims, dtype=np.int64)
         switch_at[tuple(self.place.T)] = np.arange(len(self.place))
         targets = np.empty(self.terminals.size, dtype=np.int64)
-        targets[self.terminals] = self.terminals[switch_at[tuple(place.T)]]
+        target_switch = switch_at[tuple(target_place.T)]
+        targets[self.terminals] = self.terminals[target_switch]
         return targets
 
 
@@ -143,7 +145,9 @@ def terminal_groups(topology: Topology) -> Int64Array:
             "needs a network with groups of switches (dragonfly, megafly, slim-fly, polarfly, "
             f"hamming or fat-tree), {topology.family or 'this network'} has none"
         )
-    return np.unique(group[topology.terminal_switch], return_inverse=True)[1].reshape(-1)
+    # the inverse numbers the groups that occur
+    _, terminal_group = np.unique(group[topology.terminal_switch], return_inverse=True)
+    return terminal_group.reshape(-1)
 
 
 def rank_bits(topology: Topology) -> int:
@@ -173,12 +177,12 @@ class SeededParameters(Parameters):
         None, ge=0, description="Seed of the random choices; none: that of the run"
     )
 
-    def bits(self, run_seed: int) -> np.random.PCG64:
-        """Return the source of the pattern's random bits."""
+    def random(self, run_seed: int) -> np.random.PCG64:
+        """Return the pattern's generator of random numbers; use its raw output."""
         return np.random.PCG64(run_seed if self.seed is None else self.seed)
 
 
-def random_order(count: int, bits: np.random.PCG64) -> NDArray[np.int64]:
+def random_order(count: int, random: np.random.PCG64) -> NDArray[np.int64]:
     """Return the numbers from 0 to `count` - 1 in random order; int64, shape (count,).
 
     Examples
@@ -189,11 +193,11 @@ def random_order(count: int, bits: np.random.PCG64) -> NDArray[np.int64]:
     [2, 4, 0, 3, 1]
     """
     # raw output is the same in every numpy, unlike that of Generator's methods
-    return np.argsort(bits.random_raw(count), kind="stable").astype(np.int64)
+    return np.argsort(random.random_raw(count), kind="stable").astype(np.int64)
 
 
 def too_few_terminals(topology: Topology) -> str | None:
-    """Return that a pattern needs two terminals; None if the network has them.
+    """Return why a pattern that needs two terminals does not apply; None if it does.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from routelab.toolkit import build_grid
 from routelab_plugins.traffic.half_pairs import HalfPairs
 from routelab_plugins.traffic.random_permutation import RandomPermutation
 from routelab_plugins.traffic.switch_permutation import SwitchPermutation
-from routelab_plugins.traffic.switch_permutation.matching import onto_neighbours
+from routelab_plugins.traffic.switch_permutation.matching import match_all
 
 seeds = st.integers(0, 2**70)
 
@@ -75,7 +75,7 @@ neighbourhoods = st.integers(1, 6).flatmap(
 @given(neighbours=neighbourhoods, data=st.data())
 def test_a_matching_or_the_proof_that_there_is_none(neighbours, data):
     order = data.draw(st.permutations(range(len(neighbours))))
-    target, short = onto_neighbours(neighbours, order)
+    target, short = match_all(neighbours, order)
     if short:
         reached = {place for sender in short for place in neighbours[sender]}
         assert len(set(short)) == len(short) > len(reached)
