@@ -22,7 +22,7 @@ from routelab.toolkit.families.grid_hops import (
     bubble_classes,
     count_ring_classes,
     grid_tables,
-    longest_ways,
+    longest_route,
     whole_grid,
 )
 from routelab.toolkit.families.grid_routing import EscapeRouting
@@ -79,5 +79,5 @@ class Goal(EscapeRouting):
             candidates=len(grid.dims) + 1,
             by_occupancy=True,
             bubble=bubble_classes(grid, options.escape, classes=1),
-            max_hops=longest_ways(grid),
+            max_hops=longest_route(grid),
         )

@@ -110,7 +110,7 @@ def _next_hops(topology: Topology, damaged: DamagedGrid) -> Int32Array:
     grid = damaged.grid
     position = topology.coordinates
     target_position = position[topology.terminal_switch]
-    place = damaged.place[:, np.newaxis]
+    grid_point = damaged.grid_point[:, np.newaxis]
     out_channel = damaged.out_channel
     next_hops = np.full((topology.num_switches, topology.num_terminals), -1, np.int32)
     num_dimensions, stride = len(grid.dims), 1
@@ -120,7 +120,7 @@ def _next_hops(topology: Topology, damaged: DamagedGrid) -> Int32Array:
         size, wrap = grid.dims[d], grid.wrap[d]
         source, target = position[:, d, np.newaxis], target_position[np.newaxis, :, d]
         # 1. The corner: where a route that only this dimension moves ends. Is its switch missing?
-        is_missing = damaged.switch_at[place + (target - source) * stride] < 0
+        is_missing = damaged.switch_at[grid_point + (target - source) * stride] < 0
         stride *= size
         # 2. Hops to the corner in the positive and in the negative direction, and whether failures
         #    leave these open. A missing corner is approached up to the switch before it.

@@ -27,5 +27,5 @@ class NeighborTraffic(FixedPermutation):
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
         """Return the targets by coordinates; all terminals send."""
         grid = TerminalGrid.of(topology)
-        targets = grid.targets((grid.place + 1) % np.array(grid.dims))
+        targets = grid.targets((grid.coordinates + 1) % np.array(grid.dims))
         return targets, "by coordinates: one further in every dimension, from the last to the first"

@@ -51,5 +51,5 @@ class TornadoTraffic(FixedPermutation):
                 f"tornado: shift={text} is for {len(shift)} dimensions, but this network has "
                 f"{len(grid.dims)}"
             )
-        targets = grid.targets((grid.place + np.array(shift)) % np.array(grid.dims))
+        targets = grid.targets((grid.coordinates + np.array(shift)) % np.array(grid.dims))
         return targets, f"by coordinates: {text} places further, modulo the sizes"

@@ -38,7 +38,7 @@ def _by_coordinates(grid: TerminalGrid) -> tuple[Int64Array, str]:
     if len(grid.dims) % 2 or grid.dims[:half] != grid.dims[half:]:
         text = "x".join(map(str, grid.dims))
         raise UnsupportedError(f"the two halves of the dimensions {text} are not the same")
-    targets = grid.targets(np.roll(grid.place, half, axis=1))
+    targets = grid.targets(np.roll(grid.coordinates, half, axis=1))
     return targets, "by coordinates: (x, y) to (y, x), halves of them; the diagonal is silent"
 
 

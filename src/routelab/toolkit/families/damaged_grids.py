@@ -19,10 +19,10 @@ class DamagedGrid:
     Attributes
     ----------
     grid : Grid
-    place : int64 array, shape (S,)
+    grid_point : int64 array, shape (S,)
         Row-major index of each switch in the whole grid.
     switch_at : int64 array
-        Switch at each place; −1 if it is missing.
+        Switch at each grid point; −1 if it is missing.
     out_channel : int32 array, shape (S, 2n)
         Channel of each switch in the directions +X +Y … −X −Y …; −1 if it is missing.
     reach : int64 array, shape (S, 2n)
@@ -32,14 +32,14 @@ class DamagedGrid:
     """
 
     grid: Grid
-    place: Int64Array
+    grid_point: Int64Array
     switch_at: Int64Array
     out_channel: Int32Array
     reach: Int64Array
 
     @property
     def missing(self) -> Int64Array:
-        """Places of missing switches, ascending."""
+        """Grid points without a switch, ascending."""
         return frozen_array(np.flatnonzero(self.switch_at < 0), np.int64)
 
 
@@ -48,13 +48,13 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
 
     A network with missing parts needs the attributes ``dims`` and ``wrap`` of the whole one.
     """
-    # 1. The grid, and the place of each switch in it.
+    # 1. The grid, and the grid point of each switch.
     labels = torus_directions(topology)
     grid = full_grid(topology) or _declared_grid(topology)
     if grid is None or labels.reason is not None or topology.coordinates is None:
         return None
     num_dims, coordinates = len(grid.dims), topology.coordinates.astype(np.int64)
-    place = np.ravel_multi_index(tuple(coordinates.T), grid.dims)
+    grid_point = np.ravel_multi_index(tuple(coordinates.T), grid.dims)
     # 2. Each channel must lead one step in its direction, over the end of a line only in a ring.
     sign, dimension = labels.sign, labels.dimension
     channel_direction = topology.channel_direction
@@ -64,7 +64,7 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
     is_inside = (one_step_on >= 0) & (one_step_on < grid.dims) | np.array(grid.wrap)
     one_step_on %= np.array(grid.dims)
     if not (
-        len(np.unique(place)) == len(place)
+        len(np.unique(grid_point)) == len(grid_point)
         and is_inside.all()
         and np.array_equal(one_step_on, coordinates[topology.channel_target])
     ):
@@ -72,7 +72,7 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
     # 3. What is missing, and the hops of packets that go straight on. After size − 1 hops along a
     #    whole ring they have met all its switches.
     switch_at = np.full(prod(grid.dims), -1)
-    switch_at[place] = np.arange(topology.num_switches)
+    switch_at[grid_point] = np.arange(topology.num_switches)
     reach = np.zeros((topology.num_switches, 2 * num_dims))
     for direction in range(2 * num_dims):
         channel = labels.out_channel[:, direction]
@@ -87,7 +87,7 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
             switch = np.where(goes_on, neighbour[switch], switch)
     return DamagedGrid(
         grid,
-        frozen_array(place, np.int64),
+        frozen_array(grid_point, np.int64),
         frozen_array(switch_at, np.int64),
         labels.out_channel,
         frozen_array(reach, np.int64),

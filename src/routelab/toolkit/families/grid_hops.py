@@ -174,7 +174,7 @@ def grid_diameter(grid: Grid) -> int:
     )
 
 
-def longest_ways(grid: Grid) -> int:
+def longest_route(grid: Grid) -> int:
     """Return the hops of the longest route without a complete ring and without reversals."""
     return sum(grid.dims) - len(grid.dims)
 
@@ -205,7 +205,7 @@ def quadrant_program(topology: Topology, options: OrderParameters, *, local: boo
         tables=grid_tables(topology, [int(local)], deadlock=options.deadlock, order=options.order),
         vc_classes=classes,
         bubble=bubble_classes(grid, options.deadlock, classes),
-        max_hops=longest_ways(grid),
+        max_hops=longest_route(grid),
     )
 
 

@@ -61,14 +61,14 @@ class TerminalGrid:
     Attributes
     ----------
     dims : tuple of int
-    place : int64 array, shape (S, n)
+    coordinates : int64 array, shape (S, n)
         Coordinates of each switch.
     terminals : int64 array, shape (S, t)
         Terminals of each switch, ascending.
     """
 
     dims: tuple[int, ...]
-    place: Int64Array
+    coordinates: Int64Array
     terminals: Int64Array
 
     @classmethod
@@ -83,11 +83,11 @@ class TerminalGrid:
         """
         if topology.coordinates is None or not topology.coordinates.size:
             raise UnsupportedError("needs coordinates, the switches of this network have none")
-        place = topology.coordinates.astype(np.int64)
-        dims = tuple(int(size) for size in place.max(axis=0) + 1)
+        coordinates = topology.coordinates.astype(np.int64)
+        dims = tuple(int(size) for size in coordinates.max(axis=0) + 1)
         # as many switches as grid points, no two at the same one
-        is_whole = place.min() >= 0 and prod(dims) == topology.num_switches
-        if not is_whole or len(np.unique(place, axis=0)) != topology.num_switches:
+        is_whole = coordinates.min() >= 0 and prod(dims) == topology.num_switches
+        if not is_whole or len(np.unique(coordinates, axis=0)) != topology.num_switches:
             raise UnsupportedError(
                 f"needs a whole grid, {topology.num_switches} switches do not fill one of "
                 f"{'x'.join(map(str, dims))}"
@@ -99,14 +99,14 @@ class TerminalGrid:
                 f"{count[0]} to {count[-1]}"
             )
         terminals = np.argsort(topology.terminal_switch, kind="stable")  # switch after switch
-        return cls(dims, place, terminals.reshape(topology.num_switches, int(count[0])))
+        return cls(dims, coordinates, terminals.reshape(topology.num_switches, int(count[0])))
 
-    def targets(self, target_place: Int64Array) -> Int64Array:
+    def targets(self, target_coordinates: Int64Array) -> Int64Array:
         """Return each terminal's target: the i-th of a switch sends to the i-th of another.
 
         Parameters
         ----------
-        target_place : int64 array, shape (S, n)
+        target_coordinates : int64 array, shape (S, n)
             Coordinates of the switch that each switch sends to.
 
         Returns
@@ -114,9 +114,9 @@ class TerminalGrid:
         targets : int64 array, shape (T,)
         """
         switch_at = np.empty(self.dims, dtype=np.int64)
-        switch_at[tuple(self.place.T)] = np.arange(len(self.place))
+        switch_at[tuple(self.coordinates.T)] = np.arange(len(self.coordinates))
         targets = np.empty(self.terminals.size, dtype=np.int64)
-        target_switch = switch_at[tuple(target_place.T)]
+        target_switch = switch_at[tuple(target_coordinates.T)]
         targets[self.terminals] = self.terminals[target_switch]
         return targets
 

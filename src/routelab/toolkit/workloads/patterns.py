@@ -92,7 +92,7 @@ class RankGrid:
         order = np.argsort(switch, kind="stable")
         slot = np.empty(job.ranks, dtype=np.int64)
         slot[order] = np.arange(job.ranks) % max(int(counts[0]), 1)
-        return cls(grid.dims, grid.place[switch], slot)
+        return cls(grid.dims, grid.coordinates[switch], slot)
 
     @property
     def number(self) -> Int64Array:

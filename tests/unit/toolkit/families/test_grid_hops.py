@@ -11,7 +11,7 @@ from routelab.toolkit.families.grid_hops import (
     count_orders,
     grid_diameter,
     grid_tables,
-    longest_ways,
+    longest_route,
     whole_grid,
 )
 from routelab.toolkit.grids import Grid
@@ -51,4 +51,4 @@ def test_drawn_orders_are_all_there_once() -> None:
 def test_distances_of_rings_and_lines() -> None:
     grid = Grid((5, 4, 2), (True, False, False))
     assert grid_diameter(grid) == 2 + 3 + 1
-    assert longest_ways(grid) == 4 + 3 + 1
+    assert longest_route(grid) == 4 + 3 + 1
