@@ -146,7 +146,7 @@ class SegmentRules(RulesPlugin):
             root = best_root(
                 topology,
                 lambda root: loads.unevenness(restrict_segments(root)[1].turns),
-                most=loads.max_comparisons,
+                max_tries=loads.max_comparisons,
             )
         else:
             root = root_of(topology, options.root, self.name)

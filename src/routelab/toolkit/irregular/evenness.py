@@ -12,11 +12,11 @@ from routelab.kernels.even_loads import even_loads
 from routelab.toolkit.irregular.roots import root_of
 
 MOST_STEPS = 500_000_000
-"""Edges that a search may look at, some seconds; afterwards it keeps what it has."""
+"""Edges that all calls of `unevenness` in one search may visit; they take some seconds."""
 
 
 def unevenness(graph: RoutingGraph, blocked: BoolArray | None = None) -> float:
-    """Return the sum of the squares of all channel loads; less is better.
+    """Return the sum of the squares of all channel loads, relative to capacities; less is better.
 
     Every pair splits its traffic evenly over its shortest legal routes, so long routes count as
     well as busy channels.
@@ -24,7 +24,7 @@ def unevenness(graph: RoutingGraph, blocked: BoolArray | None = None) -> float:
     Parameters
     ----------
     graph : RoutingGraph
-        Deterministic, and joins all pairs that are to be compared.
+        Deterministic. Pairs without a route add nothing: compare graphs that join the same pairs.
     blocked : bool array, shape (E,), or None
         Edges that no route may use; None if there are none.
     """
@@ -36,24 +36,26 @@ def unevenness(graph: RoutingGraph, blocked: BoolArray | None = None) -> float:
 
 
 def affordable(graph: RoutingGraph) -> int:
-    """Return how often a search may ask for the `unevenness` of such a graph."""
+    """Return how often a search may call `unevenness` with graphs of this size."""
+    # Each call visits all edges forwards and backwards, for each source.
     return MOST_STEPS // max(1, 2 * graph.num_edges * len(graph.topology.endpoints))
 
 
-def best_root(topology: Topology, unevenness_of: Callable[[int], float], most: int) -> int:
-    """Return the switch with the least unevenness, the first of equals.
+def best_root(topology: Topology, unevenness_of: Callable[[int], float], max_tries: int) -> int:
+    """Return the root with the least unevenness, the first of equals.
 
     Parameters
     ----------
     topology : Topology
         Has a switch.
     unevenness_of : function
-        Of the rules with a switch as root.
-    most : int
-        Switches to try; if there are more, the tried ones are evenly spaced.
+        Returns the unevenness of the rules with a switch as root.
+    max_tries : int
+        Largest number of switches to try, at least one. In a larger network they are evenly spaced.
     """
-    tried = np.linspace(0, topology.num_switches - 1, min(max(most, 1), topology.num_switches))
-    switches: list[int] = np.unique(tried.astype(np.int64)).tolist()
+    num_tries = min(max(max_tries, 1), topology.num_switches)
+    spaced = np.linspace(0, topology.num_switches - 1, num_tries)
+    switches: list[int] = np.unique(spaced.astype(np.int64)).tolist()
     return min(switches, key=unevenness_of)
 
 
@@ -66,18 +68,21 @@ def graph_of_root(
     ----------
     topology : Topology
     choice : str
-        See `routelab.toolkit.irregular.ROOTS_AND_BEST`.
+        Value of the parameter, one of `routelab.toolkit.irregular.ROOTS_AND_BEST`.
     rules : str
         Name of the rules, for messages.
     graph_from : function
-        Routing graph with a switch as root.
+        Returns the routing graph with a switch as root.
 
     Raises
     ------
     InputError
         If the network has no switch, or none of that name.
     """
+    # of a network without switches, `root_of` reports the error
     if choice != "best" or topology.num_switches == 0:
         return graph_from(root_of(topology, choice, rules))
-    budget = affordable(graph_from(0))
-    return graph_from(best_root(topology, lambda root: unevenness(graph_from(root)), budget))
+    # graphs of other roots have similar sizes
+    max_tries = affordable(graph_from(0))
+    root = best_root(topology, lambda switch: unevenness(graph_from(switch)), max_tries)
+    return graph_from(root)

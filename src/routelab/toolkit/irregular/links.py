@@ -17,14 +17,16 @@ def neighbours_of(topology: Topology) -> list[list[int]]:
 
 
 def one_way_channel(topology: Topology) -> str | None:
-    """Return why rules about links do not apply: a channel without one back; None if all have."""
+    """Return why rules that need links in both directions do not apply; None if they do."""
     count = max(topology.num_switches, 1)
     source = topology.channel_source.astype(np.int64)
     target = topology.channel_target.astype(np.int64)
-    alone = np.flatnonzero(~np.isin(source * count + target, target * count + source))
-    if not alone.size:
+    # one number for each pair of switches
+    pair, opposite_pair = source * count + target, target * count + source
+    one_way = np.flatnonzero(~np.isin(pair, opposite_pair))
+    if not one_way.size:
         return None
     return (
-        f"channel {topology.channel_name(int(alone[0]))} has no opposite channel; "
+        f"channel {topology.channel_name(int(one_way[0]))} has no opposite channel; "
         "these rules need links in both directions"
     )

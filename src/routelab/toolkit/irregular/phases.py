@@ -77,8 +77,8 @@ def phase_graph(
     ----------
     topology : Topology
     phase_of : function
-        Phase of the link from one switch to another, by a tree with coordinates. No walk inside a
-        phase may close a cycle.
+        Called with a tree and two switches a and b; returns the phase of the link a → b. No walk
+        inside a phase may close a cycle.
     rules : str
         Name of the rules, for messages and as `turn_set`.
     root : str
@@ -93,8 +93,8 @@ def phase_graph(
     """
     neighbours = neighbours_of(topology)
 
-    def graph_from(switch: int) -> RoutingGraph:
-        tree = coordinated_tree(neighbours, switch, parents)
+    def graph_from(root_switch: int) -> RoutingGraph:
+        tree = coordinated_tree(neighbours, root_switch, parents)
         backwards = turns_to_earlier_phases(neighbours, lambda a, b: phase_of(tree, a, b))
         prohibited = prohibited_after_release(neighbours, backwards)
         released = len(backwards) - len(prohibited)
@@ -106,29 +106,30 @@ def phase_graph(
 def turns_to_earlier_phases(
     neighbours: Sequence[Sequence[int]], phase_of: Callable[[int, int], int]
 ) -> list[Turn]:
-    """Return the turns from a link into one of an earlier phase; see `phase_graph`."""
+    """Return the turns (a, b, c) in which the link b → c has an earlier phase than a → b."""
     turns: list[Turn] = []
     for b, adjacent in enumerate(neighbours):
         leaving = [(c, phase_of(b, c)) for c in adjacent]
         for a in adjacent:
             phase = phase_of(a, b)
-            turns += [(a, b, c) for c, later in leaving if c != a and later < phase]
+            turns += [(a, b, c) for c, next_phase in leaving if c != a and next_phase < phase]
     return turns
 
 
 def prohibited_after_release(
     neighbours: Sequence[Sequence[int]], prohibited: Iterable[Turn]
 ) -> list[Turn]:
-    """Make turns legal, one after the other, if no cycle of legal turns closes.
+    """Return the prohibited turns that remain after all others have been made legal.
 
-    Afterwards every prohibited turn is necessary: without it there would be a cycle.
+    Turns become legal one after the other, unless that closes a cycle of legal turns. Afterwards
+    every prohibited turn is necessary: without it there would be a cycle.
 
     Parameters
     ----------
     neighbours : sequence of sequences of int
         See `routelab.toolkit.irregular.neighbours_of`.
     prohibited : iterable of Turn
-        Break all cycles. They are tried in ascending order.
+        Turns that break all cycles. They are tried in ascending order.
 
     Returns
     -------
@@ -140,14 +141,16 @@ def prohibited_after_release(
     ValueError
         If there is a cycle although they are prohibited.
     """
-    never = frozenset(prohibited)
+    prohibited_before = frozenset(prohibited)
+    # A graph whose vertices are the links a → b in both directions. Its edges are the turns
+    # (a, b, c), from a → b to b → c; those of link l are start[l]:start[l + 1].
     links = [(a, b) for a, adjacent in enumerate(neighbours) for b in adjacent]
-    number = {link: place for place, link in enumerate(links)}
+    link_index = {link: index for index, link in enumerate(links)}
     turns = [(a, b, c) for a, b in links for c in neighbours[b] if c != a]
-    leaving = np.array([len(neighbours[b]) - 1 for _, b in links], dtype=np.int64)
-    start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(leaving)))
-    target = np.array([number[b, c] for _, b, c in turns], dtype=np.int32)
-    legal = np.array([turn not in never for turn in turns], dtype=np.bool_)
-    if not release_turns(start, target, legal):
+    num_turns = np.array([len(neighbours[b]) - 1 for _, b in links], dtype=np.int64)
+    start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(num_turns)))
+    target = np.array([link_index[b, c] for _, b, c in turns], dtype=np.int32)
+    legal = np.array([turn not in prohibited_before for turn in turns], dtype=np.bool_)
+    if not release_turns(start, target, legal):  # updates `legal`
         raise ValueError("the turns that are not prohibited have a cycle")
-    return [turns[place] for place in np.flatnonzero(~legal).tolist()]
+    return [turns[index] for index in np.flatnonzero(~legal).tolist()]

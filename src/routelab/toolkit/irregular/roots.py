@@ -19,13 +19,13 @@ ROOTS_AND_BEST = ROOTS.replace("or the", "best (most even loads of all), or the"
 
 
 def root_of(topology: Topology, choice: str, rules: str) -> int:
-    """Return the switch that a parameter names.
+    """Return the switch that a parameter ``root`` names or describes.
 
     Parameters
     ----------
     topology : Topology
     choice : str
-        See `ROOTS`; ``degree`` is an older name of ``max-degree``.
+        Value of the parameter, one of `ROOTS`; ``degree`` is an older name of ``max-degree``.
     rules : str
         Name of the rules, for messages.
 

@@ -1,4 +1,9 @@
-"""Parts of a network that bridges join: each of their links lies on a cycle."""
+"""Subnets: the parts of a network that bridges join. A bridge is a link that lies on no cycle.
+
+The bridge 2-3 joins the subnets {0, 1, 2} and {3, 4, 5} of this network:
+
+    0-1, 1-2, 2-0    2-3    3-4, 4-5, 5-3
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ class Subnet:
     Attributes
     ----------
     start : int
-        The root, or the switch with the bridge to a subnet before.
+        The root, or the end of the bridge that leads towards the root.
     switches : frozenset of int
     """
 
@@ -22,7 +27,7 @@ class Subnet:
 
 
 def subnets_of(neighbours: Sequence[Sequence[int]], roots: Sequence[int]) -> list[Subnet]:
-    """Return the subnets of a network, each after the one that its bridge to the root leads to.
+    """Return the subnets of a network; each follows the one before it on the way from the root.
 
     Parameters
     ----------
@@ -31,29 +36,30 @@ def subnets_of(neighbours: Sequence[Sequence[int]], roots: Sequence[int]) -> lis
     roots : sequence of int
         All switches; the first of each connected part is its root.
     """
-    number, low, parent = _search(neighbours, roots)
-    subnets: list[Subnet] = []
-    # the first switch of a subnet that a depth-first search meets is where its bridge ends
-    place: dict[int, int] = {}
+    number, low, parent = _depth_first_search(neighbours, roots)
+    # In preorder a parent comes before its children. The link to the parent is a bridge if no other
+    # link leads from the switch, or from below it, to an earlier one: `low` is its own number then.
+    subnet_of: dict[int, int] = {}
     members: list[list[int]] = []
-    starts: list[int] = []
     for switch in sorted(range(len(neighbours)), key=number.__getitem__):
         if parent[switch] < 0 or low[switch] == number[switch]:
-            place[switch] = len(members)
+            subnet_of[switch] = len(members)
             members.append([])
-            starts.append(switch)
         else:
-            place[switch] = place[parent[switch]]
-        members[place[switch]].append(switch)
-    for start, switches in zip(starts, members, strict=True):
-        subnets.append(Subnet(start, frozenset(switches)))
-    return subnets
+            subnet_of[switch] = subnet_of[parent[switch]]
+        members[subnet_of[switch]].append(switch)
+    # the first switch in preorder is the start
+    return [Subnet(switches[0], frozenset(switches)) for switches in members]
 
 
-def _search(
+def _depth_first_search(
     neighbours: Sequence[Sequence[int]], roots: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Return preorder number, lowest number reached, and parent (−1: root) of each switch."""
+    """Return preorder number, low number and parent (−1: root) of each switch.
+
+    The low number (Tarjan) is the least preorder number that a switch reaches by going down the
+    search tree, and then by at most one link that is not in the tree.
+    """
     count = len(neighbours)
     number, low, parent = [-1] * count, [0] * count, [-1] * count
     next_number = 0
@@ -67,10 +73,10 @@ def _search(
             switch, links = path[-1]
             neighbour = next(links, -1)
             if neighbour < 0:
+                # the search leaves the switch, and its parent is the last of the path
                 path.pop()
                 if path:
-                    above = path[-1][0]
-                    low[above] = min(low[above], low[switch])
+                    low[parent[switch]] = min(low[parent[switch]], low[switch])
             elif number[neighbour] < 0:
                 number[neighbour] = low[neighbour] = next_number
                 next_number += 1

@@ -19,9 +19,9 @@ PARENTS = "that with the fewest children so far (even), or the first that the se
 
 
 def levels_from(topology: Topology, root: int) -> Int32Array:
-    """Return the hops from the root of its part to every switch; int32, shape (S,).
+    """Return the hops to each switch from the root of its connected part; int32, shape (S,).
 
-    The root serves its own part, the first switch of every other part serves that one.
+    `root` is the root of its part, the first switch of each other part is the root of that one.
     """
     count = topology.num_switches
     level = np.full(count, -1, dtype=np.int32)
@@ -36,7 +36,8 @@ def levels_from(topology: Topology, root: int) -> Int32Array:
 def preorder_from(neighbours: Sequence[Sequence[int]], root: int) -> tuple[list[int], list[int]]:
     """Return the preorder numbers of a depth-first search, and the parent of each switch.
 
-    The search tries neighbours in the given order; roots are chosen as in `levels_from`.
+    The search tries neighbours in the given order. `root` is the root of its connected part, the
+    first switch of each other part is the root of that one.
 
     Returns
     -------
@@ -73,7 +74,7 @@ class CoordinatedTree:
     Attributes
     ----------
     x : list of int
-        Preorder number: from left to right, a switch before its children.
+        Preorder number, from left to right: a switch comes before its children.
     y : list of int
         Level: hops from the root; greater is lower.
     parent : list of int
@@ -92,20 +93,17 @@ class CoordinatedTree:
 def coordinated_tree(
     neighbours: Sequence[Sequence[int]], root: int, parents: Parents
 ) -> CoordinatedTree:
-    """Return the breadth-first tree of a network; roots are chosen as in `levels_from`.
+    """Return a breadth-first spanning tree of each connected part of a network.
 
     Parameters
     ----------
     neighbours : sequence of sequences of int
     root : int
+        Root of its part; the first switch of each other part is the root of that one.
     parents : {"even", "first"}
-        Parent of a switch: of the neighbours one level above that with the fewest children so
-        far, where switches with few such neighbours choose first, or the first in the order of
-        the search. Ties go to the first.
-
-    Notes
-    -----
-    With the first as parent, every other neighbour one level above is further right.
+        Which of the neighbours one level above becomes the parent. ``even``: the one with the
+        fewest children so far; switches with few such neighbours choose first. ``first``: the
+        leftmost one, so that all others are further right. Of equal ones, the leftmost.
     """
     count = len(neighbours)
     level, parent = [-1] * count, [-1] * count
@@ -115,31 +113,39 @@ def coordinated_tree(
         if level[candidate] >= 0:
             continue
         level[candidate] = 0
+        # 1. Parents and children, level by level.
         layer = [candidate]
         while layer:
-            layer = _next_layer(neighbours, layer, level, parent, children, parents)
-        waiting = [candidate]
-        while waiting:
-            switch = waiting.pop()
+            layer = _next_layer(
+                neighbours, layer, parents, level=level, parent=parent, children=children
+            )
+        # 2. Preorder numbers. The leftmost child is on top of the stack.
+        stack = [candidate]
+        while stack:
+            switch = stack.pop()
             x[switch] = next_x
             next_x += 1
-            waiting += reversed(children[switch])
+            stack += reversed(children[switch])
     return CoordinatedTree(x, level, parent)
 
 
 def _next_layer(
     neighbours: Sequence[Sequence[int]],
     layer: Sequence[int],
+    parents: Parents,
+    *,
     level: list[int],
     parent: list[int],
     children: list[list[int]],
-    parents: Parents,
 ) -> list[int]:
-    """Give the switches one level below a parent each; return them from left to right."""
-    place = {switch: number for number, switch in enumerate(layer)}
+    """Give each switch of the next level a parent in `layer`; return them from left to right.
+
+    Updated: `level` and `parent` of these switches (−1 before), and `children` of the layer.
+    """
+    position = {switch: number for number, switch in enumerate(layer)}
     below = sorted({new for switch in layer for new in neighbours[switch] if level[new] < 0})
     above = {
-        switch: sorted(set(neighbours[switch]) & set(place), key=place.__getitem__)
+        switch: sorted(set(neighbours[switch]) & set(layer), key=position.__getitem__)
         for switch in below
     }
     if parents == "even":

@@ -58,38 +58,46 @@ def turn_graph(
     turn_set, facts, channel_facts
         See `RoutingGraph`.
     merge : bool
-        Merge channels that have the same legal continuations into one state.
+        Whether to merge channels that have the same legal continuations into one state.
     """
-    switches, channels = topology.num_switches, topology.num_channels
+    num_switches, num_channels = topology.num_switches, topology.num_channels
     source = topology.channel_source.astype(np.int64)
     target = topology.channel_target.astype(np.int64)
     start, leaving = topology.outgoing
-    begin = np.arange(switches)
-    # every channel, followed by every channel that leaves its target
+    channels = np.arange(num_channels)
+    # 1. All pairs of a channel and one that leaves its target. `rank` numbers those that leave a
+    #    target: 0, 1, 2, then from 0 again for the next `before`.
     degree = np.diff(start)[target]
-    before = np.repeat(np.arange(channels), degree)
-    place = np.arange(len(before)) - np.repeat(np.cumsum(degree) - degree, degree)
-    after = leaving[start[target[before]] + place]
-    key = _turn_keys(source[before], target[before], target[after], switches)
+    before = np.repeat(channels, degree)
+    first_pair = np.cumsum(degree) - degree
+    rank = np.arange(len(before)) - np.repeat(first_pair, degree)
+    after = leaving[start[target[before]] + rank]
+    # 2. Pairs that are neither turns back nor prohibited.
+    keys = _turn_keys(source[before], target[before], target[after], num_switches=num_switches)
     prohibited_turns = np.array(sorted(set(prohibited)), dtype=np.int64).reshape(-1, 3)
     a, b, c = prohibited_turns.T
-    prohibited_keys = _turn_keys(a, b, c, switches)
-    links = np.bincount(np.unique(source * switches + target) // max(switches, 1))
-    turns = int((links * (links - 1)).sum())
-    allowed = (source[before] != target[after]) & ~np.isin(key, prohibited_keys)
+    prohibited_keys = _turn_keys(a, b, c, num_switches=num_switches)
+    allowed = (source[before] != target[after]) & ~np.isin(keys, prohibited_keys)
+    # 3. The number of all turns: at each switch, from every neighbour to every other one.
+    neighbouring = np.unique(source * num_switches + target)
+    num_neighbours = np.bincount(neighbouring // max(num_switches, 1))
+    num_turns = int((num_neighbours * (num_neighbours - 1)).sum())
+    # 4. The automaton. Vertex s is a packet that begins at switch s, vertex num_switches + c one
+    #    that came by channel c.
+    begin = np.arange(num_switches)
     graph = RoutingGraph.create(
         topology,
         vertex_switch=np.concatenate((begin, target)),
-        accepting=np.ones(switches + channels, dtype=np.bool_),
+        accepting=np.ones(num_switches + num_channels, dtype=np.bool_),
         begin=begin,
-        edge_source=np.concatenate((source, before[allowed] + switches)),
-        edge_target=np.concatenate((np.arange(channels), after[allowed])) + switches,
-        edge_channel=np.concatenate((np.arange(channels), after[allowed])),
+        edge_source=np.concatenate((source, before[allowed] + num_switches)),
+        edge_target=np.concatenate((channels, after[allowed])) + num_switches,
+        edge_channel=np.concatenate((channels, after[allowed])),
         turn_set=turn_set,
         facts={
             **(facts or {}),
             "prohibited_turns": len(prohibited_turns),
-            "prohibited_share": len(prohibited_turns) / turns if turns else 0.0,
+            "prohibited_share": len(prohibited_turns) / num_turns if num_turns else 0.0,
         },
         channel_facts=channel_facts,
         prohibited=prohibited_turns,
@@ -97,6 +105,6 @@ def turn_graph(
     return merged(graph) if merge else graph
 
 
-def _turn_keys(a: Int64Array, b: Int64Array, c: Int64Array, switches: int) -> Int64Array:
-    """Return one number for each turn."""
-    return (a * switches + b) * switches + c
+def _turn_keys(a: Int64Array, b: Int64Array, c: Int64Array, *, num_switches: int) -> Int64Array:
+    """Return a number for each turn, different for different turns."""
+    return (a * num_switches + b) * num_switches + c
