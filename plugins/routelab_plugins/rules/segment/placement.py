@@ -8,7 +8,7 @@ import numpy as np
 
 from routelab.api import RoutingGraph, Topology
 from routelab.api.topology import BoolArray
-from routelab.toolkit.irregular import Turn, affordable, turn_graph, unevenness
+from routelab.toolkit.irregular import Turn, affordable_evaluations, turn_graph, unevenness
 
 from .search import Segment
 
@@ -120,7 +120,7 @@ class RestrictedLoads:
         self._graph = turn_graph(topology, (), turn_set="", merge=False)
         self._edges = _edges_by_turn(self._graph)
         self._blocked: BoolArray = np.zeros(self._graph.num_edges, dtype=np.bool_)
-        self.max_comparisons = affordable(self._graph)
+        self.max_comparisons = affordable_evaluations(self._graph)
 
     def unevenness(self, turns: Sequence[Turn]) -> float:
         """Return the unevenness without these turns."""

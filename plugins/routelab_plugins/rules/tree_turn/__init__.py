@@ -57,4 +57,4 @@ class TreeTurn(PhaseRules):
         """Return 0 for a channel from a to b up the tree, 1 down, 2 up outside the tree."""
         if (tree.y[b], tree.x[b]) > (tree.y[a], tree.x[a]):
             return 1
-        return 0 if tree.has(a, b) else 2
+        return 0 if tree.has_link(a, b) else 2

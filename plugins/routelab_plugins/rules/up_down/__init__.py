@@ -44,7 +44,7 @@ from routelab.api import (
 from routelab.api.topology import Int64Array
 from routelab.toolkit.irregular import (
     ROOTS_AND_BEST,
-    affordable,
+    affordable_evaluations,
     best_root,
     neighbours_of,
     root_of,
@@ -103,7 +103,8 @@ class UpDown(RulesPlugin):
             return unevenness(_graph_from(topology, self._order_from(topology, root), vcs))
 
         # other orders give graphs of about this size
-        max_roots = affordable(_graph_from(topology, np.arange(topology.num_switches), vcs))
+        any_graph = _graph_from(topology, np.arange(topology.num_switches), vcs)
+        max_roots = affordable_evaluations(any_graph)
         return self._order_from(topology, best_root(topology, unevenness_of, max_roots))
 
     def _order_from(self, topology: Topology, root: int) -> Int64Array:

@@ -1,6 +1,6 @@
 """What rules for networks of any shape share: links, roots, spanning trees, prohibited turns."""
 
-from routelab.toolkit.irregular.evenness import affordable, best_root, unevenness
+from routelab.toolkit.irregular.evenness import affordable_evaluations, best_root, unevenness
 from routelab.toolkit.irregular.links import neighbours_of, one_way_channel
 from routelab.toolkit.irregular.phases import PhaseRules
 from routelab.toolkit.irregular.roots import ROOTS, ROOTS_AND_BEST, root_of
@@ -12,7 +12,7 @@ __all__ = [
     "TURN_COLUMNS",
     "PhaseRules",
     "Turn",
-    "affordable",
+    "affordable_evaluations",
     "best_root",
     "neighbours_of",
     "one_way_channel",

@@ -35,7 +35,7 @@ def unevenness(graph: RoutingGraph, blocked: BoolArray | None = None) -> float:
     return float(np.square(loads / topology.channel_capacity).sum())
 
 
-def affordable(graph: RoutingGraph) -> int:
+def affordable_evaluations(graph: RoutingGraph) -> int:
     """Return how often a search may call `unevenness` with graphs of this size."""
     # Each call visits all edges forwards and backwards, for each source.
     return MOST_STEPS // max(1, 2 * graph.num_edges * len(graph.topology.endpoints))
@@ -83,6 +83,6 @@ def graph_of_root(
     if choice != "best" or topology.num_switches == 0:
         return graph_from(root_of(topology, choice, rules))
     # graphs of other roots have similar sizes
-    max_tries = affordable(graph_from(0))
+    max_tries = affordable_evaluations(graph_from(0))
     root = best_root(topology, lambda switch: unevenness(graph_from(switch)), max_tries)
     return graph_from(root)

@@ -85,7 +85,7 @@ class CoordinatedTree:
     y: list[int]
     parent: list[int]
 
-    def has(self, a: int, b: int) -> bool:
+    def has_link(self, a: int, b: int) -> bool:
         """Whether the link between two switches is in the tree."""
         return self.parent[a] == b or self.parent[b] == a
 
