@@ -400,7 +400,7 @@ def build_topology(
 
     # 2. Channels between switches. Links to hosts become terminals below.
     def channel_values() -> Iterator[tuple[Any, ...]]:
-        """Yield the ten values of each channel, in the order in which they are named below."""
+        """Yield the ten values of each channel; the columns below name them."""
         for edge in network.edges:
             if edge.source == edge.target or not {edge.source, edge.target} <= index.keys():
                 continue
@@ -476,6 +476,7 @@ def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[
     host_links = [
         edge for edge in network.edges if not hosts.isdisjoint((edge.source, edge.target))
     ]
+    # values other than the defaults
     if any((edge.capacity, edge.latency) != (1, 0) for edge in host_links):
         yield "not used: capacity and latency of links to hosts"
     if any(edge.bubble >= 0 or edge.buffer or edge.ring for edge in host_links):
@@ -525,6 +526,7 @@ def _refuse_repeats(network: Network, directed: bool | None) -> None:
         unnamed = (*ends, edge.capacity, edge.latency, edge.directed, edge.key)
         link = (*unnamed, edge.name)
         source, location = first_listed.setdefault(unnamed, (edge.source, edge.location))
+        # Only the user knows whether another name, listed from the other end, means another link.
         if link not in location_of_link and source != edge.source:
             raise InputError(
                 f"{edge.location}: the link {edge.name!r} from {edge.source!r} to {edge.target!r} "

@@ -136,20 +136,21 @@ def _drop_count_line(network: Network) -> None:
     InputError
         If they are, but may also be two nodes, because one of them has further links.
     """
-    if len(network.edges) < 4:  # small numbers agree too easily, as in the path 2 1, 1 0
+    # Small numbers agree too easily: the path 2 1, 1 0 would be 2 nodes and 1 edge.
+    if len(network.edges) < 4:
         return
     first, *others = network.edges
     names = {end for edge in others for end in (edge.source, edge.target)}
-    nodes = int(first.source) if re.fullmatch("[0-9]{1,18}", first.source) else 0
-    if nodes < len(names) or first.target != str(len(others)):
+    num_nodes = int(first.source) if re.fullmatch("[0-9]{1,18}", first.source) else 0
+    if num_nodes < len(names) or first.target != str(len(others)):
         return
     location, line = first.location.rpartition(", ")[2], f"'{first.source} {first.target}'"
     # as a link it would be a self-loop, or join two nodes that have no other link
     is_unlikely_link = first.source == first.target or names.isdisjoint(
         (first.source, first.target)
     )
-    if nodes > len(names):
-        # nodes without links may be counted, too
+    if num_nodes > len(names):
+        # a link, or numbers that also count nodes without links
         network.notes.append(
             f"{location}, {line}, is read as a link; remove it if it has the numbers of nodes and "
             "links"
@@ -197,7 +198,13 @@ def read_csv(text: str, file: str) -> Network:
 
 
 def _read_header(row: list[str], location: str) -> list[str]:
-    """Return the names of the columns in lower case; refuse a header without source or target."""
+    """Return the names of the columns in lower case.
+
+    Raises
+    ------
+    InputError
+        If source or target is missing, a column occurs twice, or it is a header of routes.
+    """
     header = [name.lower() for name in row]
     if header[-1:] and header[-1] in ROUTE_FORMS:
         raise InputError(

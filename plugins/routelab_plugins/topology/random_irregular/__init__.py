@@ -67,8 +67,8 @@ class RandomIrregular(TopologyPlugin):
         count, links = parameters.switches, parameters.links
         link_ports = parameters.ports - parameters.terminals  # at each switch
         self._check(link_ports)
-        # The tree may use up all free ports, or the last open ports may belong to switches that are
-        # linked already. Further draws continue the same stream of random numbers.
+        # A draw fails if the tree uses up all free ports, or the last free ports belong to switches
+        # that are linked already. Further draws continue the same stream of random numbers.
         random = random_numbers(parameters.seed, stream=0)
         for _ in range(ATTEMPTS):
             ends = _draw(count, links, link_ports=link_ports, random=random)
@@ -99,7 +99,8 @@ class RandomIrregular(TopologyPlugin):
     def _check(self, link_ports: int) -> None:
         """Raise an error if no network has these parameters.
 
-        `link_ports`, ports of a switch without a terminal, are below 0 if terminals are too many.
+        `link_ports`, the ports of a switch that are left for links, are below 0 if it has more
+        terminals than ports.
         """
         parameters = self.parameters
         count = parameters.switches
@@ -135,10 +136,10 @@ def _draw(count: int, links: int, *, link_ports: int, random: np.random.PCG64) -
     # 1. A random tree: each switch is linked to an open one, an earlier switch with a free port.
     open_switches = [order[0]]
     for joined, switch in enumerate(order[1:], start=2):
-        chosen = int(random.random_raw()) % len(open_switches)
-        join(switch, open_switches[chosen])
-        if not free_ports[open_switches[chosen]]:
-            del open_switches[chosen]
+        index = int(random.random_raw()) % len(open_switches)
+        join(switch, open_switches[index])
+        if not free_ports[open_switches[index]]:
+            del open_switches[index]
         if free_ports[switch]:
             open_switches.append(switch)
         # the last switch may take the last free port

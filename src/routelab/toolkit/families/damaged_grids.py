@@ -55,7 +55,8 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
         return None
     num_dims, coordinates = len(grid.dims), topology.coordinates.astype(np.int64)
     grid_point = np.ravel_multi_index(tuple(coordinates.T), grid.dims)
-    # 2. Each channel must lead one step in its direction, over the end of a line only in a ring.
+    # 2. Each channel must lead one step in its direction. A step past the last switch of a ring
+    #    leads to its first one; a line has none.
     sign, dimension = labels.sign, labels.dimension
     channel_direction = topology.channel_direction
     one_step_on = coordinates[topology.channel_source]
@@ -78,19 +79,19 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
         channel = labels.out_channel[:, direction]
         # a missing channel, −1, has the target at the end: −1
         neighbour = np.append(topology.channel_target, -1)[channel]
-        # the switches that packets from all switches have reached, and whether they go on
-        switch = np.arange(topology.num_switches)
+        # a packet from each switch: where it is now, and whether it has met no missing channel
+        position = np.arange(topology.num_switches)
         goes_on = np.ones(topology.num_switches, np.bool_)
         for _ in range(grid.dims[direction % num_dims] - 1):
-            goes_on &= channel[switch] >= 0
+            goes_on &= channel[position] >= 0
             reach[:, direction] += goes_on
-            switch = np.where(goes_on, neighbour[switch], switch)
+            position = np.where(goes_on, neighbour[position], position)
     return DamagedGrid(
-        grid,
-        frozen_array(grid_point, np.int64),
-        frozen_array(switch_at, np.int64),
-        labels.out_channel,
-        frozen_array(reach, np.int64),
+        grid=grid,
+        grid_point=frozen_array(grid_point, np.int64),
+        switch_at=frozen_array(switch_at, np.int64),
+        out_channel=labels.out_channel,
+        reach=frozen_array(reach, np.int64),
     )
 
 

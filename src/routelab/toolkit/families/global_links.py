@@ -145,7 +145,8 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
     port = np.concatenate([ports_at_ends for _, ports_at_ends in round_links])
     if arrangement == "random":
         port = random_orders(seed, 0, groups, ports)[group, port]
-    return GlobalLinks(group, port, rounds, rounds + (len(nearest) > 0), unused)
+    most = rounds + 1 if len(nearest) else rounds
+    return GlobalLinks(group=group, port=port, least=rounds, most=most, unused=unused)
 
 
 def _link_one_round(

@@ -121,9 +121,9 @@ def shortest_simple_paths(topology: Topology, k: int, seed: int) -> ShortPaths:
     shortest_paths(arcs, ends, k, np.uint64(seed), sizes, starts, lengths, hops)
     return ShortPaths(
         topology,
-        adopt_array(starts[0].copy(), np.int64),
-        adopt_array(lengths, np.int32),
-        adopt_array(hops, np.int32),
+        pair_start=adopt_array(starts[0].copy(), np.int64),
+        lengths=adopt_array(lengths, np.int32),
+        hops=adopt_array(hops, np.int32),
     )
 
 
