@@ -64,6 +64,7 @@ class PolarFly(TopologyPlugin):
         """
         parameters = self.parameters
         q = parameters.q
+        # q + 1 quadrics have degree q, the other q² switches q + 1
         count, links = q * q + q + 1, q * (q + 1) ** 2 // 2
         terminals = (q + 2) // 2 if parameters.terminals is None else parameters.terminals
         check_size(self.name, count, links)

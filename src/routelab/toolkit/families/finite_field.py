@@ -16,6 +16,7 @@ def prime_power(q: int) -> tuple[int, int] | None:
     """Return (p, n) with q = p^n and p prime, or None if there are none."""
     if q < 2:
         return None
+    # the least divisor is a prime
     p = next((d for d in range(2, int(q**0.5) + 1) if q % d == 0), q)
     n = 1
     while p**n < q:

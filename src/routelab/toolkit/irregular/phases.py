@@ -127,7 +127,7 @@ def prohibited_after_release(
     Parameters
     ----------
     neighbours : sequence of sequences of int
-        See `routelab.toolkit.irregular.neighbours_of`.
+        Neighbours of each switch, each once.
     prohibited : iterable of Turn
         Turns that break all cycles. They are tried in ascending order.
 

@@ -27,12 +27,12 @@ class Subnet:
 
 
 def subnets_of(neighbours: Sequence[Sequence[int]], roots: Sequence[int]) -> list[Subnet]:
-    """Return the subnets of a network; each follows the one before it on the way from the root.
+    """Return the subnets of a network; each comes after the one between it and the root.
 
     Parameters
     ----------
     neighbours : sequence of sequences of int
-        See `routelab.toolkit.irregular.neighbours_of`.
+        Neighbours of each switch, each once; parallel cables are one link here.
     roots : sequence of int
         All switches; the first of each connected part is its root.
     """
