@@ -22,7 +22,7 @@ from routelab.study import Study
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table on the page."""
+    """A table on the page; `compared` has the routings that the answer compares, if it has any."""
 
     table: ReportTable
     layout: Layout
@@ -31,20 +31,25 @@ class PageTable:
     @property
     def marked_rows(self) -> set[int]:
         """Positions of the rows of routings that the answer compares; empty if that is all rows."""
-        compared_flags = [str(row.get(ROUTING)) in self.compared for row in self.table.rows]
-        return (
-            set()
-            if all(compared_flags)
-            else {at for at, is_compared in enumerate(compared_flags) if is_compared}
-        )
+        compared_rows = {
+            position
+            for position, row in enumerate(self.table.rows)
+            if str(row.get(ROUTING)) in self.compared
+        }
+        return compared_rows if len(compared_rows) < len(self.table.rows) else set()
 
     @property
     def marked_columns(self) -> set[int]:
         """Positions of the columns of routings that the answer compares."""
+        # A pivot has its names in either line of headings. An upper heading spans several columns,
+        # and a table with one line has no lower ones.
         upper = [group.text for group in self.layout.groups for _ in range(group.span)]
         lower = [heading.text for heading in self.layout.headings or ()]
-        pairs = zip_longest(upper, lower)
-        return {at for at, names in enumerate(pairs) if not set(names).isdisjoint(self.compared)}
+        return {
+            position
+            for position, headings in enumerate(zip_longest(upper, lower))
+            if not set(headings).isdisjoint(self.compared)
+        }
 
     @property
     def has_reference(self) -> bool:
@@ -59,11 +64,25 @@ class PageTable:
 
 @dataclass(frozen=True)
 class PageFigure:
-    """A figure on the page; the description is empty if no data could be drawn.
+    """A figure on the page.
 
-    The page shows the file with the suffix, so that its tooltips appear if it has some. The notes
-    list series without a value. See `Drawing` for the turns and cycles, and for pictures that suit
-    white pages only.
+    Attributes
+    ----------
+    name, title : str
+    description : str
+        Text alternative to the picture; empty if no data could be drawn.
+    notes : sequence of str
+        Sentences on series without a value.
+    turns : mapping
+        Rows of texts about the turns that are marked in a panel, by title of the panel.
+    cycles : mapping
+        Steps of the cycle that refutes a route table, by title of the panel.
+    on_paper : bool
+        Whether the colours of the picture suit white pages only.
+    suffix : str
+        Of the file that the page shows: ``svg``, or ``png`` for a large picture.
+    has_tooltips : bool
+        Whether the shown file has tooltips; only SVG can.
     """
 
     name: str
@@ -93,11 +112,12 @@ def write_figure(
     study_rows: StudyRows,
     styles: SeriesStyles,
     directory: Path,
-    also: Collection[str] = (),
+    more_suffixes: Collection[str] = (),
 ) -> PageFigure:
     """Draw and save a figure; by default it pools the same parameters as the tables.
 
-    The page needs the SVG, or for a large one the PNG, and the CSV; `also` has further suffixes.
+    It is saved as SVG and CSV, as PNG if the SVG is too large for the page, and with
+    `more_suffixes`.
     """
     spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else pooled_parameters(study)
@@ -107,18 +127,19 @@ def write_figure(
     title = spec.title or name
     if drawing is None:
         return PageFigure(name, title, notes=notes)
-    save_drawing(drawing, directory, name, {"svg", "csv", *also})
+    save_drawing(drawing, directory, name, {"svg", "csv", *more_suffixes})
+    # For a large SVG the page shows a PNG, whose colours suit white pages only.
     is_small = (directory / f"{name}.svg").stat().st_size <= MAX_SVG
     if not is_small:
         write_drawing(drawing, directory / f"{name}.png")
     return PageFigure(
         name,
         title,
-        drawing.description,
-        notes,
-        drawing.turns,
-        drawing.cycles,
-        drawing.on_paper or not is_small,
-        "svg" if is_small else "png",
-        bool(drawing.tooltips) and is_small,
+        description=drawing.description,
+        notes=notes,
+        turns=drawing.turns,
+        cycles=drawing.cycles,
+        on_paper=drawing.on_paper or not is_small,
+        suffix="svg" if is_small else "png",
+        has_tooltips=bool(drawing.tooltips) and is_small,
     )

@@ -41,18 +41,21 @@ def cited_works(
 
     if reference is not None:
         source = reference.source
+        # "A. Author; B. Author. Title. Venue. 2020": no part ends with two full stops.
         parts = ("; ".join(source.authors), source.title, source.venue, str(source.year or ""))
         text = ". ".join(part.rstrip(".") for part in parts if part)
         cite(text, source.doi or "", ("this study", "published numbers"))
     for plugin in plugins:
-        ran = (versions or {}).get(plugin.name, ()) if plugin.kind == "benchmark" else ()
+        is_benchmark = plugin.kind == "benchmark"
+        run_versions = (versions or {}).get(plugin.name, ()) if is_benchmark else ()
         for citation in plugin.citations:
-            use = f"{plugin.kind}/{plugin.name}", citation.cited_for + _version_text(ran)
+            use = f"{plugin.kind}/{plugin.name}", citation.cited_for + _version_text(run_versions)
             cite(citation.text, citation.doi, use)
     return list(works.values())
 
 
 def _version_text(versions: Sequence[str]) -> str:
+    """Return ``; versions 5.7 and 7.4 ran``; empty without versions."""
     if not versions:
         return ""
     noun = "version" if len(versions) == 1 else "versions"

@@ -47,10 +47,15 @@ def throughput_command(record: SimulationRecord, outcome: Outcome) -> str:
     """
     topology, traffic = _shell_word(record.topology_name), _shell_word(record.work_name)
     seed = traffic_seeds(record.engine.parameters)[0]
-    facts = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
-    loads = ",".join(f"{accepted_load['load']:g}" for accepted_load in facts.get("accepted", ()))
-    more = [f"--load {loads}"] * (loads not in ("", "1")) + [f"--seed {seed}"] * (seed != 0)
-    return " ".join([f"routelab bound {topology} --traffic {traffic}", *more])
+    bounds = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
+    loads = ",".join(f"{bound['load']:g}" for bound in bounds.get("accepted", ()))
+    command = f"routelab bound {topology} --traffic {traffic}"
+    # Load 1 and seed 0 are the defaults of the command.
+    if loads not in ("", "1"):
+        command += f" --load {loads}"
+    if seed != 0:
+        command += f" --seed {seed}"
+    return command
 
 
 def _record_words(record: Record) -> str:
@@ -66,10 +71,11 @@ def simulate_command(record: SimulationRecord, engine: EnginePlugin) -> str:
     for name, value in engine.parameters.non_defaults().items():
         words.append(_OPTIONS.get(name, "--" + name.replace("_", "-")))
         setting = getattr(engine.parameters, name, value)
+        is_flag = setting is True and name in fields and fields[name].default is False
         if isinstance(setting, tuple):
+            # Names of instances join the values of a list with +, options with commas.
             words.append(_shell_word(value.replace("+", ",")))
-        elif not (setting is True and name in fields and fields[name].default is False):
-            # a switch that is off by default has an option without a value
+        elif not is_flag:  # a setting that is off by default has an option without a value
             words.append(_shell_word(value))
     return f"routelab simulate {' '.join(words)}"
 
@@ -82,6 +88,7 @@ def bench_command(record: BenchmarkRecord) -> str:
         "--topology",
         _shell_word(record.topology_name),
     ]
+    # The first routing is the baseline. The command for the baseline itself names it once.
     for name in dict.fromkeys((record.baseline_name or record.routing_name, record.routing_name)):
         words += ["--routing", _shell_word(name)]
     words += ["--benchmark", _shell_word(record.benchmark_name)]
@@ -102,29 +109,34 @@ def row_command(row_set: RowSet, run: int) -> str:
     return run_command(record)
 
 
-def study_command(study: Path, measured: Sequence[BenchmarkRecord] = (), cluster: str = "") -> str:
+def study_command(
+    study: Path, benchmarks: Sequence[BenchmarkRecord] = (), cluster: str = ""
+) -> str:
     """Return the command that rebuilds a study's report.
 
     Parameters
     ----------
     study : Path
         Its file.
-    measured : sequence of BenchmarkRecord
+    benchmarks : sequence of BenchmarkRecord
         Its benchmarks; if they need permission to switch a fabric, the command gives it.
     cluster : str, optional
-        Cluster that the run named.
+        Cluster that was measured on instead of those of the study.
     """
-    # a study where snakemake looks for studies is found by its name
+    # Snakemake finds the studies in this folder by their names.
     path = Path(shown_path(study))
     selector = path.stem if path.is_relative_to("config/studies") else str(path)
     words = [f"studies={_shell_word(selector)}"]
     if cluster:
         words.append(f"cluster={_shell_word(cluster)}")
-    if any(record.switched for record in measured):
+    if any(record.switched for record in benchmarks):
         words.append("apply_routing=true")
     return f"snakemake report --config {' '.join(words)}"
 
 
 def _shell_word(text: str) -> str:
-    """Quote a word for a shell; instance names need no quotes although they contain ``~``."""
+    """Quote a word for a shell; instance names need no quotes although they contain ``~``.
+
+    A shell replaces ``~`` by the home folder only at the beginning of a word.
+    """
     return text if re.fullmatch(r"[\w@%+=:,./-][\w@%+=:,./~-]*", text) else shlex.quote(text)

@@ -17,7 +17,7 @@ from routelab.study import Table
 
 ROUTING = "routing"
 
-_LEFT_OUT = {
+_EXCLUSION_REASONS = {
     "starved": "terminals of {} starve",
     "deadlock": "{} deadlocks",
     "livelock": "packets of {} never arrive",
@@ -28,7 +28,17 @@ _LEFT_OUT = {
 
 
 class Run(NamedTuple):
-    """A run of a routing: whether it is proven free of deadlock, and its state if that matters."""
+    """A run of a routing.
+
+    Attributes
+    ----------
+    routing : str
+    is_proven : bool
+        Whether it is proven free of deadlock.
+    state : str
+        How its simulation ended, such as ``deadlock`` or ``saturated``; empty if that does not
+        change what its value means.
+    """
 
     routing: str
     is_proven: bool
@@ -38,13 +48,13 @@ class Run(NamedTuple):
 def compared_runs(
     spec: Table, keys: Sequence[str], row_set: RowSet, study_rows: StudyRows, column: str
 ) -> dict[tuple[str, ...], dict[int, Run]]:
-    """Return the runs with a result, by routing and conditions.
+    """Return the runs with a result whose values a headline may compare.
 
     Parameters
     ----------
     spec : Table
     keys : sequence of str
-        Columns of the conditions, and that of the routing.
+        Columns of the conditions, and that of the routing: ``["topology", "routing"]``.
     row_set : RowSet
         The table's rows.
     study_rows : StudyRows
@@ -54,7 +64,9 @@ def compared_runs(
     Returns
     -------
     dict
-        Runs by number. If the table compares runs, these are among them that it compares with.
+        By the routing and the texts of the conditions, such as ``("sssp", "4x2")``: runs by number.
+        If the table compares its runs with those of another routing (`relative`), these are
+        included.
     """
     frame = select_rows(spec, row_set, "")
     frame = frame[frame["status"] == OK]
@@ -64,15 +76,17 @@ def compared_runs(
     verdicts = row_set.jobs["deadlock"].to_dict() if "deadlock" in row_set.jobs else {}
     states = _states(row_set, study_rows, column)
     conditions = [frame[key].map(key_text) for key in keys if key != ROUTING]
-    sources = [(frame.index.to_series(), frame[ROUTING])]
+    # Each row names a run, and perhaps the run that it is compared with. Both belong to the key of
+    # the row.
+    run_columns = [(frame.index.to_series(), frame[ROUTING])]
     if REFERENCE_RUN in frame:
-        sources.append((frame[REFERENCE_RUN], frame[RELATIVE_TO]))
-    for numbers, routings in sources:
-        for number, routing, *at in zip(
+        run_columns.append((frame[REFERENCE_RUN], frame[RELATIVE_TO]))
+    for numbers, routings in run_columns:
+        for number, routing, *key in zip(
             numbers, routings, frame[ROUTING], *conditions, strict=True
         ):
             run = Run(routing, verdicts.get(number) in PROVEN, states.get(number, ""))
-            runs.setdefault(tuple(at), {})[number] = run
+            runs.setdefault(tuple(key), {})[number] = run
     return runs
 
 
@@ -84,32 +98,35 @@ def _states(row_set: RowSet, study_rows: StudyRows, column: str) -> Mapping[Any,
         return {}
     if not column.startswith(("saturation_", "throughput")):
         return _final_states(row_set.jobs).to_dict()
-    # A saturation search is as good as the loads that its result is from. Whether these are
-    # saturated is what it judges, so only states that leave a load out matter.
+    # The result of a saturation search is from some of its loads: a throughput from one, the
+    # saturation load from those below the first that was not sustained. If one of these starved or
+    # deadlocked, so did the search. Being saturated is no flaw: that is what the search looks for.
     states: dict[Any, str] = {}
-    keys, every_load = list(study_rows.simulations.identity), study_rows.loads.jobs
+    keys, all_loads = list(study_rows.simulations.identity), study_rows.loads.jobs
     for run, row in row_set.jobs.iterrows():
-        loads = every_load[(every_load[keys] == row[keys]).all(axis=1)]
+        loads = all_loads[(all_loads[keys] == row[keys]).all(axis=1)]
         if column.startswith("throughput"):
             loads = loads[loads["load"] == row.get("throughput_at")]
         elif pd.notna(bound := row.get("saturation_bound")):
             loads = loads[loads["load"] < bound]
-        states[run] = next((state for state in _final_states(loads) if state in _LEFT_OUT), "")
+        excluding = [state for state in _final_states(loads) if state in _EXCLUSION_REASONS]
+        states[run] = excluding[0] if excluding else ""
     return states
 
 
 def _final_states(jobs: pd.DataFrame) -> pd.Series[Any]:
     """Return how simulations ended; empty if complete, ``starved`` if terminals starve."""
+    # Not every engine has both columns.
     starved = jobs.get("starved_terminals", pd.Series(0, jobs.index)) > 0
     states = jobs.get("state", pd.Series("", jobs.index)).map(key_text)
     return states.where(~states.isin(COMPLETE_STATES), "").mask(starved, "starved")
 
 
-def problem_of(runs: Sequence[Run], routing: str) -> str:
+def exclusion_reason(runs: Sequence[Run], routing: str) -> str:
     """Return why runs of a routing and the baseline are not compared; empty if they are."""
     if not is_proven(routing, runs):
         return f"{routing} is not proven free of deadlock"
-    for state, text in _LEFT_OUT.items():
+    for state, text in _EXCLUSION_REASONS.items():
         names = dict.fromkeys(run.routing for run in runs if run.state == state)
         if names:
             return text.format(" and ".join(names))

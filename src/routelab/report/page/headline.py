@@ -48,14 +48,14 @@ def find_answer(
     study: Study,
     study_rows: StudyRows,
     tables: Sequence[tuple[ReportTable, RowSet]],
-    losses: Sequence[MissingResult] = (),
+    missing: Sequence[MissingResult] = (),
 ) -> Answer:
     """Return the first of these that exists.
 
     1. the comparison that the headline declares, or that of a table of measurements, with a
        proviso if results of its kind are missing; if runs have values, but none that can be
        compared, the reason;
-    2. the most serious loss of any kind of result except bounds;
+    2. the most serious cause of missing results of any kind except bounds;
     3. the number of tables proven free of deadlock;
     4. the number of runs and their outcomes.
 
@@ -65,7 +65,9 @@ def find_answer(
         If the better direction of the headline's value is needed and unknown.
     """
     headline = study.headline
-    alarms = [loss for loss in losses if loss.is_alarm and loss.noun != BOUND]
+    alarms = [result for result in missing if result.is_alarm and result.noun != BOUND]
+    # Without a declared table, a declared value is in the first one; with neither, the first table
+    # of measurements answers.
     table_name = headline.table or (tables[0][0].name if headline.value and tables else "")
     for table, row_set in tables:
         if table_name not in ("", table.name):
@@ -76,7 +78,7 @@ def find_answer(
         elif headline.value is not None:
             value = ComparedValue(headline, study.tables[table.name])
             answer = _compare(table, value, row_set, study_rows, study.place("headline"))
-            # a loss explains best why there is nothing to compare
+            # Missing results explain best why there is nothing to compare.
             if answer.sentence or not alarms:
                 text = answer.sentence or (
                     f"Table {table.name!r} has no values of two routings to compare."
@@ -86,6 +88,7 @@ def find_answer(
                 return Answer(text, answer.table, answer.routings)
     if alarms:
         return Answer(as_sentence(alarms[0].sentence))
+    # The proofs; if no table has a verdict, the runs of the last kind.
     return Answer([*runs_sentences(study_rows), *proof_sentence(study_rows.routes)][-1])
 
 

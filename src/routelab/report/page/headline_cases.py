@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.page.compared_runs import ROUTING, Run, compared_runs, problem_of
+from routelab.report.page.compared_runs import ROUTING, Run, compared_runs, exclusion_reason
 from routelab.report.rows.derivation import IMPROVEMENT, RELATIVE_TO
 from routelab.report.rows.row_set import OK, RowSet, filter_rows, key_text
 from routelab.report.rows.study_rows import StudyRows
@@ -32,8 +32,8 @@ from routelab.study import Headline, Relative
 from routelab.study import Table as TableSpec
 from routelab.study.headline import statistic_columns
 
-SMALLEST = 0.05
-"""Largest difference in percent that counts as none."""
+LEAST_DIFFERENCE = 0.05
+"""Least difference in percent that counts as one: with one decimal, smaller ones are 0.0 %."""
 
 Conditions = tuple[tuple[str, str], ...]
 """Texts of all columns that identify a row, except the routing, each with its column."""
@@ -61,12 +61,15 @@ class ComparedValue:
 
     @cached_property
     def source(self) -> str:
-        """The column that it is a statistic of, such as ``max_load_gain``; or the column."""
+        """The column without its statistic: ``max_load_gain`` for ``max_load_gain_mean``."""
         return statistic_columns(self.spec).get(self.column, self.column)
 
     @cached_property
     def relation(self) -> str:
-        """How the source is relative to a baseline already: ``gain``; empty if it is not."""
+        """How the source is relative to a baseline: ``gain``, ``ratio`` or ``improvement``.
+
+        Empty if its values are not relative.
+        """
         if self.spec.relative is None:
             return ""
         names = {f"{self.spec.relative.column}_{name}": name for name in ("gain", "ratio")}
@@ -74,20 +77,20 @@ class ComparedValue:
 
     @property
     def measured(self) -> str:
-        """The column of the runs whose values are compared in the end: ``max_load``."""
+        """The column of the runs that is compared: ``max_load``, also if the source is its gain."""
         if self.spec.relative and self.relation:
             return self.spec.relative.column
         return self.spec.names.get(self.source, self.source)
 
     @property
-    def improves(self) -> bool:
+    def is_improvement(self) -> bool:
         """Whether it says by how much a routing is better, instead of higher or lower."""
         return self.relation == "improvement"
 
     @property
     def words(self) -> tuple[str, str]:
         """The words for less and more than the baseline."""
-        return ("worse", "better") if self.improves else ("lower", "higher")
+        return ("worse", "better") if self.is_improvement else ("lower", "higher")
 
     @property
     def baseline(self) -> str:
@@ -102,10 +105,13 @@ class ComparedValue:
         return [*self.spec.rows, *([pivot.by] if pivot and self.column in pivot.values else [])]
 
     def as_ratio(self, number: float) -> float:
-        """Return a number of a relative column as the ratio of two values; others as they are."""
+        """Return a number of a relative column as the ratio of two values; others as they are.
+
+        A gain of 20 % is the ratio 0.8, an improvement by 25 % is 1.25.
+        """
         if self.relation == "gain":
             return 1 - number / 100
-        return 1 + number / 100 if self.improves else number
+        return 1 + number / 100 if self.is_improvement else number
 
 
 @dataclass(frozen=True)
@@ -133,10 +139,10 @@ class Case:
 
     @property
     def sign(self) -> int:
-        """1 if the value is higher, or better, than that of the baseline, and −1 if lower."""
-        if isnan(self.ratio):
+        """1 if the value is higher, or better, than that of the baseline, −1 if lower, else 0."""
+        if isnan(self.ratio):  # One of the values is not positive.
             return int(np.sign(self.values[0] - self.values[1]))
-        return 0 if abs(100 * (self.ratio - 1)) < SMALLEST else int(np.sign(self.ratio - 1))
+        return 0 if abs(100 * (self.ratio - 1)) < LEAST_DIFFERENCE else int(np.sign(self.ratio - 1))
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,7 @@ class ComparedRouting:
         """Geometric mean of the ratios, or the mean of the values if one case has no ratio."""
         if any(isnan(case.ratio) for case in self.cases):
             return fmean(case.values[0] for case in self.cases)
+        # A gain of 100 % is a ratio of 0, which has no logarithm.
         return exp(fmean(log(max(case.ratio, 1e-9)) for case in self.cases))
 
 
@@ -163,35 +170,37 @@ def compare_routings(
     There is no case where the baseline has no value, a run of the routing is not proven free of
     deadlock, or a run of either is starved, blocked or unfinished.
     """
-    baseline, values_of = value.baseline, _values(table, value)
+    baseline, values_by_routing = value.baseline, _select_values(table, value)
     runs = compared_runs(value.spec, value.keys, row_set, study_rows, value.measured)
-    base = values_of.get(baseline, {})
-    # A relative value was computed with the baseline's: its conditions are those of any routing.
-    all_conditions = set(base).union(*values_of.values()) if value.relation else set(base)
+    baseline_values = values_by_routing.get(baseline, {})
+    # Each routing should have a case where the baseline has a value. A relative table has no rows
+    # of the baseline, but each of its values was computed with one of the baseline's.
+    all_conditions = set(baseline_values)
+    if value.relation:
+        all_conditions = all_conditions.union(*values_by_routing.values())
 
     compared = []
-    for name in value.headline.routings or values_of:
+    for name in value.headline.routings or values_by_routing:
         if name == baseline:
             continue
         routing = ComparedRouting(name)
-        values = values_of.get(name, {})
-        for conditions, own in values.items():
+        values = values_by_routing.get(name, {})
+        for conditions, routing_value in values.items():
+            texts = [text for _, text in conditions]
+            numbered_runs = runs.get((baseline, *texts), {}) | runs.get((name, *texts), {})
             # A table that is relative to a third routing has runs of that one, too.
-            key = [text for _, text in conditions]
-            case_runs = [
-                run
-                for run in {**runs.get((baseline, *key), {}), **runs.get((name, *key), {})}.values()
-                if run.routing in (name, baseline)
-            ]
+            case_runs = [run for run in numbered_runs.values() if run.routing in (name, baseline)]
             # The sentence names the baseline, so it is no condition.
-            at = {column: text for column, text in conditions if column != RELATIVE_TO}
-            if problem := problem_of(case_runs, name):
-                routing.left_out.append(problem)
+            named = {column: text for column, text in conditions if column != RELATIVE_TO}
+            if reason := exclusion_reason(case_runs, name):
+                routing.left_out.append(reason)
             elif value.relation:
-                routing.cases.append(Case(at, *own, (), case_runs))
-            elif reference := base.get(conditions):
-                numbers = own.number, reference.number
-                routing.cases.append(Case(at, *_ratios(own, reference), numbers, case_runs))
+                # The value is the ratio already, with its range.
+                routing.cases.append(Case(named, *routing_value, values=(), runs=case_runs))
+            elif baseline_value := baseline_values.get(conditions):
+                ratios = _ratios(routing_value, baseline_value)
+                numbers = routing_value.number, baseline_value.number
+                routing.cases.append(Case(named, *ratios, values=numbers, runs=case_runs))
             else:
                 routing.left_out.append(f"{baseline} has no value")
         routing.left_out.extend([f"{name} has no value"] * len(all_conditions - values.keys()))
@@ -209,11 +218,12 @@ def best_routing(
     InputError
         If it is needed, and unknown, whether lower values are better.
     """
-    most = max(len(routing.cases) for routing in compared)
-    finalists = [routing for routing in compared if len(routing.cases) == most]
+    most_cases = max(len(routing.cases) for routing in compared)
+    finalists = [routing for routing in compared if len(routing.cases) == most_cases]
     if len(finalists) == 1:
         return finalists[0]
-    # The mean of gains is that of the ratios of values, of which less is better.
+    # Gains and improvements are compared as ratios. A gain is a reduction: a greater one is a lower
+    # ratio.
     direction = {"gain": "lower", "improvement": "higher"}.get(value.relation)
     better = value.headline.better or direction or row_set.better.get(value.measured)
     if not better:
@@ -227,23 +237,33 @@ def best_routing(
 def differing_pairs(
     value: ComparedValue, routing: ComparedRouting, row_set: RowSet
 ) -> tuple[int, int, int]:
-    """Return in how many pairs of runs a value is higher, or better, and lower; and all pairs."""
+    """Count the pairs of a run of the routing and one of the baseline.
+
+    Returns
+    -------
+    higher, lower, pairs : int
+        Pairs in which the routing's value is higher, or better, those in which it is lower, and all
+        pairs.
+    """
+    # The table's runs, now compared with the baseline in any case.
     relative = value.spec.relative if value.relation else None
     relative = relative or Relative(to=value.baseline, column=value.measured)
     spec = value.spec.model_copy(update={"relative": relative})
     conditions = [case.conditions for case in routing.cases]
     signs = []
     for row in select_rows(spec, row_set, "").to_dict("records"):
-        at = {key: key_text(row[key]) for key in conditions[0]}
+        row_conditions = {key: key_text(row[key]) for key in conditions[0]}
         is_pair = (row[ROUTING], row[RELATIVE_TO]) == (routing.name, value.baseline)
-        if row["status"] == OK and is_pair and at in conditions:
-            more = row[IMPROVEMENT] if value.improves else row[f"{relative.column}_ratio"] - 1
-            # as `compare_runs`: values that differ in the last bits only are equal
-            signs.append(np.sign(np.round(np.nan_to_num(more), 9)))
+        if row["status"] == OK and is_pair and row_conditions in conditions:
+            ratio = row[f"{relative.column}_ratio"]
+            difference = row[IMPROVEMENT] if value.is_improvement else ratio - 1
+            # As in `compare_runs`, values that differ in the last bits only are equal. So are two
+            # zeros, whose ratio is NaN.
+            signs.append(np.sign(np.round(np.nan_to_num(difference), 9)))
     return signs.count(1), signs.count(-1), len(signs)
 
 
-def _values(table: ReportTable, value: ComparedValue) -> dict[str, dict[Conditions, Value]]:
+def _select_values(table: ReportTable, value: ComparedValue) -> dict[str, dict[Conditions, Value]]:
     """Return the values that the headline selects, by routing and conditions."""
     # 1. Read each row, or each cell of a pivot, that has a number. A table without routings is
     #    about the only one that the headline compares.
@@ -253,19 +273,21 @@ def _values(table: ReportTable, value: ComparedValue) -> dict[str, dict[Conditio
     for column in table.with_role("value"):
         if column.source != value.column:
             continue
-        ends = {other.role: other.name for other in table.columns if other.of == column.name}
+        # The columns of its range, by role: low and high.
+        range_columns = {
+            other.role: other.name for other in table.columns if other.of == column.name
+        }
         for row in table.rows:
             conditions = {key: key_text(row.get(key, column.by)) for key in value.keys}
             routing, number = conditions.pop(ROUTING, only_routing), row.get(column.name)
-            # a group without one of the keys is no condition
+            # A row that lacks one of the keys has no conditions to compare it under.
             if routing and "" not in conditions.values() and _is_number(number):
-                low, high = (
-                    end if _is_number(end := row.get(ends.get(role, ""))) else number
-                    for role in ("low", "high")
-                )
-                # a gain is greatest where the ratio is least
-                ratio, *limits = (value.as_ratio(float(end)) for end in (number, low, high))
-                cells.append((conditions, routing, Value(ratio, min(limits), max(limits))))
+                low, high = (row.get(range_columns.get(role, "")) for role in ("low", "high"))
+                low = low if _is_number(low) else number
+                high = high if _is_number(high) else number
+                # The greatest gain is the least ratio, so that the ends may change places.
+                ratio, *ends = (value.as_ratio(float(end)) for end in (number, low, high))
+                cells.append((conditions, routing, Value(ratio, min(ends), max(ends))))
 
     # 2. Select by the headline's conditions, and by the baseline if rows have several.
     frame = pd.DataFrame([conditions for conditions, _, _ in cells], index=range(len(cells)))
@@ -273,10 +295,11 @@ def _values(table: ReportTable, value: ComparedValue) -> dict[str, dict[Conditio
         if name in frame:
             frame = filter_rows(frame, frame[name], condition)
     values: dict[str, dict[Conditions, Value]] = {}
-    for conditions, routing, number in map(cells.__getitem__, frame.index):
+    for cell_number in frame.index:
+        conditions, routing, cell_value = cells[cell_number]
         relative_to = conditions.get(RELATIVE_TO, value.baseline)
         if not value.relation or relative_to == value.baseline:
-            values.setdefault(routing, {})[tuple(conditions.items())] = number
+            values.setdefault(routing, {})[tuple(conditions.items())] = cell_value
     return values
 
 

@@ -25,7 +25,7 @@ from statistics import fmean
 from routelab.report.labels import STATISTIC_LABELS, count_text, heading_parts, number_text
 from routelab.report.page.compared_runs import Run, is_proven
 from routelab.report.page.headline_cases import (
-    SMALLEST,
+    LEAST_DIFFERENCE,
     Case,
     ComparedRouting,
     ComparedValue,
@@ -64,7 +64,8 @@ def refusal_sentence(value: ComparedValue, compared: Sequence[ComparedRouting]) 
     total = max((len(routing.left_out) for routing in compared), default=0)
     if not total:
         return ""
-    # the largest number of each reason, as routings may share it
+    # `total` is the number of cases of one routing, and routings may share a reason: of its counts,
+    # the largest is taken (`|`), not the sum.
     reasons: Counter[str] = Counter()
     for routing in compared:
         reasons |= Counter(routing.left_out)
@@ -83,7 +84,7 @@ def comparison_sentence(value: ComparedValue, routing: ComparedRouting, row_set:
     cases, baseline = routing.cases, value.baseline
     parts = [_comparison(value, routing)]
 
-    # A mean over networks can hide that single networks differ both ways.
+    # A statistic over networks, or a mean over runs, can hide that single ones differ both ways.
     if value.column != value.source or "mean" in value.spec.over.values():
         higher, lower, pairs = differing_pairs(value, routing, row_set)
         if higher and lower:
@@ -93,7 +94,7 @@ def comparison_sentence(value: ComparedValue, routing: ComparedRouting, row_set:
     unproven = sum(not is_proven(baseline, case.runs) for case in cases)
     share = f" in {unproven} of {len(cases)} cases" if unproven < len(cases) else ""
     parts += [f"{baseline} is not proven free of deadlock{share}"] if unproven else []
-    parts += _states([run for case in cases for run in case.runs])
+    parts += _state_counts([run for case in cases for run in case.runs])
 
     total = len(cases) + len(routing.left_out)
     reasons = [
@@ -104,7 +105,7 @@ def comparison_sentence(value: ComparedValue, routing: ComparedRouting, row_set:
     return f"{'; '.join(parts)}."
 
 
-def _states(runs: Sequence[Run]) -> list[str]:
+def _state_counts(runs: Sequence[Run]) -> list[str]:
     """Return how many runs are saturated or undecided; nothing if none is."""
     states = Counter(run.state for run in runs if run.state)
     if len(states) == 1 and states.total() == len(runs):
@@ -114,28 +115,33 @@ def _states(runs: Sequence[Run]) -> list[str]:
 
 
 def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
-    """Return the conditions that all cases share, and one of the four forms."""
-    cases, improves = routing.cases, value.improves
+    """Return the conditions that all cases share, and one of the module's four forms."""
+    # 1. Who is compared with whom: "the accepted load of sssp is", "that of bfs"; or "sssp is",
+    #    "bfs in run time".
+    cases, is_improvement = routing.cases, value.is_improvement
     name = _value_name(value)
     is_median = value.spec.relative is not None and value.spec.relative.median
     baseline = f"the median of {value.baseline}" if is_median else value.baseline
-    subject = f"{routing.name} is" if improves else f"the {name} of {routing.name} is"
+    subject = f"{routing.name} is" if is_improvement else f"the {name} of {routing.name} is"
     if value.relation:
         subject += _AVERAGES.get(value.column.removeprefix(f"{value.source}_"), "")
-    than = f"{baseline} in {name}" if improves else f"that of {baseline}"
-    sides = zip(*(case.values for case in cases), strict=True)
-    numbers = [number_text(value.column, fmean(side)) for side in sides]
+    than = f"{baseline} in {name}" if is_improvement else f"that of {baseline}"
+
+    # 2. The means of both over the cases; no numbers if the column is relative to the baseline.
+    both_values = zip(*(case.values for case in cases), strict=True)
+    numbers = [number_text(value.column, fmean(values)) for values in both_values]
     over = _count_cases(cases, value.spec.of)
 
-    # A mean of wins and losses would hide both, and a value that is not positive has no ratio.
+    # 3. The form. A mean of higher and lower cases would hide both, and values that are not positive
+    #    have no ratio.
     if {1, -1} <= {case.sign for case in cases}:
-        text = f"{subject} {_wins_and_losses(value, cases, than)} of {over}"
+        text = f"{subject} {_higher_and_lower(value, cases, than)} of {over}"
     elif any(isnan(case.ratio) for case in cases):
         means = f" (means over {over})" if len(cases) > 1 else ""
         text = f"{subject} {numbers[0]}, that of {baseline} is {numbers[1]}{means}"
     else:
-        ends = min(case.low for case in cases), max(case.high for case in cases)
-        difference, spread = _difference_and_range(value, routing.mean, *ends)
+        low, high = min(case.low for case in cases), max(case.high for case in cases)
+        difference, spread = _difference_and_range(value, routing.mean, low, high)
         if any(case.low < case.high for case in cases):
             spread += " over all runs"
         if len(cases) > 1:
@@ -143,27 +149,32 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
         else:
             if numbers:
                 subject, than = f"{subject} {numbers[0]},", f"the {numbers[1]} of {baseline}"
-            text = f"{subject} {difference} {than}" + (f" ({spread})" if ends[0] < ends[1] else "")
+            text = f"{subject} {difference} {than}" + (f" ({spread})" if low < high else "")
 
     if conditions := _shared_conditions(value, cases):
         text = f"{conditions}, {text}"
-    # the name of a routing is never capitalized
-    return text if improves and not conditions else f"{text[0].upper()}{text[1:]}"
+    # An improvement begins with the name of a routing, which is never capitalized.
+    return text if is_improvement and not conditions else f"{text[0].upper()}{text[1:]}"
 
 
-def _wins_and_losses(value: ComparedValue, cases: Sequence[Case], than: str) -> str:
-    """Return in how many cases a value is higher and lower, and by how much at most."""
+def _higher_and_lower(value: ComparedValue, cases: Sequence[Case], than: str) -> str:
+    """Return in how many cases a value is higher and lower, and by how much at most.
+
+    From twice on, differences are factors: ``higher than that of bfs in 1 (up to 2.5 times) and
+    lower in 2 (down to 0.8 times)``; otherwise they are percentages: ``(by up to 20 %)``.
+    """
     less, more = value.words
-    as_factors = not value.improves and any(case.high >= 2 for case in cases)
+    as_factors = not value.is_improvement and any(case.high >= 2 for case in cases)
     parts = []
-    for sign, words, way in ((1, f"{more} than {than}", "up"), (-1, less, "down")):
+    for sign, words, up_or_down in ((1, f"{more} than {than}", "up"), (-1, less, "down")):
         group = [case for case in cases if case.sign == sign]
-        ratios = [end for case in group for end in (case.low, case.high)]
+        range_ends = [end for case in group for end in (case.low, case.high)]
         part = f"{words} in {len(group)}"
-        if not any(map(isnan, ratios)):
-            ratio = max(ratios) if sign > 0 else min(ratios)
-            factor, percent = f"{way} to {_two_digits(ratio)} times", _percent(100 * (ratio - 1))
-            part += f" ({factor if as_factors else f'by up to {percent}'})"
+        if not any(map(isnan, range_ends)):
+            ratio = max(range_ends) if sign > 0 else min(range_ends)
+            factor = f"{up_or_down} to {_two_digits(ratio)} times"
+            percent = f"by up to {_percent(100 * (ratio - 1))}"
+            part += f" ({factor if as_factors else percent})"
         parts.append(part)
     equal = sum(case.sign == 0 for case in cases)
     parts += [f"equal in {equal}"] if equal else []
@@ -173,22 +184,28 @@ def _wins_and_losses(value: ComparedValue, cases: Sequence[Case], than: str) -> 
 def _difference_and_range(
     value: ComparedValue, mean: float, low: float, high: float
 ) -> tuple[str, str]:
-    """Return a ratio and its range: percentages, or factors if one is 2 or more."""
+    """Return a ratio and its range in words: percentages, or factors if one is 2 or more.
+
+    0.63 (0.5 to 1): ``37 % lower than`` and ``0 % to 50 % lower``. 1.5 (1 to 2.5): ``1.5 times``
+    and ``1 to 2.5 times``.
+    """
     less, more = value.words
-    equal = "as good as" if value.improves else "equal to"
-    if high >= 2 and not value.improves:
+    equal = "as good as" if value.is_improvement else "equal to"
+    if high >= 2 and not value.is_improvement:
+        # A mean can be 1 although the range reaches twice.
         factor = _two_digits(mean)
         difference = f"{factor} times" if factor != "1" else f"about {equal}"
         return difference, f"{_span(_two_digits(low), _two_digits(high))} times"
     percent, least, greatest = (100 * (ratio - 1) for ratio in (mean, low, high))
     difference = f"{_percent(percent)} {more if percent > 0 else less} than"
-    if abs(percent) < SMALLEST:
+    if abs(percent) < LEAST_DIFFERENCE:
         difference = equal
-    if max(abs(least), abs(greatest)) < SMALLEST:
+    if max(abs(least), abs(greatest)) < LEAST_DIFFERENCE:
         return difference, "no difference in any"
-    if greatest < SMALLEST:
+    # If all are lower, the sizes of the differences are shown, the smaller one first.
+    if greatest < LEAST_DIFFERENCE:
         return difference, f"{_span(_percent(greatest), _percent(least))} {less}"
-    if least > -SMALLEST:
+    if least > -LEAST_DIFFERENCE:
         return difference, f"{_span(_percent(least), _percent(greatest))} {more}"
     return difference, f"{_percent(least)} {less} to {_percent(greatest)} {more}"
 
@@ -200,7 +217,7 @@ def _span(low: str, high: str) -> str:
 def _percent(number: float) -> str:
     """Return the size of a difference with two significant digits, and at most one decimal."""
     size = abs(number)
-    if size < SMALLEST:
+    if size < LEAST_DIFFERENCE:
         return "0 %"
     return f"{_two_digits(size if size >= 1 else round(size, 1))} %"
 
@@ -222,7 +239,8 @@ def _value_name(value: ComparedValue) -> str:
 
 
 def _shared_conditions(value: ComparedValue, cases: Sequence[Case]) -> str:
-    """Return the conditions that all cases share, as a phrase."""
+    """Return the conditions that all cases share, as a phrase: ``on 4x2, at load 0.5``."""
+    # Conditions of the whole table that are one value, and those of the cases.
     shared: dict[str, str] = {
         key: key_text(condition)
         for key, condition in value.spec.where.items()
@@ -235,25 +253,28 @@ def _shared_conditions(value: ComparedValue, cases: Sequence[Case]) -> str:
     }
     phrases = []
     for key, text in shared.items():
-        preposition = "at" if text[0].isdigit() else "with"
-        other = f"{preposition} {heading_parts(key, value.spec.of)[0]} {text}"
-        phrases.append(_PHRASES[key].format(text) if key in _PHRASES else other)
+        if key in _PHRASES:
+            phrases.append(_PHRASES[key].format(text))
+        else:  # "at offered load 0.8", "with simulation settings vcs=4"
+            preposition = "at" if text[0].isdigit() else "with"
+            phrases.append(f"{preposition} {heading_parts(key, value.spec.of)[0]} {text}")
     return ", ".join(phrases)
 
 
 def _count_cases(cases: Sequence[Case], of: str) -> str:
     """Return the number of cases in words: ``4 networks``, ``9 combinations of …``."""
-    texts: Mapping[str, set[str]] = {
+    distinct_texts: Mapping[str, set[str]] = {
         key: {case.conditions[key] for case in cases} for key in cases[0].conditions
     }
-    for key, different in texts.items():
-        if len(different) == len(cases) > 1:
+    # If a condition is another one in each case, the cases are counted by it alone.
+    for key, texts in distinct_texts.items():
+        if len(texts) == len(cases) > 1:
             noun = _NOUNS.get(key, f"value of {heading_parts(key, of)[0]}")
             return count_text(len(cases), noun)
     nouns = [
         _NOUNS.get(key, heading_parts(key, of)[0])
-        for key, different in texts.items()
-        if len(different) > 1
+        for key, texts in distinct_texts.items()
+        if len(texts) > 1
     ]
     return f"{len(cases)} combinations of {_enumerate(nouns)}"
 

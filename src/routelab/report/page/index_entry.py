@@ -18,12 +18,12 @@ SOURCE_KEYS = {"key", "title", "authors", "venue", "year", "doi"}
 """Keys of a reference's source in ``summary.json``."""
 
 
-def status_of(losses: Iterable[MissingResult]) -> str:
+def status_of(missing: Iterable[MissingResult]) -> str:
     """Return ``ok``, or the numbers of missing results: ``3 failed, 2 not run yet``."""
     counts: Counter[str] = Counter()
-    for loss in losses:
-        if loss.is_alarm:
-            counts[loss.status] += loss.count
+    for result in missing:
+        if result.is_alarm:
+            counts[result.status] += result.count
     texts = [f"{counts[key]} {text}" for key, text in STATUS_TEXTS.items() if counts[key]]
     return ", ".join(texts) or "ok"
 
@@ -44,14 +44,15 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
         if beside is None or study.reference is None:
             continue
         counts = published_counts(table)
-        # A table that shows published words only, such as names, has nothing to reproduce.
-        names = [column.name for column in table.with_role("reference") if column.of]
+        # A table that shows published words only, such as names, has nothing to reproduce. Neither
+        # has a published column without a value of ours (`of`).
+        published = [column.name for column in table.with_role("reference") if column.of]
         has_numbers = any(
-            isinstance(row.get(name), int | float) for row in table.rows for name in names
+            isinstance(row.get(name), int | float) for row in table.rows for name in published
         )
         if not counts and not beside.not_reproducible and not has_numbers:
             continue
-        differing = counts["below"] + counts["above"]
+        differing = counts["below"] + counts["above"]  # ours, compared with the published ones
         if beside.not_reproducible:
             result = "not reproducible"
         elif not counts:
@@ -60,7 +61,7 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
             result = "differs" if differing else "reproduced"
         results.append(
             {
-                "part": _part(study.reference.source.tables[beside.reference]),
+                "part": _part_of_paper(study.reference.source.tables[beside.reference]),
                 "table": table.name,
                 "title": table.title,
                 "result": result,
@@ -72,6 +73,6 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
     return results
 
 
-def _part(description: str) -> str:
+def _part_of_paper(description: str) -> str:
     """Return the part of the paper that the description of a reference file begins with."""
     return re.split(r"[,:]", description, maxsplit=1)[0].strip()

@@ -13,7 +13,7 @@ from routelab.report.page.render import write_page
 from routelab.results.json_files import read_json
 
 MAX_LOSSES = 3
-"""Largest number of losses of a study in the index; its page has all."""
+"""Largest number of causes of missing results of a study in the index; its page has all."""
 MAX_SVG = 1_000_000
 """Largest SVG file that a page shows, in bytes; PNG is shown instead of larger ones."""
 
@@ -21,28 +21,30 @@ MAX_SVG = 1_000_000
 def write_index(report: Path) -> None:
     """Write ``index.html`` and ``values.html`` over the pages of all studies in `report`.
 
-    Studies that cite a publication are grouped under it, those with the most published numbers
-    first. A study whose ``summary.json`` cannot be
-    read is listed with the reason. The card of a study with missing results lists the most serious
-    losses. The other page is one table of the values that answer the studies' questions.
+    The index has a card for each study. Studies that cite a publication are grouped under it, those
+    with the most published numbers first. A study whose ``summary.json`` cannot be read is listed
+    with the reason. The card of a study with missing results names the most serious causes.
+
+    The other page is one table of the values that answer the studies' questions.
     """
     # 1. The cards of all studies, by the paper that they reproduce, and the values of all.
     papers: dict[str, dict[str, Any]] = {}
     other_cards: list[dict[str, Any]] = []
     values: list[dict[str, str]] = []
-    without: list[dict[str, str]] = []
+    studies_without_values: list[dict[str, str]] = []
     for path in sorted(report.glob("*/summary.json")):
         href = f"{quote(path.parent.name)}/index.html"
         try:
             summary = read_json(path, FORMAT)
         except InputError as error:
             other_cards.append({"title": path.parent.name, "href": href, "problem": str(error)})
-            without.append({"study": path.parent.name, "href": href})
+            studies_without_values.append({"study": path.parent.name, "href": href})
             continue
         address = {"study": summary["study"], "href": href}
-        found = summary.get("values", ())  # earlier versions wrote none
-        values += [row | address for row in found]
-        without += [] if found else [address]
+        study_values = summary.get("values", ())  # earlier versions wrote none
+        values += [row | address for row in study_values]
+        if not study_values:
+            studies_without_values.append(address)
         card = {
             **summary,
             "href": href,
@@ -64,22 +66,28 @@ def write_index(report: Path) -> None:
         ]
     # 2. The pages. The study with the most published numbers stands for its paper, so it is first.
     for paper in papers.values():
-        paper["studies"].sort(key=_published_numbers)
-    write_page("values.html.j2", report / "values.html", values=values, without=without)
+        paper["studies"].sort(key=_count_published_numbers, reverse=True)
+    write_page(
+        "values.html.j2",
+        report / "values.html",
+        values=values,
+        without=studies_without_values,
+    )
     write_page(
         "index.html.j2",
         report / "index.html",
         papers=sorted(
-            papers.values(), key=lambda paper: min(map(_published_numbers, paper["studies"]))
+            papers.values(),
+            key=lambda paper: _count_published_numbers(paper["studies"][0]),
+            reverse=True,
         ),
         others=other_cards,
         most=MAX_LOSSES,
     )
 
 
-def _published_numbers(card: dict[str, Any]) -> int:
-    """Return minus the number of published numbers that a study shows, to sort by."""
-    return -sum(int(result["numbers"]) for result in card["published"])
+def _count_published_numbers(card: dict[str, Any]) -> int:
+    return sum(int(result["numbers"]) for result in card["published"])
 
 
 def _thumbnail(folder: Path, figure: str) -> str:

@@ -18,8 +18,7 @@ def lead_figure(study: Study, table_name: str, drawn: Collection[str]) -> str:
     1. a figure of the column that the answer compares, with rows of the same kind;
     2. a figure of the column that it derives from, or that derives from it: ``max_load`` and
        ``max_load_gain``;
-    3. a figure of these columns with rows of another kind, or that leaves out the rows that the
-       answer is about;
+    3. a figure of these columns that has rows of another kind, or leaves out those of the answer;
     4. any figure with rows of the same kind;
     5. the first figure.
 
@@ -37,20 +36,19 @@ def lead_figure(study: Study, table_name: str, drawn: Collection[str]) -> str:
     if table_name not in study.tables:
         return next(iter(drawn), "")
     ranks = {name: _rank(study, table_name, study.figures[name]) for name in drawn}
-    return min(ranks, key=ranks.__getitem__, default="")  # the first of equal ones
+    return min(ranks, key=ranks.__getitem__, default="")  # of equal ranks, the first figure
 
 
 def _rank(study: Study, table_name: str, figure: Figure) -> int:
-    """Return the rank of a figure; see `lead_figure`."""
+    """Return the number of the first rule of `lead_figure` that selects a figure."""
     table, value = study.tables[table_name], study.headline.value
     same_rows = figure.of == table.of
     if value is not None:
         source = statistic_columns(table).get(value, value)
         column = table.names.get(source, source)
-        base = _base_column(column, table.relative)
-        shown = {figure.x, figure.y, figure.colour} - {None}
-        bases = {_base_column(name, figure.relative) for name in shown if name is not None}
-        if base in bases:
+        shown = [name for name in (figure.x, figure.y, figure.colour) if name is not None]
+        shown_bases = {_base_column(name, figure.relative) for name in shown}
+        if _base_column(column, table.relative) in shown_bases:
             if not same_rows or _are_disjoint(figure.where, study.headline.where):
                 return 3
             return 1 if column in shown else 2
@@ -58,7 +56,10 @@ def _rank(study: Study, table_name: str, figure: Figure) -> int:
 
 
 def _base_column(column: str, relative: Relative | None) -> str:
-    """Return the column that a comparison derives from; other columns are returned as they are."""
+    """Return ``max_load`` for the columns that compare it, such as ``max_load_gain``.
+
+    Columns that no comparison makes are returned as they are.
+    """
     if relative is None:
         return column
     derived = (IMPROVEMENT, f"{relative.column}_ratio", f"{relative.column}_gain")
@@ -66,11 +67,17 @@ def _base_column(column: str, relative: Relative | None) -> str:
 
 
 def _are_disjoint(first: Filter, second: Filter) -> bool:
-    """Return whether two filters keep different values of a column; ranges are not compared."""
+    """Return whether no row passes both filters, as they keep different values of a column.
+
+    Ranges (`Between`) are not compared.
+    """
     for column in first.keys() & second.keys():
         conditions = first[column], second[column]
         if not any(isinstance(condition, Between) for condition in conditions):
-            a, b = (c if isinstance(c, list) else [c] for c in conditions)
-            if set(map(str, a)).isdisjoint(map(str, b)):
+            first_values, second_values = (
+                condition if isinstance(condition, list) else [condition]
+                for condition in conditions
+            )
+            if set(map(str, first_values)).isdisjoint(map(str, second_values)):
                 return True
     return False

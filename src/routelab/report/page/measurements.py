@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -56,11 +57,17 @@ def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path
     facts = files.outcome.facts
     runs = [_page_run(run, record.store, page) for run in files.runs]
     failures = [run for run in runs if run["status"] != OK]
+    # The sentence with the numbers of runs. Warm-up rounds have the numbers 0 and less.
+    measured_runs = [run for run in files.runs if run["round"] >= 1]
+    num_warm_up = len(files.runs) - len(measured_runs)
+    num_ok = sum(run["status"] == OK for run in measured_runs)
+    counts_text = f"{num_ok} of {len(measured_runs)} runs gave figures"
+    counts_text += f", plus {num_warm_up} for warm-up." if num_warm_up else "."
     return {
         "title": f"{record.topology}, {record.settings_id}",
         "alarms": _alarms(files),
-        "counts_text": _counts_text(files),
-        "facts": _facts(files, record),
+        "counts_text": counts_text,
+        "facts": _fact_lines(files, record),
         "versions": _pairs(facts.get("versions")),
         "environment": _pairs(facts.get("environment")),
         "failed": failures[:MOST_RUNS],
@@ -84,22 +91,19 @@ def _alarms(files: ComparisonFiles) -> list[str]:
     return alarms
 
 
-def _counts_text(files: ComparisonFiles) -> str:
-    """Return a sentence with the numbers of runs, and of those with figures of merit."""
-    runs = [run for run in files.runs if run["round"] >= 1]
-    warm = len(files.runs) - len(runs)
-    successful = sum(run["status"] == OK for run in runs)
-    text = f"{successful} of {len(runs)} runs gave figures"
-    return f"{text}, plus {warm} for warm-up." if warm else f"{text}."
-
-
-def _facts(files: ComparisonFiles, record: BenchmarkRecord) -> list[tuple[str, str]]:
+def _fact_lines(files: ComparisonFiles, record: BenchmarkRecord) -> list[tuple[str, str]]:
     """Return the headings and texts of a comparison's facts that are known."""
     facts = files.outcome.facts
     jobs, hosts = facts.get("job_ids") or [], facts.get("hosts") or []
     nodes, ranks_per_node = facts.get("nodes"), facts.get("ranks_per_node")
     seconds = facts.get("wall_seconds")
     times = [str(facts[name]) for name in ("started", "ended") if facts.get(name)]
+    # Versions of the benchmarks that ran: "LU 3.4.1; osu-alltoall 5.7, 7.4".
+    versions: dict[str, dict[str, None]] = {}
+    for run in files.runs:
+        if run["version"]:
+            versions.setdefault(run["benchmark"], {})[run["version"]] = None
+    versions_text = "; ".join(f"{name} {', '.join(texts)}" for name, texts in versions.items())
     lines = [
         ("Cluster", str(facts.get("cluster") or record.cluster)),
         ("Processes", f"{facts.get('ranks')}: {nodes} nodes × {ranks_per_node}" if nodes else ""),
@@ -107,7 +111,7 @@ def _facts(files: ComparisonFiles, record: BenchmarkRecord) -> list[tuple[str, s
         ("Allocations", f"{len(jobs)} ({', '.join(map(str, jobs))})" if jobs else "none"),
         ("Launcher", str(facts.get("launcher") or "")),
         ("Fabric", str(facts.get("fabric") or "")),
-        ("Benchmarks", _versions(files.runs)),
+        ("Benchmarks", versions_text),
         ("Rounds", f"{record.settings.repeats}, after {record.settings.warm_up} for warm-up"),
         ("Compared with", record.baseline),
         ("Wall time of all runs", f"{seconds:.1f} s" if seconds else ""),
@@ -117,21 +121,12 @@ def _facts(files: ComparisonFiles, record: BenchmarkRecord) -> list[tuple[str, s
     return [(heading, text) for heading, text in lines if text]
 
 
-def _versions(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return the versions of benchmarks that ran, such as ``LU 3.4.1; osu-alltoall 5.7, 7.4``."""
-    versions_of: dict[str, dict[str, None]] = {}
-    for run in runs:
-        if run["version"]:
-            versions_of.setdefault(run["benchmark"], {})[run["version"]] = None
-    return "; ".join(f"{name} {', '.join(versions)}" for name, versions in versions_of.items())
-
-
 def _pairs(texts: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return [(str(name), str(text)) for name, text in (texts or {}).items()]
 
 
 def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> dict[str, Any]:
-    """Return a run with links to its output files, by file name."""
+    """Return what the page shows of a run, with ``links`` to its output files by file name."""
     links = _links(store / run["run"], (STDOUT, STDERR), page) if run["run"] else {}
     seconds = run["seconds"]
     return {
@@ -141,14 +136,14 @@ def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> dict[str, Any]
         "status": run["status"],
         "cause": cause(run),
         "reason": run["reason"],
-        "seconds": f"{seconds:.1f}" if seconds == seconds else "",
+        "seconds": "" if isnan(seconds) else f"{seconds:.1f}",
         "job_id": run["job_id"],
         "links": links,
     }
 
 
 def _links(folder: Path, names: Sequence[str], page: Path) -> dict[str, str]:
-    """Return links to the files that exist."""
+    """Return links to the files that exist, by name and relative to the page's folder."""
     return {
         name: quote(Path(os.path.relpath((folder / name).resolve(), page.resolve())).as_posix())
         for name in names

@@ -23,17 +23,19 @@ from routelab.results.outcome import Outcome
 TABLE = "route table"
 BOUND = "bound"
 METRICS = "set of metrics", "sets of metrics"
-WORK = ("work", "benchmark")
+WORK_ATTRIBUTES = ("work", "benchmark")
 """Attributes of records with the work of a job, except for route tables."""
 
 
 def missing_results(study: str, study_rows: StudyRows) -> list[MissingResult]:
     """Return all results that a study lacks, the most serious first."""
+    kinds = [*_named_outcomes(study_rows), (BOUND, study_rows.bound_outcomes)]
     jobs = [
         JobStatus(study, noun, f"{noun}s", outcome.status, outcome.reason)
-        for noun, outcomes in ((*_outcomes(study_rows), (BOUND, study_rows.bound_outcomes)))
+        for noun, outcomes in kinds
         for outcome in outcomes
     ]
+    # Each table has a set of metrics. They are counted only if some metric has no number.
     routes = study_rows.routes
     if routes.incomplete:
         for run, outcome in enumerate(routes.outcomes):
@@ -43,7 +45,7 @@ def missing_results(study: str, study_rows: StudyRows) -> list[MissingResult]:
     return collect_missing(jobs)
 
 
-def _outcomes(study_rows: StudyRows) -> list[tuple[str, Sequence[Outcome]]]:
+def _named_outcomes(study_rows: StudyRows) -> list[tuple[str, Sequence[Outcome]]]:
     """Return the outcomes of every kind of result except bounds, each with its noun."""
     kinds = [(noun, row_set.outcomes) for noun, row_set in study_rows.named_rows]
     return [(TABLE, study_rows.routes.outcomes), *kinds] if study_rows.routes.records else kinds
@@ -64,7 +66,7 @@ def proviso_text(row_set: RowSet, study_rows: StudyRows) -> str:
         noun = "measurement"
     else:
         noun = TABLE
-    outcomes = dict(_outcomes(study_rows)).get(noun, ())
+    outcomes = dict(_named_outcomes(study_rows)).get(noun, ())
     ok = sum(outcome.status == OK for outcome in outcomes)
     if all(outcome.status in (OK, "unsupported") for outcome in outcomes):
         return ""
@@ -100,42 +102,63 @@ def _missing_jobs(study_rows: StudyRows) -> Iterator[dict[str, str]]:
         for run, outcome in enumerate(row_set.outcomes):
             if outcome.status != OK:
                 record = row_set.records[run]
-                work = next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), "")
-                command = row_command(row_set, run)
-                yield _row(record.routing, record.topology, work, outcome, command)
+                works = [getattr(record, name, "") for name in WORK_ATTRIBUTES]
+                yield _row(
+                    routing=record.routing,
+                    topology=record.topology,
+                    work="".join(works),  # a record has one of them at most
+                    outcome=outcome,
+                    command=row_command(row_set, run),
+                )
     routes = study_rows.routes
     for run, outcome in routes.incomplete.items():
-        record, command = routes.records[run], row_command(routes, run)
-        yield _row(record.routing, record.topology, "metrics", outcome, command)
+        record = routes.records[run]
+        yield _row(
+            routing=record.routing,
+            topology=record.topology,
+            work="metrics",
+            outcome=outcome,
+            command=row_command(routes, run),
+        )
 
 
 def _missing_bounds(study_rows: StudyRows) -> Iterator[dict[str, str]]:
     """Iterate over bounds without a result: those of tables, and those for any routing.
 
-    The command prints the bounds of one of their tables, or runs one of their simulations.
+    Several tables, or simulations, share a bound. The command names one of them.
     """
+    # Each folder of a bound once, in the order of the outcomes.
     routes, simulations = study_rows.routes, study_rows.simulations
-    owners: dict[Path, RouteRecord] = {}
+    first_records: dict[Path, RouteRecord] = {}
     for record in routes.records:
         for folder in record.bounds:
-            owners.setdefault(folder, record)
-    for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True):
+            first_records.setdefault(folder, record)
+    for (folder, record), outcome in zip(first_records.items(), routes.bound_outcomes, strict=True):
         if outcome.status != OK:
             name = "bound of the network"
             if folder == record.any_length_bound:
                 name = "bound for routes of any length"
             elif folder == record.rules_bound:
                 name = f"bound of the rules {outcome.routing}"
-            yield _row(name, record.topology, "", outcome, bound_command(record))
+            yield _row(
+                routing=name,
+                topology=record.topology,
+                work="",
+                outcome=outcome,
+                command=bound_command(record),
+            )
 
-    throughput = {record.throughput: record for record in simulations.records if record.throughput}
+    by_folder = {record.throughput: record for record in simulations.records if record.throughput}
     for simulation, outcome in zip(
-        throughput.values(), simulations.throughput_outcomes, strict=True
+        by_folder.values(), simulations.throughput_outcomes, strict=True
     ):
         if outcome.status != OK:
-            command = throughput_command(simulation, outcome)
             yield _row(
-                "bound for any routing", simulation.topology, simulation.work, outcome, command
+                routing="bound for any routing",
+                topology=simulation.topology,
+                work=simulation.work,
+                outcome=outcome,
+                command=throughput_command(simulation, outcome),
             )
 
 

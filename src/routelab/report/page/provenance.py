@@ -14,7 +14,10 @@ def cpu_seconds(outcomes: Iterable[Outcome]) -> float:
 
 
 def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
-    """Return pairs of a heading and its text on versions, machines and cost of all runs."""
+    """Return the lines of the page's provenance, each a heading and its text.
+
+    They have the versions, machines and cost of all runs; a line without a text is left out.
+    """
     outcomes = list(outcomes)
     origins = [outcome.provenance for outcome in outcomes if outcome.provenance]
     if not origins:
@@ -26,7 +29,8 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
             for plugin in origin.get("plugins", [])
         }
     )
-    starts = sorted(_texts(origin.get("started") for origin in origins))
+    starts = sorted(_distinct_texts(origin.get("started") for origin in origins))
+    first_and_last = [*starts[:1], *starts[-1:]]
     memory = max(origin.get("peak_memory_bytes") or 0 for origin in origins)
     lines = [
         ("routelab", _join(map(_release, origins))),
@@ -35,7 +39,7 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
         ("numba", _join(origin.get("numba") for origin in origins)),
         ("numpy", _join(origin.get("numpy") for origin in origins)),
         ("Hosts", _join(origin.get("host") for origin in origins)),
-        ("Runs started (UTC)", " to ".join(dict.fromkeys([*starts[:1], *starts[-1:]]))),
+        ("Runs started (UTC)", " to ".join(dict.fromkeys(first_and_last))),
         ("CPU time of all runs", f"{cpu_seconds(outcomes):.1f} s"),
         ("Peak memory of one run", f"{memory / 1e6:.0f} MB" if memory else ""),
     ]
@@ -52,9 +56,9 @@ def _release(origin: Mapping[str, Any]) -> str:
     return text
 
 
-def _texts(values: Iterable[Any]) -> list[str]:
+def _distinct_texts(values: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(str(value) for value in values if value))
 
 
 def _join(values: Iterable[Any]) -> str:
-    return "; ".join(_texts(values))
+    return "; ".join(_distinct_texts(values))

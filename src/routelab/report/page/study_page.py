@@ -159,11 +159,18 @@ def write_study_report(
     report_phase(study.name, "results")
     study_rows = StudyRows(jobs, simulations, flows, benchmarks)
     report = build_report(study, study_rows, directory, also, keep_going=keep_going)
-    # 2. The files, then the page that links to them.
+    # 2. The files that the page links to. The last ones have the checksums of the CSV files.
     report_phase(study.name, "pages")
+    for table in report.tables:
+        for suffix, text_of in FORMATS.items():
+            write_text(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
+    for name, row_set in run_lists(study_rows).items():
+        write_text(directory / name, rows_csv(row_set))
     command = study_command(study.path, benchmarks, study.cluster)
-    write_files(report, command, plugins, directory)
+    write_versions(study, command, study_rows.outcomes, plugins, directory)
+    # 3. The page with the answer, and the summary for the index of reports.
     measurements = page_comparisons(study_rows.benchmarks, directory)
+    is_restore_missing = any(RESTORE_ALARM in row["alarms"] for row in measurements)
     works = cited_works(study.reference, plugins, study_rows.benchmarks.versions)
     summary = study_summary(report)
     write_page(
@@ -177,7 +184,7 @@ def write_study_report(
         broken=report.broken_parts,
         **runs_section(report),
         measurements=measurements,
-        alarms=[RESTORE_ALARM] * any(RESTORE_ALARM in row["alarms"] for row in measurements),
+        alarms=[RESTORE_ALARM] if is_restore_missing else [],
         works=works,
         provenance=provenance_lines(study_rows.outcomes),
         command=command,
@@ -194,7 +201,18 @@ def build_report(
     *,
     keep_going: bool = False,
 ) -> Report:
-    """Build all tables, and draw and save all figures; see `write_study_report`.
+    """Build all tables, and draw and save all figures.
+
+    Parameters
+    ----------
+    study : Study
+    study_rows : StudyRows
+    directory : Path
+        Gets the folder ``figures/``.
+    also : collection of str
+        Suffixes of further files of every figure.
+    keep_going : bool
+        Whether a mistake only leaves a gap, with the reason.
 
     Raises
     ------
@@ -203,13 +221,13 @@ def build_report(
     """
     styles = SeriesStyles()  # a series has the same colour in all figures
 
-    def table(name: str) -> ReportTable:
+    def make_table(name: str) -> ReportTable:
         report_phase(study.name, f"table {name}")
         spec = study.tables[name]
         place = study.place("tables", name)
         return build_table(name, spec, study_rows.rows_for(spec), study.reference, place)
 
-    def figure(name: str) -> PageFigure:
+    def make_figure(name: str) -> PageFigure:
         report_phase(study.name, f"figure {name}")
         return write_figure(study, name, study_rows, styles, directory / "figures", also)
 
@@ -217,43 +235,41 @@ def build_report(
     # because its mistake becomes a part of the page.
     if not keep_going:
         parts = collect_errors(
-            *(partial(table, name) for name in study.tables),
-            *(partial(figure, name) for name in study.figures),
+            *(partial(make_table, name) for name in study.tables),
+            *(partial(make_figure, name) for name in study.figures),
         )
-        return Report(study, study_rows, parts[: len(study.tables)], parts[len(study.tables) :])
-    tables = [_contained("table", name, study.tables[name].title, table) for name in study.tables]
+        return Report(
+            study,
+            study_rows,
+            tables=parts[: len(study.tables)],
+            figures=parts[len(study.tables) :],
+        )
+    tables = [
+        _make_or_explain("table", name, spec.title, make_table)
+        for name, spec in study.tables.items()
+    ]
     figures = [
-        _contained("figure", name, study.figures[name].title, figure) for name in study.figures
+        _make_or_explain("figure", name, spec.title, make_figure)
+        for name, spec in study.figures.items()
     ]
     return Report(
         study,
         study_rows,
-        [part for part in tables if isinstance(part, ReportTable)],
-        [part for part in figures if isinstance(part, PageFigure)],
-        [part for part in (*tables, *figures) if isinstance(part, BrokenPart)],
+        tables=[part for part in tables if isinstance(part, ReportTable)],
+        figures=[part for part in figures if isinstance(part, PageFigure)],
+        broken_parts=[part for part in (*tables, *figures) if isinstance(part, BrokenPart)],
     )
 
 
-def _contained(
+def _make_or_explain(
     kind: str, name: str, title: str | None, make: Callable[[str], Part]
 ) -> Part | BrokenPart:
-    """Make a part of the page, or say why it cannot be made."""
+    """Return a table or figure of the page, or the reason why it cannot be made."""
     try:
         return make(name)
     except Exception as error:
         logger.warning("%s %s: %s", kind, name, error, exc_info=not isinstance(error, InputError))
         return BrokenPart(kind, name, title or name, sentence(error))
-
-
-def write_files(report: Report, command: str, plugins: Sequence[Plugin], directory: Path) -> None:
-    """Write the tables, the lists of runs, and what made them."""
-    for table in report.tables:
-        for suffix, text_of in FORMATS.items():
-            write_text(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
-    for name, row_set in run_lists(report.study_rows).items():
-        write_text(directory / name, rows_csv(row_set))
-    # after the CSV files, because it writes their checksums
-    write_versions(report.study, command, report.study_rows.outcomes, plugins, directory)
 
 
 def answer_section(report: Report) -> dict[str, Any]:
@@ -332,10 +348,11 @@ def rows_csv(row_set: RowSet) -> str:
     first_columns = [*row_set.identity, "status", "reason", "nodes"]
     first_columns = [name for name in first_columns if name in jobs]
     sorted_jobs = jobs[[*first_columns, *jobs.columns.drop(first_columns)]]
+    # Unlike in tables, numbers have up to 10 digits, whatever their column's decimals are ("").
     texts = pd.DataFrame(
         {
-            column: [escape_cell(number_text("", value, 10)) for value in sorted_jobs[column]]
-            for column in sorted_jobs.columns
+            name: [escape_cell(number_text("", value, digits=10)) for value in sorted_jobs[name]]
+            for name in sorted_jobs.columns
         }
     )
     texts["command"] = [row_command(row_set, row) for row in range(len(jobs))]

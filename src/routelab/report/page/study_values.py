@@ -70,8 +70,8 @@ def study_values(study: Study, tables: Iterable[ReportTable]) -> list[dict[str, 
             text = formats[column.name].text(row.get(column.name))
             if text:
                 descriptions = _descriptions(study, table, formats, row, column)
-                beside = _beside(spec, table, formats, row, column)
-                rows.append({**descriptions, "value": text, **beside})
+                bound_and_published = _bound_and_published(spec, table, formats, row, column)
+                rows.append({**descriptions, "value": text, **bound_and_published})
     return rows
 
 
@@ -82,9 +82,10 @@ def _descriptions(
     row: Mapping[str, Any],
     column: ReportColumn,
 ) -> dict[str, str]:
-    """Return network, traffic and routing of a value in words, and what it is."""
+    """Return texts about a value by what they describe: network, traffic, routing and label."""
     # 1. All that identifies the value: conditions of the table, columns of its row, the name of the
-    #    pivot's column, and the baseline, unless the value is the one that is compared.
+    #    pivot's column, and the baseline of a relative value. (In a table with `max_load_gain`, the
+    #    column `max_load` itself does not depend on the baseline.)
     spec = study.tables[table.name]
     values: dict[str, Any] = {
         key: value for key, value in spec.where.items() if not isinstance(value, list | Between)
@@ -95,52 +96,67 @@ def _descriptions(
     relative, measured = spec.relative, statistic_columns(spec).get(column.source, column.source)
     if relative and len(relative.routings) == 1 and measured != relative.column:
         values[RELATIVE_TO] = relative.routings[0]
-    # 2. Each of these as text, in the part that it describes. Names speak for themselves, other
-    #    values have their heading.
+    # 2. Each of these as text, below what it describes. Names speak for themselves and come first,
+    #    other values follow with their headings.
     label = formats[column.name].label
     names: dict[str, list[str]] = {"network": [], "traffic": [], "routing": [], "label": [label]}
-    further: dict[str, list[str]] = {part: [] for part in names}
+    headed_values: dict[str, list[str]] = {part: [] for part in names}
     for key, value in values.items():
         source = spec.names.get(key, key)
         form = formats.get(key) or column_format(key, table.of, [value])
         if text := form.text(value):
-            part = _part(study, source, table.of)
+            part = _described_part(study, source, table.of)
             if source in NAMES:
                 names[part].append(text)
             else:
-                further[part].append(" ".join(filter(None, (form.heading, text, form.unit))))
-    # 3. Rows do not name what the study has only one of.
+                headed_values[part].append(" ".join(filter(None, (form.heading, text, form.unit))))
+    # 3. Rows do not name what the study has only one of. All tables are of traffic except these.
     works = {"routes": [], "flows": study.workloads, "benchmarks": study.benchmarks}
     compared = study.headline.routings
-    only = {
-        "network": _only(study.topologies),
-        "traffic": _only(works.get(table.of, study.traffic)),
-        "routing": compared[0] if len(compared) == 1 else _only(study.routings),
+    only_instances = {
+        "network": _only_instance(study.topologies),
+        "traffic": _only_instance(works.get(table.of, study.traffic)),
+        "routing": compared[0] if len(compared) == 1 else _only_instance(study.routings),
     }
     if (row.get(SYSTEMS) or 0) > 1:
-        further["network"].append(f"{row[SYSTEMS]} networks")
-    return {
-        part: ", ".join(filter(None, [*(texts or [only[part]]), *further[part]]))
-        for part, texts in names.items()
-    }
+        headed_values["network"].append(f"{row[SYSTEMS]} networks")
+    descriptions = {}
+    for part, part_names in names.items():
+        texts = [*(part_names or [only_instances[part]]), *headed_values[part]]
+        descriptions[part] = ", ".join(filter(None, texts))
+    return descriptions
 
 
-def _part(study: Study, source: str, of: str) -> str:
-    """Return what a column that identifies rows describes."""
+def _described_part(study: Study, source: str, of: str) -> str:
+    """Return what a column describes: ``network``, ``traffic``, ``routing`` or ``label``.
+
+    Parameters
+    ----------
+    study : Study
+    source : str
+        A column of the runs that identifies rows.
+    of : str
+        Kind of the rows.
+    """
+    # 1. A plugin or its parameter (``routing.seed``), and settings of simulations and comparisons.
     if (part := PARTS.get(source.partition(".")[0])) is not None:
         return part
     if source in {*study.simulation, *study.flow, *study.bench}:
         return "traffic"
+    # 2. What is not declared is the bare name of a parameter.
     declared = column_of(source, of)
     if declared is None:
-        swept = (choice.values or {} for entry in study.routings for choice in choices(entry))
-        return "routing" if any(source in values for values in swept) else "network"
+        set_parameters = [
+            choice.values or {} for entry in study.routings for choice in choices(entry)
+        ]
+        return "routing" if any(source in values for values in set_parameters) else "network"
+    # 3. Route tables have no columns of traffic.
     if "routes" not in declared.of:
         return "traffic"
     return {"The network": "network", "Comparisons": "label"}.get(declared.group, "routing")
 
 
-def _only(entries: Sequence[Entry]) -> str:
+def _only_instance(entries: Sequence[Entry]) -> str:
     """Return the name of the only instance that a study's entries select; empty if several."""
     selected = [choice for entry in entries for choice in choices(entry)]
     if len(selected) != 1:
@@ -150,7 +166,7 @@ def _only(entries: Sequence[Entry]) -> str:
     return choice.alias or (str(Name(choice.name, parameters)) if parameters else choice.name)
 
 
-def _beside(
+def _bound_and_published(
     spec: TableSpec,
     table: ReportTable,
     formats: Mapping[str, ColumnFormat],
@@ -158,6 +174,7 @@ def _beside(
     column: ReportColumn,
 ) -> dict[str, str]:
     """Return the proven bound of a value, the distance from it, and the published number."""
+    # 1. The published number.
     texts = {"bound": "", "distance": "", "published": ""}
     for other in table.with_role("reference"):
         if other.of == column.name:
@@ -165,24 +182,28 @@ def _beside(
     source, value = spec.names.get(column.source, column.source), finite_number(row[column.name])
     if value is None:
         return texts
-    # some bounds do not apply to every run: only a gap shows that they do
-    conditional = any(declared.gap_of == source for declared in installed_columns())
+    # 2. The bounds of the value in the row, and its gaps: distances from a bound.
+    needs_gap = any(declared.gap_of == source for declared in installed_columns())
     gaps: list[float] = []
     bounds: list[tuple[float, ReportColumn]] = []
     for other in table.with_role("value"):
         declared = column_of(spec.names.get(other.source, other.source), table.of)
         number = finite_number(row.get(other.name))
         if declared is not None and number is not None and other.by in ("", column.by):
-            gaps += [number] if declared.gap_of == source else []
-            bounds += [(number, other)] if declared.bound_of == source else []
+            if declared.gap_of == source:
+                gaps.append(number)
+            if declared.bound_of == source:
+                bounds.append((number, other))
+    # 3. The first bound that applies. If the value has gaps, a run to which a bound does not apply
+    #    has none from it, so the gap must be in the row, too.
     for bound, other in bounds:
-        if conditional and not any(isclose(value - bound, gap, abs_tol=1e-6) for gap in gaps):
+        if needs_gap and not any(isclose(value - bound, gap, abs_tol=1e-6) for gap in gaps):
             continue
         texts["bound"] = formats[other.name].text(bound)
         if bound:
             measured = column_of(source, table.of)
-            upper = measured is not None and measured.better == "higher"
-            gap = bound - value if upper else value - bound
+            is_upper_bound = measured is not None and measured.better == "higher"
+            gap = bound - value if is_upper_bound else value - bound
             texts["distance"] = f"{100 * gap / abs(bound):.1f}"
         break
     return texts

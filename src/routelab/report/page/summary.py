@@ -75,18 +75,19 @@ def _runs_sentence(row_set: RowSet, noun: str) -> str:
     counts = Counter(status_text(outcome.status, outcome.reason) for outcome in row_set.outcomes)
     if counts[OK] == total:
         return f"{text}, all of them ok."
+    # The number of runs with a result is always in the sentence: "9 simulations: 0 ok, 9 failed".
     statuses = [status for status in STATUS_TEXTS.values() if counts[status] or status == OK]
     return f"{text}: {', '.join(f'{counts[status]} {status}' for status in statuses)}."
 
 
 def _file_sentences(study_rows: StudyRows) -> list[str]:
-    """Return what files of networks have that the networks do not; networks that share it once."""
-    networks: dict[str, dict[str, None]] = {}
+    """Return what was not read of the files of networks, in one sentence for equal notes."""
+    networks_by_notes: dict[str, dict[str, None]] = {}
     for row_set in study_rows.of_jobs:
         for record, outcome in zip(row_set.records, row_set.outcomes, strict=True):
             if notes := outcome.facts.get("file_notes"):
-                networks.setdefault(notes, {})[record.topology] = None
-    return [f"File of {', '.join(names)}: {notes}." for notes, names in networks.items()]
+                networks_by_notes.setdefault(notes, {})[record.topology] = None
+    return [f"File of {', '.join(names)}: {notes}." for notes, names in networks_by_notes.items()]
 
 
 def _simulation_sentences(study_rows: StudyRows) -> Iterator[str]:
@@ -106,9 +107,13 @@ def _simulation_sentences(study_rows: StudyRows) -> Iterator[str]:
 def verdicts(
     study_rows: StudyRows, pooled: Collection[str]
 ) -> list[tuple[str, str, str, str, int]]:
-    """Return routing, verdict, flow control, virtual channels, and the number of such tables.
+    """Count the tables with a result by routing and verdict.
 
-    For routings without tables, the last item is the number of simulations.
+    Returns
+    -------
+    list of tuple
+        Routing, verdict, flow control, virtual channels, and the number of such tables; for a
+        routing without tables, that of its simulations.
 
     Parameters
     ----------
@@ -121,6 +126,7 @@ def verdicts(
         jobs = row_set.select(None, pooled, "")
         for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
             number = int(str(run))
+            # The verdict of a simulation is that of its table, which is counted already.
             if row_set is study_rows.routes or row_set.records[number].routing not in with_tables:
                 facts = row_set.outcomes[number].facts
                 key_texts = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
@@ -171,36 +177,44 @@ def _bounds_sentences(row_set: RouteRows) -> Iterator[str]:
             is_pending = outcome.status == NOT_RUN
             cause = cause_text(NOT_RUN, "") if is_pending else outcome.reason
             causes[f"{outcome.routing}: {cause}"] += 1
-    if causes:
+    if causes:  # A bound is that of a network with rules.
         number = count_text(causes.total(), "network")
         yield f"Without a bound: {number} × rules ({'; '.join(causes)})."
 
 
 def benchmark_sentences(study_rows: StudyRows) -> list[str]:
-    """Return sentences on the measured differences from baselines beyond noise, and warnings."""
+    """Return a sentence on measured differences from baselines, and warnings.
+
+    The sentence names the differences that are more than noise; there is none without differences.
+    """
     merits = study_rows.merits
     warnings = merits.warnings(range(len(merits.rows)))
     differences = [row.values for row in merits.rows if row.values.get("within_noise") is not None]
     if not differences:
         return warnings
-    real = [values for values in differences if not values["within_noise"]]
-    real.sort(key=lambda values: -abs(values[IMPROVEMENT]))
-    texts = [_difference_text(values) for values in real[:MAX_DIFFERENCES]]
-    if len(real) > MAX_DIFFERENCES:
-        texts.append(f"and {len(real) - MAX_DIFFERENCES} more")
+    beyond_noise = [values for values in differences if not values["within_noise"]]
+    beyond_noise.sort(key=lambda values: -abs(values[IMPROVEMENT]))
+    texts = [_difference_text(values) for values in beyond_noise[:MAX_DIFFERENCES]]
+    if len(beyond_noise) > MAX_DIFFERENCES:
+        texts.append(f"and {len(beyond_noise) - MAX_DIFFERENCES} more")
     start = f"{proviso}of" if (proviso := proviso_text(merits, study_rows)) else "Of"
     sentence = (
         f"{start} {count_text(len(differences), 'measured difference')} from the baseline, "
-        f"{len(real) or 'none'} {'is' if len(real) <= 1 else 'are'} more than noise"
+        f"{len(beyond_noise) or 'none'} {'is' if len(beyond_noise) <= 1 else 'are'} more than noise"
     )
     return [f"{sentence}: {'; '.join(texts)}." if texts else f"{sentence}.", *warnings]
 
 
 def _difference_text(values: Mapping[str, Any]) -> str:
     """Return a measured difference from the baseline in words, with its interval."""
+
+    def percent_text(percent: float) -> str:
+        # "+1.2" and "−35"; from 100 on, two digits would need an exponent.
+        text = f"{percent:+.2g}" if abs(percent) < 100 else f"{percent:+.0f}"
+        return text.replace("-", "−")
+
     gain, low, high = (
-        f"{values[name]:{'+.2g' if abs(values[name]) < 100 else '+.0f'}}".replace("-", "−")
-        for name in (IMPROVEMENT, "improvement_low", "improvement_high")
+        percent_text(values[name]) for name in (IMPROVEMENT, "improvement_low", "improvement_high")
     )
     size = number_text("size", values["size"])
     case = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
@@ -210,7 +224,7 @@ def _difference_text(values: Mapping[str, Any]) -> str:
 
 
 def published_counts(table: ReportTable) -> Counter[str]:
-    """Count the published numbers with a value of ours, by their relation to it."""
+    """Count our values with a published number by their relation to it, such as ``below``."""
     return Counter(cell.relation for row in layout(table).rows for cell in row if cell.relation)
 
 
@@ -225,11 +239,12 @@ def _published_sentence(table: ReportTable) -> list[str]:
         return [
             f"{table.title}: all {total} published numbers are equal to ours as printed{where}."
         ]
-    far = deviation_text(table)
     text = f"{table.title}: {differing} of {total} published numbers differ"
-    sides = [(word, counts[key]) for word, key in (("lower", "below"), ("higher", "above"))]
-    ours = " and ".join(f"{word} in {number}" for word, number in sides if number)
-    return [f"{text}{f', {far}' if far else ''}. Ours is {ours} of them."]
+    if deviation := deviation_text(table):
+        text += f", {deviation}"
+    word_counts = (("lower", counts["below"]), ("higher", counts["above"]))
+    ours = " and ".join(f"{word} in {number}" for word, number in word_counts if number)
+    return [f"{text}. Ours is {ours} of them."]
 
 
 def _count_verdicts(outcomes: Iterable[Outcome]) -> Counter[str]:

@@ -36,7 +36,7 @@ def write_versions(
     ----------
     study : Study
     command : str
-        Makes the report again.
+        Rebuilds the report.
     outcomes : sequence of Outcome
         Of all jobs of the study.
     plugins : sequence of Plugin
@@ -79,7 +79,10 @@ def _inputs(study: Study, plugins: Sequence[Plugin]) -> list[Path]:
 
 
 def machine_text(facts: Mapping[str, Any] | None) -> str:
-    """Return a machine as recorded in a provenance, in words."""
+    """Return a machine, as recorded in a provenance, in words; empty if it is not recorded.
+
+    ``Xeon 8380, 80 logical CPUs, 270.1 GB of memory; Debian 12, Linux 6.1, x86_64``
+    """
     facts = facts or {}
     cpus, memory = facts.get("cpus"), facts.get("memory_bytes")
     hardware = [
@@ -88,20 +91,21 @@ def machine_text(facts: Mapping[str, Any] | None) -> str:
         f"{memory / 1e9:.1f} GB of memory" if memory else "",
     ]
     system = [str(facts.get(name) or "") for name in ("system", "kernel", "architecture")]
-    return "; ".join(filter(None, (", ".join(filter(None, parts)) for parts in (hardware, system))))
+    hardware_text, system_text = (", ".join(filter(None, parts)) for parts in (hardware, system))
+    return "; ".join(filter(None, (hardware_text, system_text)))
 
 
 def software_versions(
     origins: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome]
 ) -> dict[str, list[str]]:
     """Return versions by name: plugins' distributions, Python, libraries, external programs."""
-    described = [plugin for origin in origins for plugin in origin.get("plugins", ())]
-    measured = [outcome.facts for outcome in outcomes if outcome.kind == "comparison"]
+    plugins = [plugin for origin in origins for plugin in origin.get("plugins", ())]
+    comparisons = [outcome.facts for outcome in outcomes if outcome.kind == "comparison"]
     named_versions = [
-        *((plugin.get("distribution"), plugin.get("version")) for plugin in described),
+        *((plugin.get("distribution"), plugin.get("version")) for plugin in plugins),
         *((name, origin.get(name)) for origin in origins for name in ("python", *LIBRARIES)),
-        *(pair for plugin in described for pair in plugin.get("programs", {}).items()),
-        *(pair for facts in measured for pair in (facts.get("versions") or {}).items()),
+        *(pair for plugin in plugins for pair in plugin.get("programs", {}).items()),
+        *(pair for facts in comparisons for pair in (facts.get("versions") or {}).items()),
     ]
     versions: dict[str, dict[str, None]] = {}
     for name, version in named_versions:
