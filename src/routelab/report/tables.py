@@ -145,7 +145,7 @@ def _build_pivot(
 def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
     """Return the runs of a table, with the columns that it names."""
     for parameter in spec.over:
-        row_set.parameter(parameter, f"{place}over: ")
+        row_set.require_parameter(parameter, f"{place}over: ")
     jobs = row_set.select(spec.where, spec.over, place, spec.relative)
     for alias, column in spec.names.items():
         jobs = jobs.assign(**{alias: row_set.column(jobs, column, f"{place}names: ")})

@@ -132,8 +132,8 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
     numbers = [number_text(value.column, fmean(values)) for values in both_values]
     over = _count_cases(cases, value.spec.of)
 
-    # 3. The form. A mean of higher and lower cases would hide both, and values that are not positive
-    #    have no ratio.
+    # 3. The form. A mean of higher and lower cases would hide both, and values that are 0 or
+    #    negative have no ratio.
     if {1, -1} <= {case.sign for case in cases}:
         text = f"{subject} {_higher_and_lower(value, cases, than)} of {over}"
     elif any(isnan(case.ratio) for case in cases):

@@ -13,7 +13,7 @@ from routelab.cluster.bench.comparison import FIGURES, RUNS
 from routelab.cluster.bench.store import STDERR, STDOUT
 from routelab.report.rows.bench_rows import BenchmarkRecord
 from routelab.report.rows.benchmarks import SWITCH_WARNING, BenchmarkRows
-from routelab.report.rows.comparison_files import ComparisonFiles, cause
+from routelab.report.rows.comparison_files import ComparisonFiles, failure_kind
 from routelab.report.rows.row_set import OK
 from routelab.results.missing_results import NOT_RUN
 
@@ -134,7 +134,7 @@ def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> dict[str, Any]
         "benchmark": run["benchmark"],
         "round": str(int(run["round"])) if run["round"] >= 1 else "warm-up",
         "status": run["status"],
-        "cause": cause(run),
+        "cause": failure_kind(run),
         "reason": run["reason"],
         "seconds": "" if isnan(seconds) else f"{seconds:.1f}",
         "job_id": run["job_id"],

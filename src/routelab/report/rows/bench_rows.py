@@ -17,12 +17,12 @@ from routelab.report.rows.comparison_files import (
     Merit,
     MeritSample,
     RunGroup,
-    no_runs,
+    empty_group,
     read_comparison,
 )
 from routelab.report.rows.derivation import IMPROVEMENT
 from routelab.report.rows.pending_jobs import PendingOutcome
-from routelab.report.rows.row_set import OK, Record, outcome_of, terminals_of
+from routelab.report.rows.row_set import OK, Record, num_terminals, read_job_outcome
 from routelab.results.missing_results import NOT_RUN
 from routelab.results.outcome import Outcome
 from routelab.study.bench_settings import BenchSettings
@@ -80,11 +80,11 @@ class BenchRow:
     record : BenchmarkRecord
     files : ComparisonFiles
     outcome : Outcome
-        Outcome of its runs.
+        Outcome of its runs; a failure if none of them gave this figure.
     values : dict
-        Columns.
+        Columns of the row, by name.
     sample : dict of int to float
-        Values by round.
+        Measured values of the figure, by round.
     """
 
     record: BenchmarkRecord
@@ -101,28 +101,32 @@ class BenchRow:
 
 
 def bench_rows(records: Sequence[BenchmarkRecord]) -> list[BenchRow]:
-    """Return all figures of merit of all records, including records without a result.
+    """Return the rows of all records, at least one for each.
 
     Raises
     ------
     InputError
         If a comparison's table is damaged.
     """
-    files: dict[Path, ComparisonFiles] = {}
+    # 1. The files of each comparison, which its records share, and the predictions of each record.
+    comparisons: dict[Path, ComparisonFiles] = {}
     predictions: dict[tuple[Path, str, str], dict[Key, FigureOfMerit]] = {}
     for record in records:
-        if record.directory not in files:
-            outcome = outcome_of("comparison", record)
-            files[record.directory] = read_comparison(record.directory, outcome)
-        place = record.directory, record.routing, record.benchmark
-        predictions[place] = _predictions(record, files[record.directory])
+        directory = record.directory
+        if directory not in comparisons:
+            outcome = read_job_outcome("comparison", record)
+            comparisons[directory] = read_comparison(directory, outcome)
+        predictions[directory, record.routing, record.benchmark] = _predict_figures(
+            record, comparisons[directory]
+        )
+    # 2. The rows, each with the predictions for its routing and for the baseline.
     rows = []
     for record in records:
         predicted, base_predicted = (
             predictions.get((record.directory, routing, record.benchmark), {})
             for routing in (record.routing, record.baseline)
         )
-        rows += _merit_rows(record, files[record.directory], predicted, base_predicted)
+        rows += _merit_rows(record, comparisons[record.directory], predicted, base_predicted)
     return rows
 
 
@@ -136,30 +140,39 @@ def _merit_rows(
 
     Predictions are those of this routing and of the baseline.
     """
-    group = files.groups.get((record.routing, record.benchmark)) or no_runs(files.outcome)
+    group = files.groups.get((record.routing, record.benchmark)) or empty_group(files.outcome)
     base = files.groups.get((record.baseline, record.benchmark))
     # 1. The figures: those that were measured under any routing, or else those that are predicted.
     #    The main figure is always among them, so that a benchmark without it has a row, too.
     keys = files.keys(record.benchmark) or list(predictions)
-    merit = record.plugin.figure if record.plugin else ""
-    if not keys or merit not in ("", *(metric for metric, _ in keys)):
-        keys = [*keys, (merit, None)]
+    main_figure = record.plugin.figure if record.plugin else ""
+    if not keys or main_figure not in ("", *(metric for metric, _ in keys)):
+        keys = [*keys, (main_figure, None)]
     # 2. A row for each figure. A figure without a value has failed although the runs did not.
     shared_columns = _shared_columns(record, files, group)
     rows = []
     for key in keys:
-        sample = group.samples.get(key) or MeritSample(
-            *_unit_and_direction(files, record.benchmark, key, predictions)
-        )
-        values = shared_columns | {"metric": key[0], "size": key[1]}
+        metric, size = key
+        sample = group.samples.get(key)
+        if sample is None:
+            unit, better = _unit_and_direction(files, record.benchmark, key, predictions)
+            sample = MeritSample(unit, better)
+        values = shared_columns | {"metric": metric, "size": size}
         values |= {"unit": sample.unit, "better": sample.better}
         values |= _sample_columns(sample) | {"failed": group.failed, "failures": group.failures}
         if base is not None:
-            base_sample = base.samples.get(key)
             values |= _improvement_columns(
-                sample, base_sample, {group.applied, base.applied}, record
+                sample,
+                base.samples.get(key),
+                applied={group.applied, base.applied},
+                is_baseline=record.routing == record.baseline,
             )
-        values |= _prediction_columns(predictions.get(key), base_predictions.get(key))
+        prediction, base_prediction = predictions.get(key), base_predictions.get(key)
+        values["predicted"] = prediction.value if prediction else None
+        if prediction and base_prediction and prediction.better:
+            values["predicted_improvement_percent"] = statistics.improvement_percent(
+                prediction.value, base_prediction.value, prediction.better
+            )
         if group.status == OK and not sample.values:
             values |= {"status": "failed", "reason": "no run gave this figure"}
         outcome_class = PendingOutcome if values["status"] == NOT_RUN else Outcome
@@ -179,7 +192,7 @@ def _shared_columns(
         parameters = getattr(record, f"{kind}_parameters")
         row |= {f"{kind}.{key}": text for key, text in parameters.items()}
     row |= {f"bench.{key}": value for key, value in record.settings.model_dump().items()}
-    nodes = facts.get("nodes") or terminals_of(record, files.outcome)
+    nodes = facts.get("nodes") or num_terminals(record, files.outcome)
     return row | {
         "topology": record.topology,
         "routing": record.routing,
@@ -202,7 +215,10 @@ def _shared_columns(
 def _unit_and_direction(
     files: ComparisonFiles, benchmark: str, key: Key, predictions: Mapping[Key, FigureOfMerit]
 ) -> tuple[str, Merit]:
-    """Return unit and preferred direction of a figure that no run under this routing has."""
+    """Return unit and preferred direction of a figure that no run under this routing has.
+
+    They are those of its prediction, or of the runs under another routing.
+    """
     if key in predictions:
         return predictions[key].unit, predictions[key].better
     return files.unit_and_direction(benchmark, key)
@@ -223,47 +239,53 @@ def _sample_columns(sample: MeritSample) -> dict[str, Any]:
 
 
 def _improvement_columns(
-    sample: MeritSample, base: MeritSample | None, applied: Collection[str], record: BenchmarkRecord
+    sample: MeritSample,
+    base: MeritSample | None,
+    applied: Collection[str],
+    *,
+    is_baseline: bool,
 ) -> dict[str, Any]:
-    """Return the improvement over the baseline; for the baseline itself 0, and no noise."""
+    """Return the improvement over the baseline; none without values of both or a better direction.
+
+    Parameters
+    ----------
+    sample, base : MeritSample
+        Values under the routing and under the baseline.
+    applied : collection of str
+        Whether the fabric was switched to the two routings: ``yes``, ``no`` or ``partly``.
+    is_baseline : bool
+        Whether the routing is the baseline itself: its improvement is 0, without an interval.
+    """
     better = sample.better
     if not sample.values or base is None or not base.values or not better:
         return {}
-    if record.routing == record.baseline:
+    if is_baseline:
         return {IMPROVEMENT: 0.0}
     sample_median, base_median = (median([*side.values.values()]) for side in (sample, base))
     gain = statistics.improvement_percent(sample_median, base_median, better)
     if gain is None:
         return {}
     interval = statistics.improvement_interval(sample.values, base.values, better)
-    noise = statistics.within_noise(interval, len(sample.values), len(base.values))
+    is_noise = statistics.within_noise(interval, len(sample.values), len(base.values))
     return {
         IMPROVEMENT: gain,
         "improvement_low": interval.low if interval else None,
         "improvement_high": interval.high if interval else None,
-        # routings that were not applied cannot cause a difference
-        "within_noise": noise or set(applied) != {"yes"},
+        # Routings that were not applied cannot cause a difference.
+        "within_noise": is_noise or set(applied) != {"yes"},
     }
 
 
-def _prediction_columns(figure: FigureOfMerit | None, base: FigureOfMerit | None) -> dict[str, Any]:
-    columns: dict[str, Any] = {"predicted": figure.value if figure else None}
-    if figure and base and figure.better:
-        gain = statistics.improvement_percent(figure.value, base.value, figure.better)
-        columns["predicted_improvement_percent"] = gain
-    return columns
-
-
-def _predictions(record: BenchmarkRecord, files: ComparisonFiles) -> dict[Key, FigureOfMerit]:
-    """Return what the flow engine predicts for a benchmark, if a prediction exists."""
+def _predict_figures(record: BenchmarkRecord, files: ComparisonFiles) -> dict[Key, FigureOfMerit]:
+    """Return the figures of merit that the benchmark's flow simulation predicts, if any."""
     facts = files.outcome.facts
     if record.prediction is None or record.plugin is None or not facts.get("ranks"):
         return {}
     names = record.topology, record.routing, record.topology_name, record.routing_name
-    flow = outcome_of("flow", Record(*names, record.prediction, record.topology_directory))
+    flow = read_job_outcome("flow", Record(*names, record.prediction, record.topology_directory))
     # A prediction of an older route table says nothing about the runs of this one.
     table = flow.provenance.get("sources", {}).get("table")
-    if flow.status != OK or not files.used(record.routing, table):
+    if flow.status != OK or not files.may_have_used(record.routing, table):
         return {}
     ranks, nodes = int(facts["ranks"]), int(facts["nodes"])
     task = BenchmarkTask(ranks, nodes, Path(record.plugin.name), record.directory)

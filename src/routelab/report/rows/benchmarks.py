@@ -66,8 +66,9 @@ class BenchmarkRows(RowSet):
         for row in self.rows:
             pair = row.record.topology, row.record.routing
             table = tables[pair].provenance.get("digest") if pair in tables else None
-            is_same_table = row.files.used(row.record.routing, table)
-            rows.append((facts.get(pair, {}) if is_same_table else {}) | row.values)
+            is_same_table = row.files.may_have_used(row.record.routing, table)
+            table_columns = facts.get(pair, {}) if is_same_table else {}
+            rows.append(table_columns | row.values)
         columns = None if rows else [*self.identity, *COLUMNS, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
         return with_derived_columns(
@@ -76,11 +77,14 @@ class BenchmarkRows(RowSet):
 
     @property
     def better(self) -> Mapping[str, str]:
-        """Preferred directions of tables' columns, improvements, and figures of merit if equal."""
+        """Preferred directions by column.
+
+        Columns in the unit of the figures of merit have one only if all figures have the same.
+        """
         directions = {**self._routes.better, **BETTER}
-        of_merits = {str(row.values["better"]) for row in self.rows} - {""}
-        if len(of_merits) == 1:
-            directions |= dict.fromkeys(OF_A_METRIC, of_merits.pop())
+        merit_directions = {str(row.values["better"]) for row in self.rows} - {""}
+        if len(merit_directions) == 1:
+            directions |= dict.fromkeys(OF_A_METRIC, merit_directions.pop())
         return directions
 
     @property
@@ -102,7 +106,10 @@ class BenchmarkRows(RowSet):
         place: str,
         relative: Relative | None = None,
     ) -> pd.DataFrame:
-        """Refuse to compare figures with different preferred directions."""
+        """Return rows as `RowSet.select`; refuse to compare figures with different directions.
+
+        A comparison with another routing (`relative`) takes one direction for all rows.
+        """
         if relative is not None and relative.column in OF_A_METRIC:
             rows = super().select(where, pooled, place)
             if len(set(rows["better"]) - {""}) > 1:
@@ -113,9 +120,11 @@ class BenchmarkRows(RowSet):
         return super().select(where, pooled, place, relative)
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return the values of single runs with their rounds; see `RowSet.details`."""
+        """Return the values of single runs, as ``run, round, value``; see `RowSet.details`."""
         lines = [
-            (run, turn, value) for run in runs for turn, value in self.rows[run].sample.items()
+            (run, round_number, value)
+            for run in runs
+            for round_number, value in self.rows[run].sample.items()
         ]
         return pd.DataFrame(lines, columns=["run", "round", "value"])
 
@@ -129,22 +138,24 @@ class BenchmarkRows(RowSet):
         comparisons = dict.fromkeys(
             f"{record.topology} ({record.settings_id})" for record in unapplied
         )
-        return (
-            [f"{SWITCH_WARNING} This applies to: {', '.join(comparisons)}."] if comparisons else []
-        )
+        if not comparisons:
+            return []
+        return [f"{SWITCH_WARNING} This applies to: {', '.join(comparisons)}."]
 
     def notes(self, runs: Iterable[int]) -> list[str]:
-        """Return a sentence for each row with failed runs."""
+        """Return a sentence on each benchmark under a routing some of whose runs failed."""
+        # The figures of a benchmark share its failures: each sentence once.
         sentences: dict[str, None] = {}
         for row in map(self.rows.__getitem__, runs):
             values = row.values
             if row.outcome.status == OK and values["failed"]:
                 total = values["runs"] + values["failed"]
-                sentences[
+                sentence = (
                     f"Of {total} runs of {row.record.benchmark} with {row.record.routing} on "
                     f"{row.record.topology}, {values['failed']} gave no figures "
                     f"({values['failures']})"
-                ] = None
+                )
+                sentences[sentence] = None
         return list(sentences)
 
     @property
@@ -152,9 +163,14 @@ class BenchmarkRows(RowSet):
         """Versions of benchmarks that ran, as they print them, by the plugin's name."""
         versions_of: dict[str, set[str]] = {}
         for row in self.rows:
+            # One row can have several, as `RunGroup.version`.
             row_versions = {version for version in row.values["version"].split("; ") if version}
             versions_of.setdefault(row.values["program"], set()).update(row_versions)
-        return {name: sorted(ran, key=_by_number) for name, ran in versions_of.items() if ran}
+        return {
+            name: sorted(versions, key=_version_key)
+            for name, versions in versions_of.items()
+            if versions
+        }
 
     @property
     def comparisons(self) -> list[ComparisonFiles]:
@@ -162,6 +178,6 @@ class BenchmarkRows(RowSet):
         return list({row.record.directory: row.files for row in self.rows}.values())
 
 
-def _by_number(version: str) -> list[tuple[int, str]]:
+def _version_key(version: str) -> list[tuple[int, str]]:
     """Order versions by their numbers: 5.10 after 5.9."""
     return [(int(part) if part.isdecimal() else -1, part) for part in version.split(".")]

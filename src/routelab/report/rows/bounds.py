@@ -37,24 +37,25 @@ def with_bounds(
     """
     if network is None or outcome.status != "ok":
         return outcome
-    of_rules = None if rules is None else _read_bound(rules)
-    facts = bound_facts(outcome.facts, of_rules, _read_bound(network))
-    if rules is not None and of_rules is None:
-        # the network's bound is no substitute: it allows routes that the rules forbid
+    rules_bound = None if rules is None else _read_bound(rules)
+    facts = bound_facts(outcome.facts, rules_bound, _read_bound(network))
+    if rules is not None and rules_bound is None:
+        # All fields but one are None. The network's bound is no substitute for that of the rules:
+        # it allows routes that the rules forbid.
         facts |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
     if any_length is not None:
-        pairs = _outcome(any_length).facts.get("pairs", 0)
+        pairs = _read_outcome(any_length).facts.get("pairs", 0)
         facts |= any_length_facts(outcome.facts, _read_bound(any_length), pairs)
     return replace(outcome, facts={**outcome.facts, **facts})
 
 
-def throughput_outcome(folder: Path) -> Outcome:
-    """Read the outcome of the bounds of throughput; see `outcome_in` for one without a file."""
+def read_throughput_outcome(folder: Path) -> Outcome:
+    """Read the outcome of the bounds of throughput; without one, return a stand-in."""
     topology, traffic = folder.parts[-2:]
     return outcome_in(folder, "throughput", topology, traffic)
 
 
-def throughput_of(outcome: Outcome, seeds: Sequence[int], load: float | None) -> dict[str, Any]:
+def throughput_bounds(outcome: Outcome, seeds: Sequence[int], load: float | None) -> dict[str, Any]:
     """Return the bounds of throughput that hold for a simulation.
 
     Parameters
@@ -62,7 +63,7 @@ def throughput_of(outcome: Outcome, seeds: Sequence[int], load: float | None) ->
     outcome : Outcome
         Of the bounds for its network and traffic.
     seeds : sequence of int
-        Seeds of the simulation.
+        Seeds of the simulation; a bound holds for it only if each of them has one.
     load : float or None
         Offered load.
 
@@ -73,20 +74,20 @@ def throughput_of(outcome: Outcome, seeds: Sequence[int], load: float | None) ->
         missing.
     """
     by_seed = outcome.facts.get("throughput_by_seed", {}) if outcome.status == "ok" else {}
-    numbers = [by_seed[str(seed)] for seed in seeds if str(seed) in by_seed]
-    return throughput_facts(numbers if len(numbers) == len(seeds) else [], load)
+    bounds = [by_seed[str(seed)] for seed in seeds if str(seed) in by_seed]
+    return throughput_facts(bounds if len(bounds) == len(seeds) else [], load)
 
 
-def bound_outcomes(folders: Iterable[Path]) -> list[Outcome]:
-    """Read the outcomes of some bounds, each once; see `outcome_in` for those without one."""
-    return [_outcome(folder) for folder in dict.fromkeys(folders)]
+def read_bound_outcomes(folders: Iterable[Path]) -> list[Outcome]:
+    """Read the outcomes of some bounds, each folder once; without one, return a stand-in."""
+    return [_read_outcome(folder) for folder in dict.fromkeys(folders)]
 
 
-def _outcome(folder: Path) -> Outcome:
+def _read_outcome(folder: Path) -> Outcome:
     topology, rules = folder.parts[-2:]
     return outcome_in(folder, "bound", topology, rules)
 
 
 def _read_bound(folder: Path) -> LoadBound | None:
-    outcome = _outcome(folder)
+    outcome = _read_outcome(folder)
     return bound_from_numbers(outcome.facts) if outcome.status == "ok" else None

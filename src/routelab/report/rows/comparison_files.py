@@ -93,22 +93,23 @@ class ComparisonFiles:
     runs: list[dict[str, Any]]
     groups: Mapping[tuple[str, str], RunGroup]
 
-    def used(self, routing: str, table: str | None) -> bool:
-        """Whether the runs used the table with this digest, as far as both are known."""
-        digest = self.outcome.provenance.get("sources", {}).get(routing)
-        return digest is None or table in (None, digest)
+    def may_have_used(self, routing: str, table: str | None) -> bool:
+        """Whether the runs used the table with this digest; True if either digest is unknown."""
+        used_digest = self.outcome.provenance.get("sources", {}).get(routing)
+        return used_digest is None or table in (None, used_digest)
 
     def keys(self, benchmark: str) -> list[Key]:
         """Return all figures of merit that a benchmark has under any routing."""
-        samples = (
-            group.samples for (_, program), group in self.groups.items() if program == benchmark
-        )
-        return list(dict.fromkeys(key for by_key in samples for key in by_key))
+        keys: dict[Key, None] = {}
+        for (_, group_benchmark), group in self.groups.items():
+            if group_benchmark == benchmark:
+                keys |= dict.fromkeys(group.samples)
+        return list(keys)
 
     def unit_and_direction(self, benchmark: str, key: Key) -> tuple[str, Merit]:
-        """Return unit and preferred direction of a figure of merit under any routing."""
-        for (_, program), group in self.groups.items():
-            if program == benchmark and key in group.samples:
+        """Return unit and preferred direction of a figure of merit; empty if no run has it."""
+        for (_, group_benchmark), group in self.groups.items():
+            if group_benchmark == benchmark and key in group.samples:
                 return group.samples[key].unit, group.samples[key].better
         return "", ""
 
@@ -133,19 +134,21 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
             f"{directory / FIGURES} is damaged: better is {invalid.pop()!r}; remove its folder and "
             "run again"
         )
-    # 2. The values of each figure of merit by round. Runs of another session were done at another
-    #    time, so equal round numbers of two sessions are different rounds.
+    # 2. The values of each figure of merit by round, without those of warm-up rounds (0 and less).
+    #    A comparison that was continued later has several sessions. Their rounds are numbered
+    #    together: rounds 1 and 2 of a first session and round 1 of a second one are 1, 2 and 3.
     samples: dict[tuple[str, str], dict[Key, MeritSample]] = {}
     session_of = {row["run"]: row["session"] for row in runs}
-    rounds: dict[tuple[str, int], int] = {}
+    round_numbers: dict[tuple[str, int], int] = {}
     for row in figures:
         if row["round"] >= 1:
-            size = row["size"] if row["size"] == row["size"] else None
+            size = None if math.isnan(row["size"]) else row["size"]
             by_key = samples.setdefault((row["routing"], row["benchmark"]), {})
             empty = MeritSample(row["unit"], cast(Merit, row["better"]))
             sample = by_key.setdefault((row["metric"], size), empty)
-            turn = session_of.get(row["run"], ""), int(row["round"])
-            sample.values[rounds.setdefault(turn, len(rounds) + 1)] = row["value"]
+            session_round = session_of.get(row["run"], ""), int(row["round"])
+            number = round_numbers.setdefault(session_round, len(round_numbers) + 1)
+            sample.values[number] = row["value"]
     # 3. The runs of each routing and benchmark, without those for warm-up.
     measured_runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in runs:
@@ -158,20 +161,34 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
     return ComparisonFiles(directory, outcome, runs, groups)
 
 
-def no_runs(outcome: Outcome) -> RunGroup:
-    """Return the group of a routing and benchmark without runs in a comparison."""
+def empty_group(outcome: Outcome) -> RunGroup:
+    """Return the group of a routing and benchmark without runs, from its comparison's outcome."""
     status = "failed" if outcome.status == OK else outcome.status
     reason = outcome.reason or "the comparison has no run of it"
-    return RunGroup(status, reason, 0, "", "", 0, None, "", "", {})
+    return RunGroup(
+        status,
+        reason,
+        failed=0,
+        failures="",
+        applied="",
+        allocations=0,
+        ranks=None,
+        hosts="",
+        version="",
+        samples={},
+    )
 
 
-def cause(run: Mapping[str, Any]) -> str:
+def failure_kind(run: Mapping[str, Any]) -> str:
     """Return the kind of failure of a run, or its status if it has none."""
     return str(run["failure"] or run["status"])
 
 
 def _read_rows(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[dict[str, Any]]:
-    """Read a table of any version: measurements are never made again to get further columns."""
+    """Read a table of any version: measurements are never made again to get further columns.
+
+    A column that the table lacks is NaN if it is one of `numbers`, otherwise empty.
+    """
     rows = read_rows(path, REQUIRED[path.name], set(columns) - numbers)
     for row in rows:
         for name in numbers:
@@ -186,17 +203,17 @@ def _run_group(runs: list[dict[str, Any]], samples: Mapping[Key, MeritSample]) -
     """Summarise the runs of a benchmark under one routing."""
     failed_runs = [run for run in runs if run["status"] != OK]
     statuses = [run["status"] for run in failed_runs]
-    kinds = Counter(map(cause, failed_runs))
-    switched = _distinct(runs, "applied")
-    ranks = [run["ranks"] for run in runs if run["ranks"] == run["ranks"]]
+    kinds = Counter(map(failure_kind, failed_runs))
+    applied = _distinct(runs, "applied")
+    known_ranks = [run["ranks"] for run in runs if not math.isnan(run["ranks"])]
     return RunGroup(
         status=min(statuses, key=WORST.index) if len(failed_runs) == len(runs) else "ok",
         reason=next((run["reason"] for run in failed_runs), ""),
         failed=len(failed_runs),
         failures=", ".join(f"{number} {kind}" for kind, number in kinds.items()),
-        applied="partly" if len(switched) > 1 else switched[0],
+        applied="partly" if len(applied) > 1 else applied[0],
         allocations=len(_distinct(runs, "job_id")),
-        ranks=ranks[0] if ranks else None,
+        ranks=known_ranks[0] if known_ranks else None,
         hosts="; ".join(_distinct(runs, "hosts")),
         version="; ".join(_distinct(runs, "version")),
         samples=samples,
@@ -204,4 +221,5 @@ def _run_group(runs: list[dict[str, Any]], samples: Mapping[Key, MeritSample]) -
 
 
 def _distinct(runs: Iterable[Mapping[str, Any]], column: str) -> list[str]:
+    """Return the different values of a column that are not empty."""
     return list(dict.fromkeys(run[column] for run in runs if run[column]))

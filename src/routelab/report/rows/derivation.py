@@ -33,9 +33,12 @@ of the fastest channel."""
 def with_derived_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return also the columns computed from sizes of grids and from bounds, where these are known.
 
-    ``dimensions``, ``smallest_size`` and ``sizes`` (without order: greatest first) of a grid;
-    ``gap_percent``, the gap in percent of the bound, and ``near_optimal``, whether it is at most
-    one route or 1 %; ``load_to_bound``, the load as a multiple of the bound for any length.
+    ::
+
+        topology.dims   2x8x4     dimensions 3, smallest_size 2, sizes 8x4x2
+        max_load, gap   52, 2     gap_percent 4 (of the bound 50), near_optimal no: more than 1 % of
+                                  the bound, and more than one route
+        max_load, lower_bound_any_length   52, 40     load_to_bound 1.3
     """
     frame = frame.copy()
     if DIMS in frame:
@@ -47,8 +50,9 @@ def with_derived_columns(frame: pd.DataFrame) -> pd.DataFrame:
         gap, load = (pd.to_numeric(frame[name]) for name in ("gap", "max_load"))
         bound = load - gap
         frame["gap_percent"] = 100 * gap / bound.where(bound > 0)
-        near_optimal = (gap <= np.maximum(1, NEAR * bound)).astype(object)
-        frame["near_optimal"] = near_optimal.where(gap.notna(), None)
+        near_optimal = gap <= np.maximum(1, NEAR * bound)
+        # A comparison with NaN is false, but without a gap it is unknown.
+        frame["near_optimal"] = near_optimal.astype(object).where(gap.notna(), None)
     if "lower_bound_any_length" in frame and "max_load" in frame:
         load, bound = (
             pd.to_numeric(frame[name]) for name in ("max_load", "lower_bound_any_length")
@@ -69,7 +73,7 @@ def compare_runs(
     place: str,
     better: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """Return a row for each pair of a run and a run of the reference routing that it matches.
+    """Compare each run with the runs of reference routings under the same conditions.
 
     Parameters
     ----------
@@ -86,11 +90,14 @@ def compare_runs(
     Returns
     -------
     frame : DataFrame
-        With ``relative_to`` and, for the column c that is compared, ``c_reference``, ``c_ratio``,
-        ``c_gain`` (by how many percent it is less), ``c_group`` (less, equal, greater) and
-        ``improvement_percent``: how much more, or how many times as fast if less is better. Runs
-        of the other routing itself are left out, unless all are compared with its lower median;
-        the index may repeat.
+        A row for each pair, with the columns of the run (the index may repeat), ``relative_to``
+        (the reference routing), ``relative_run`` and, for the column c that is compared,
+        ``c_reference``, ``c_ratio``, ``c_gain`` (by how many percent it is less), ``c_group``
+        (less, equal, greater) and ``improvement_percent``. A value of 8 after 10 has ratio 0.8,
+        gain 20 and, if less is better, improvement 25; otherwise −20.
+
+        Runs of the reference routing itself are left out, unless all are compared with its lower
+        median.
 
     Raises
     ------
@@ -118,8 +125,9 @@ def compare_runs(
     if spec.median:
         ranking = references.sort_values(column)
         groups = ranking.groupby(["_same", "routing"], sort=False)
-        lower = (groups[column].transform("size") - 1) // 2
-        references = ranking[groups.cumcount() == lower]
+        # Counted from 0, the lower median is number 1 of 4 values, and number 2 of 5.
+        lower_median = (groups[column].transform("size") - 1) // 2
+        references = ranking[groups.cumcount() == lower_median]
     reference = pd.DataFrame(
         {
             "_same": references["_same"],
@@ -146,15 +154,16 @@ def compare_runs(
 def middle_of(
     column: str, spec: Relative | None, better: Mapping[str, str]
 ) -> Callable[[list[Any]], Any]:
-    """Return the function that pools a column of runs to the value of one run.
+    """Return the median, lower or upper, that pools a column of runs to the value of one run.
 
-    It is the lower median, and the upper one if the column falls where the compared one rises: the
-    improvement in a row is then that of the run whose time is in the row.
+    All columns of a row should show the same run, such as its time and its improvement. The column
+    that is compared has its lower median. Columns that fall where it rises have their upper one:
+    of times 8, 5, 4 and 2 and their improvements 0, 60, 100 and 300, these are 4 and 100.
     """
     if spec is None:
         return median_low
-    faster = column == IMPROVEMENT and better.get(spec.column) != "higher"
-    return median_high if faster or column == f"{spec.column}_gain" else median_low
+    falls = column == IMPROVEMENT and better.get(spec.column) != "higher"
+    return median_high if falls or column == f"{spec.column}_gain" else median_low
 
 
 def lies_between(values: pd.Series[Any], limits: Between) -> pd.Series[bool]:

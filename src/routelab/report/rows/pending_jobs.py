@@ -15,14 +15,14 @@ from routelab.results.outcome import Outcome, read_outcome
 class PendingOutcome(Outcome):
     """Stand-in for the outcome of a job that has not run; its status is ``not-run``.
 
-    It exists in reports only: outcome files have no such status, and writing it raises ValueError.
+    It exists in reports only, and cannot be written.
     """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", NOT_RUN)
 
     def to_json(self) -> dict[str, Any]:
-        """Refuse."""
+        """Raise a ValueError: outcome files have no such status."""
         raise ValueError(f"a job that has not run has no outcome to write ({self.reason})")
 
 
@@ -50,19 +50,20 @@ def outcome_in(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
         return Outcome(kind, topology, routing, "failed", f"no outcome: {error}")
 
 
-def outcome_on_table(outcome: Outcome, table: Outcome | None) -> Outcome:
-    """Return the outcome of a job on a table; a failure if its table was not this one.
+def fail_if_stale(outcome: Outcome, table: Outcome | None) -> Outcome:
+    """Return the outcome of a job that used a table; a failure if the table is another one now.
 
     Parameters
     ----------
     outcome : Outcome
+        Of a measurement or simulation; its provenance has the digest of the table that it used.
     table : Outcome or None
         Of the job that makes the table; None if none does.
     """
-    digest = None if table is None else table.provenance.get("digest")
-    source_digest = outcome.provenance.get("sources", {}).get("table")
+    present_digest = None if table is None else table.provenance.get("digest")
+    used_digest = outcome.provenance.get("sources", {}).get("table")
     has_result = outcome.status == "ok" or outcome.files
-    if not has_result or digest in (None, source_digest):
+    if not has_result or present_digest in (None, used_digest):
         return outcome
     reason = "it was computed from another route table than the present one; run again"
     return replace(outcome, status="failed", reason=reason, facts={}, files={})

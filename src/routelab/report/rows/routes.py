@@ -13,16 +13,16 @@ import pandas as pd
 
 from routelab.api import InputError
 from routelab.registry.columns import installed_columns
-from routelab.report.rows.bounds import bound_outcomes, with_bounds
+from routelab.report.rows.bounds import read_bound_outcomes, with_bounds
 from routelab.report.rows.derivation import with_derived_columns
-from routelab.report.rows.pending_jobs import outcome_in, outcome_on_table
+from routelab.report.rows.pending_jobs import fail_if_stale, outcome_in
 from routelab.report.rows.row_set import (
     OK,
     Record,
     RowSet,
-    facts_of_networks,
-    outcome_of,
-    terminals_of,
+    num_terminals,
+    read_job_outcome,
+    read_network_facts,
     with_bare_names,
 )
 from routelab.results.outcome import Outcome, read_outcome
@@ -93,13 +93,17 @@ class RouteRows(RowSet):
         for run, record in enumerate(self.records):
             table = self.tables[record.topology, record.routing]
             measured = _measured_outcome(record, table)
+            # A measurement that failed for some metrics only has files with the numbers of the
+            # others: the run has a result.
+            outcome = table if measured.status == OK or measured.files else measured
             if measured.status != OK and measured.files:
                 self.incomplete[run] = measured
-                measured = table
-            outcome = table if measured.status == OK else measured
             outcomes.append(
                 with_bounds(
-                    outcome, record.rules_bound, record.network_bound, record.any_length_bound
+                    outcome,
+                    rules=record.rules_bound,
+                    network=record.network_bound,
+                    any_length=record.any_length_bound,
                 )
             )
         self.outcomes = tuple(outcomes)
@@ -117,7 +121,9 @@ class RouteRows(RowSet):
     @cached_property
     def bound_outcomes(self) -> tuple[Outcome, ...]:
         """Outcomes of the bounds, each once."""
-        return tuple(bound_outcomes(folder for one in self.records for folder in one.bounds))
+        return tuple(
+            read_bound_outcomes(folder for record in self.records for folder in record.bounds)
+        )
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
@@ -149,10 +155,11 @@ class RouteRows(RowSet):
             metrics.setdefault(run, {})[metric] = value
         rows = []
         # the networks of a survey have no folders
-        networks = facts_of_networks(
+        networks = read_network_facts(
             record for record in self.records if record.survey_result is None
         )
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
+            # Of columns with one name, the last one stays.
             row = networks.get(record.topology_directory, {}) | metrics.get(run, {})
             row |= outcome.facts
             row |= {f"topology.{key}": text for key, text in record.topology_parameters.items()}
@@ -163,7 +170,7 @@ class RouteRows(RowSet):
                 "status": outcome.status,
                 "reason": self.incomplete.get(run, outcome).reason,
             }
-            row["nodes"] = terminals_of(record, outcome)
+            row["nodes"] = num_terminals(record, outcome)
             rows.append(row)
         columns = None if rows else ["topology", "routing", "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
@@ -213,9 +220,9 @@ class RouteRows(RowSet):
             # Several figures show the channels of a run, whose files can be large: read them once.
             if run not in self._channels:
                 path = self.records[run].directory / "channels.csv"
-                more = further_columns(path, CHANNEL_COLUMNS)
-                columns = [*CHANNEL_COLUMNS, *more]
-                lines = read_tuples(path, columns, {"channel", "load", *more})
+                rule_columns = further_columns(path, CHANNEL_COLUMNS)
+                columns = [*CHANNEL_COLUMNS, *rule_columns]
+                lines = read_tuples(path, columns, {"channel", "load", *rule_columns})
                 # pictures use the numbers as positions, so none may be missing
                 expected = self.outcomes[run].facts.get("channels", len(lines))
                 if [line[0] for line in lines] != list(range(expected)):
@@ -233,14 +240,15 @@ class RouteRows(RowSet):
 
 
 def _table_outcome(record: RouteRecord) -> Outcome:
+    """Return the outcome of the job that makes a table, or of its run in a survey."""
     if record.survey_result is not None:
         return record.survey_result[0]
-    return outcome_of("route", record)
+    return read_job_outcome("route", record)
 
 
 def _measured_outcome(record: RouteRecord, table: Outcome) -> Outcome:
-    """Return the outcome of the measurements of a table; that of the table without any."""
+    """Return the outcome of the measurements of a table; if there are none, that of the table."""
     if table.status != OK or record.survey_result or record.metrics_directory is None:
         return table
     names = record.topology_name, record.routing_name
-    return outcome_on_table(outcome_in(record.metrics_directory, "metrics", *names), table)
+    return fail_if_stale(outcome_in(record.metrics_directory, "metrics", *names), table)

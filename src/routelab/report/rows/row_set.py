@@ -51,8 +51,8 @@ class Record:
     topology_parameters: Mapping[str, Any] = field(default_factory=dict)
     routing_parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def part(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
-        """Return name in the study, canonical name, and parameters of the plugin of a kind."""
+    def instance(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
+        """Return name in the study, canonical name, and parameters of its ``topology`` or so."""
         return (
             getattr(self, kind),
             getattr(self, f"{kind}_name"),
@@ -135,7 +135,10 @@ class RowSet(ABC):
         place: str,
         relative: Relative | None = None,
     ) -> pd.DataFrame:
-        """Return the rows that match `where`; rows that differ in `pooled` only get one name.
+        """Return the rows that match `where`.
+
+        Networks, routings or works that differ in `pooled` parameters only get the same name, so
+        that a table can group their rows: ``sssp~seed=1`` and ``sssp~seed=2`` become ``sssp``.
 
         Parameters
         ----------
@@ -156,8 +159,8 @@ class RowSet(ABC):
         """
         frame = self.jobs.copy()
         for kind in self.kinds:
-            parameters = self._pooled_of(kind, pooled)
-            labels_and_names = [record.part(kind)[:2] for record in self.records]
+            parameters = self._pooled_parameters(kind, pooled)
+            labels_and_names = [record.instance(kind)[:2] for record in self.records]
             # An alias stays: only canonical names, which are their own label, have parameters.
             pooled_label = {
                 (label, name): label if label != name else without_parameters(name, parameters)
@@ -165,6 +168,7 @@ class RowSet(ABC):
             }
             frame[kind] = [pooled_label[pair] for pair in labels_and_names]
         if relative is not None:
+            # Only to raise an error with this place if the column does not exist or holds words.
             self.numbers(frame, relative.column, f"{place}relative: ")
             counterparts = [self.counterpart(run) for run in range(len(self.records))]
             frame = compare_runs(frame, relative, counterparts, place, self.better)
@@ -214,35 +218,34 @@ class RowSet(ABC):
         except (TypeError, ValueError):
             raise InputError(f"{place}column {name!r} holds words, numbers are needed") from None
 
-    def parameter(self, name: str, place: str) -> None:
-        """Check that some row has a parameter of this name, bare or qualified.
+    def require_parameter(self, name: str, place: str) -> None:
+        """Raise an InputError if no row has a parameter of this name, bare or qualified.
 
-        Raises
-        ------
-        InputError
-            If no row has it.
+        Parameters
+        ----------
+        name : str
+            ``seed`` or ``routing.seed``.
+        place : str
+            Beginning of the message: the part of the study that names the parameter.
         """
-        parameters = {
-            f"{kind}.{parameter}"
-            for record in self.records
-            for kind in self.kinds
-            for parameter in record.part(kind)[2]
-        }
-        parameters |= {parameter.partition(".")[2] for parameter in parameters}
-        if name not in parameters:
-            raise InputError(f"{place}no parameter {name!r}{_suggestion(name, sorted(parameters))}")
+        names: set[str] = set()
+        for record in self.records:
+            for kind in self.kinds:
+                _, _, parameters = record.instance(kind)
+                names.update(parameters)
+                names.update(f"{kind}.{parameter}" for parameter in parameters)
+        if name not in names:
+            raise InputError(f"{place}no parameter {name!r}{_suggestion(name, sorted(names))}")
 
-    def _pooled_of(self, kind: str, pooled: Collection[str]) -> set[str]:
+    def _pooled_parameters(self, kind: str, pooled: Collection[str]) -> set[str]:
         """Return the parameters of a kind among the `pooled` ones, without their qualifier.
 
-        A bare name that topologies and routings share is that of the routing.
+        Of ``seed`` and ``topology.dims``, those of the topology are both, unless a routing has a
+        seed: a bare name that they share is the routing's.
         """
         qualified = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
-        bare = {
-            key
-            for key in pooled
-            if not key.startswith(tuple(f"{plugin_kind}." for plugin_kind in self.kinds))
-        }
+        qualifiers = tuple(f"{any_kind}." for any_kind in self.kinds)
+        bare = {key for key in pooled if not key.startswith(qualifiers)}
         if kind != "routing":
             bare = {key for key in bare if f"routing.{key}" not in self.jobs}
         return qualified | bare
@@ -254,17 +257,20 @@ def filter_rows(frame: pd.DataFrame, values: pd.Series[Any], condition: Any) -> 
         return frame[lies_between(values, condition)]
     choices = condition if isinstance(condition, (list, tuple)) else [condition]
     texts = {key_text(choice) for choice in choices}
-    # with no rows, a plain list would select no columns
+    # An array, because the empty list would select no columns.
     return frame[np.array([key_text(value) in texts for value in values], dtype=bool)]
 
 
-def outcome_of(kind: str, record: Record) -> Outcome:
-    """Read the outcome of a job; see `outcome_in` for jobs without one."""
+def read_job_outcome(kind: str, record: Record) -> Outcome:
+    """Read the outcome of a job; without one, return a stand-in, as `outcome_in`."""
     return outcome_in(record.directory, kind, record.topology_name, record.routing_name)
 
 
-def terminals_of(record: Record, outcome: Outcome) -> float:
-    """Return the terminals of a job's network; read the network's outcome if the job has none."""
+def num_terminals(record: Record, outcome: Outcome) -> float:
+    """Return the number of terminals of a job's network; NaN if it is not known.
+
+    It is in the outcome of a job with a result, otherwise in that of the network.
+    """
     if "terminals" in outcome.facts:
         return float(outcome.facts["terminals"])
     path = record.topology_directory / "outcome.json"
@@ -273,8 +279,8 @@ def terminals_of(record: Record, outcome: Outcome) -> float:
     return float(read_outcome(path).facts.get("terminals", np.nan))
 
 
-def facts_of_networks(records: Iterable[Record]) -> dict[Path, dict[str, Any]]:
-    """Return the facts of the networks of some jobs, by folder; without unreadable outcomes."""
+def read_network_facts(records: Iterable[Record]) -> dict[Path, dict[str, Any]]:
+    """Read the facts of the networks of some jobs, by folder; leave out unreadable outcomes."""
     facts = {}
     for folder in {record.topology_directory for record in records}:
         with suppress(InputError):
@@ -283,7 +289,10 @@ def facts_of_networks(records: Iterable[Record]) -> dict[Path, dict[str, Any]]:
 
 
 def with_bare_names(frame: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
-    """Return columns ``<kind>.<name>`` by their bare name too; earlier kinds take precedence."""
+    """Return columns ``<kind>.<name>`` by their bare name too: also ``seed`` for ``routing.seed``.
+
+    A column that has the bare name already stays as it is; among kinds, the first one gives it.
+    """
     frame = frame.copy()
     for kind in kinds:
         for column in [name for name in frame.columns if name.startswith(f"{kind}.")]:
@@ -297,9 +306,9 @@ def _suggestion(word: str, names: Sequence[str]) -> str:
     setting = setting_for(word)
     if setting:
         return f"; it needs {setting}"
-    # a parameter also has its bare name
-    short = [name for name in names if "." not in name]
-    return did_you_mean(word, names) or f"; there are {', '.join(short) or 'none'}"
+    # A list of all names has qualified parameters by their bare names only.
+    bare_names = [name for name in names if "." not in name]
+    return did_you_mean(word, names) or f"; there are {', '.join(bare_names) or 'none'}"
 
 
 def key_text(value: Any) -> str:
@@ -308,7 +317,7 @@ def key_text(value: Any) -> str:
         return str(bool(value)).lower()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    is_nan = value is not pd.NA and value != value
+    is_nan = value is not pd.NA and value != value  # pd.NA has no truth value
     return "" if value is None or value is pd.NA or is_nan else str(value)
 
 

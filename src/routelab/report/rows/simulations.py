@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,17 +15,17 @@ from routelab.api import Column, EnginePlugin, InputError
 from routelab.api.engine import FACTS, TABLES, Work
 from routelab.metrics.bounds.throughput.facts import traffic_seeds
 from routelab.registry.names import parse_name
-from routelab.report.rows.bounds import throughput_of, throughput_outcome
+from routelab.report.rows.bounds import read_throughput_outcome, throughput_bounds
 from routelab.report.rows.derivation import with_derived_columns
-from routelab.report.rows.pending_jobs import outcome_on_table
+from routelab.report.rows.pending_jobs import fail_if_stale
 from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.row_set import (
     OK,
     Record,
     RowSet,
-    facts_of_networks,
-    outcome_of,
-    terminals_of,
+    num_terminals,
+    read_job_outcome,
+    read_network_facts,
     with_bare_names,
 )
 from routelab.results.outcome import Outcome
@@ -67,10 +67,10 @@ class SimulationRecord(Record):
     throughput: Path | None = None
 
     @override
-    def part(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
+    def instance(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
         if kind == self.engine.work:
             return self.work, self.work_name, self.work_parameters
-        return super().part(kind)
+        return super().instance(kind)
 
     def columns(self, of: str) -> list[Column]:
         """Return the columns that the engine declares for a kind of rows."""
@@ -103,33 +103,32 @@ class SimulationRows(RowSet):
     ) -> None:
         self.work, self.by_load = work, by_load
         self.kinds = ("topology", "routing", work)
-        self._key = KEYS[work]
+        self._settings_kind = KEYS[work]  # "simulation" or "flow"
         self._routes = routes
         rows: list[tuple[SimulationRecord, Outcome, dict[str, Any]]] = []
         for record in records:
             table = routes.tables.get((record.topology, record.routing))
-            outcome = outcome_on_table(outcome_of(self._key, record), table)
-            lines = list(self._lines_of(record, outcome))
-            rows += [(record, outcome, line) for line in lines or [{}]]
+            outcome = fail_if_stale(read_job_outcome(self._settings_kind, record), table)
+            loads = self._read_loads(record, outcome)
+            rows += [(record, outcome, load) for load in loads or [{}]]
         self.records: tuple[SimulationRecord, ...] = tuple(record for record, _, _ in rows)
         self.outcomes = tuple(outcome for _, outcome, _ in rows)
-        self._lines = tuple(line for _, _, line in rows)
+        self._loads = tuple(load for _, _, load in rows)
         self._details: dict[tuple[str, Path], pd.DataFrame] = {}
 
-    def _lines_of(self, record: SimulationRecord, outcome: Outcome) -> Iterator[dict[str, Any]]:
-        """Iterate over the rows of a simulation: its loads, or a single row."""
+    def _read_loads(self, record: SimulationRecord, outcome: Outcome) -> list[dict[str, Any]]:
+        """Return the columns of each offered load that is a row; empty for one row without any."""
         if outcome.status != OK or not record.columns("loads"):
-            return
-        curve = read_rows(record.directory / TABLES[self.work]["loads"], ["load"])
-        # a curve with a single point describes the whole simulation
-        if self.by_load or len(curve) == 1:
-            yield from curve
+            return []
+        loads = read_rows(record.directory / TABLES[self.work]["loads"], ["load"])
+        # A single load describes the whole simulation.
+        return loads if self.by_load or len(loads) == 1 else []
 
     @cached_property
     def _throughput(self) -> dict[Path, Outcome]:
         folders = [record.throughput for record in self.records]
         return {
-            folder: throughput_outcome(folder)
+            folder: read_throughput_outcome(folder)
             for folder in dict.fromkeys(folders)
             if folder is not None
         }
@@ -155,89 +154,96 @@ class SimulationRows(RowSet):
         network and of the routing's table.
         """
         facts = table_facts(self._routes)
-        networks = facts_of_networks(self.records)
+        networks = read_network_facts(self.records)
         rows = [
             networks.get(record.topology_directory, {})
             | facts.get((record.topology, record.routing), {})
-            | self._row(record, outcome, line)
-            for record, outcome, line in zip(self.records, self.outcomes, self._lines, strict=True)
+            | self._own_columns(record, outcome, load)
+            for record, outcome, load in zip(self.records, self.outcomes, self._loads, strict=True)
         ]
         columns = None if rows else [*self.identity, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
         return with_derived_columns(
-            with_bare_names(frame, ("routing", "topology", self.work, self._key))
+            with_bare_names(frame, ("routing", "topology", self.work, self._settings_kind))
         )
 
-    def _row(
-        self, record: SimulationRecord, outcome: Outcome, line: Mapping[str, Any]
+    def _own_columns(
+        self, record: SimulationRecord, outcome: Outcome, load: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return the row's own columns; `line` has those of its offered load, or is empty."""
-        # results may be older than a default: they have the settings that they ran with
-        settings = settings_of(record.engine, outcome.provenance.get("settings", {}))
-        row: dict[str, Any] = {**outcome.facts, **line}
+        """Return the columns of a row without those of its network and its table.
+
+        `load` has the columns of the offered load; it is empty if the row is not about one.
+        """
+        # A result keeps the settings that it was computed with: defaults may have changed since.
+        settings = effective_settings(record.engine, outcome.provenance.get("settings", {}))
+        row: dict[str, Any] = {**outcome.facts, **load}
         if record.throughput is not None:
             bound = self._throughput[record.throughput]
-            row |= throughput_of(bound, traffic_seeds(record.engine.parameters), row.get("load"))
+            seeds = traffic_seeds(record.engine.parameters)
+            row |= throughput_bounds(bound, seeds, row.get("load"))
         if self.work == "workload":
-            # facts have the resolved machine and job
+            # A fact with the name of a setting has its resolved value, such as the machine.
             settings = {key: row.get(key, value) for key, value in settings.items()}
             row["program"] = parse_name(record.work_name).key
         else:
-            # no facts named like a setting: their bare name goes to a parameter first, and then to
-            # the setting (`with_bare_names`)
+            # A fact with the name of a setting is left out: it would keep `with_bare_names` from
+            # giving the bare name to a parameter or to the setting.
             row = {key: value for key, value in row.items() if key not in settings}
         for kind in self.kinds:
-            row |= {f"{kind}.{key}": text for key, text in record.part(kind)[2].items()}
-        row |= {f"{self._key}.{key}": value for key, value in settings.items()}
+            _, _, parameters = record.instance(kind)
+            row |= {f"{kind}.{key}": text for key, text in parameters.items()}
+        row |= {f"{self._settings_kind}.{key}": value for key, value in settings.items()}
         return row | {
             "topology": record.topology,
             "routing": record.routing,
             self.work: record.work,
             "engine": record.engine.name,
-            self._key: record.settings_id,
+            self._settings_kind: record.settings_id,
             "status": outcome.status,
             "reason": outcome.reason,
-            "nodes": terminals_of(record, outcome),
+            "nodes": num_terminals(record, outcome),
         }
 
     @property
     def better(self) -> Mapping[str, str]:
         """Preferred directions that the engines declare, and those of tables' columns."""
-        rows = {FACTS[self.work], "loads"}
+        row_kinds = {FACTS[self.work], "loads"}
         directions = {
             column.name: column.better
             for record in self.records
             for column in record.engine.columns
-            if column.better and rows & set(column.of)
+            if column.better and row_kinds & set(column.of)
         }
         return {**self._routes.better, **directions}
 
     @property
     def identity(self) -> Sequence[str]:
         """Columns of network, routing, work and settings, and of the load if rows are loads."""
-        return (*self.kinds, self._key, *(["load"] if self.by_load else []))
+        return (*self.kinds, self._settings_kind, *(["load"] if self.by_load else []))
 
     def counterpart(self, run: int) -> str:
         """Return network, work, settings and load as text."""
         record = self.records[run]
         names = [record.topology_name, record.work_name, record.settings_id]
-        return " ".join([*names, str(self._lines[run].get("load", "")) if self.by_load else ""])
+        load = self._loads[run].get("load", "") if self.by_load else ""
+        return " ".join([*names, str(load)])
 
     def engine(self, run: int) -> EnginePlugin:
         """Return the engine of a row; for a row of one load, the engine with only this load."""
-        engine = self.records[run].engine
-        alone = {"loads": (self._lines[run].get("load"),), "find_saturation": False}
+        engine, load = self.records[run].engine, self._loads[run].get("load")
         fields = type(engine.parameters).model_fields
-        if not (self.by_load and self._lines[run].get("load") and "loads" in fields):
+        if not (self.by_load and load and "loads" in fields):
             return engine
-        update = {name: value for name, value in alone.items() if name in fields}
+        only_load = {"loads": (load,), "find_saturation": False}
+        update = {name: value for name, value in only_load.items() if name in fields}
         return type(engine)(engine.parameters.model_copy(update=update))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
         """Return lines of another table of the engines; see `RowSet.details`."""
+        # Of flow simulations, a study names the lines without their prefix.
         of = of if of in TABLES[self.work] else f"flow-{of}"
         frames = [
-            self._detail(of, run).assign(run=run)
+            self._read_details(of, run).assign(run=run)
             for run in runs
             if self.outcomes[run].status == OK and self.records[run].columns(of)
         ]
@@ -246,59 +252,62 @@ class SimulationRows(RowSet):
             return pd.DataFrame(columns=["run", *dict.fromkeys(names)])
         return pd.concat(frames, ignore_index=True)
 
-    def _detail(self, of: str, run: int) -> pd.DataFrame:
-        """Return the lines of one row in table `of`; if they have a load, those with the row's."""
+    def _read_details(self, of: str, run: int) -> pd.DataFrame:
+        """Return the lines of a row in table `of`; of lines for several loads, those for its load.
+
+        A simulation's table is read once for all of its rows.
+        """
         record = self.records[run]
         path = record.directory / TABLES[self.work][of]
         names = [column.name for column in record.columns(of)]
         if (of, path) not in self._details:
-            columns = [name for name in ("load", _first(names)) if name in names]
-            table = pd.DataFrame(read_rows(path, columns, TEXTS))
+            # The first column besides the load identifies a line. These two must be there.
+            line_column = next(name for name in names if name != "load")
+            needed = [name for name in ("load", line_column) if name in names]
+            table = pd.DataFrame(read_rows(path, needed, TEXTS))
             if of in LOCATED_ROWS and "channel" in table:
-                table = add_places(table, record)
+                table = add_coordinates(table, record)
             self._details[of, path] = table
         table = self._details[of, path]
         if "load" not in names:
             return table
-        load_lines: pd.DataFrame = table[table["load"] == self._lines[run]["load"]]
-        # this column is part of the row
+        load_lines: pd.DataFrame = table[table["load"] == self._loads[run]["load"]]
+        # The load is a column of the row already.
         return load_lines.drop(columns="load")
 
 
-def _first(names: Sequence[str]) -> str:
-    """Return the column that identifies a line."""
-    return next(name for name in names if name != "load")
+def effective_settings(engine: EnginePlugin, used_settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a result: those that it used, and the engine's for all others.
 
-
-def settings_of(engine: EnginePlugin, used_settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all settings, lists as text; those that a result was computed with come first."""
-    settings = {**engine.parameters.model_dump(), **used_settings}
-    return {
-        key: "+".join(map(str, settings[key]))
-        if isinstance(settings[key], tuple | list)
-        else settings[key]
-        for key in engine.parameters.model_dump()
-    }
+    Lists become texts like ``0.1+0.5``. Used settings that the engine no longer has are left out.
+    """
+    settings = {}
+    for key, value in engine.parameters.model_dump().items():
+        setting = used_settings.get(key, value)
+        is_list = isinstance(setting, tuple | list)
+        settings[key] = "+".join(map(str, setting)) if is_list else setting
+    return settings
 
 
 def table_facts(routes: RouteRows) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the facts of the routings' tables, by topology and routing."""
+    # Bare names of parameters are left out: `with_bare_names` gives them to all rows later, also to
+    # those without a table. (A bare name with other values is no copy of the parameter.)
     frame = routes.jobs
-    # without bare names of parameters: rows without a table would lack them
-    copies = [
-        bare
-        for kind, dot, bare in (name.partition(".") for name in frame.columns)
-        if dot and kind in routes.kinds and bare in frame
-        if frame[f"{kind}.{bare}"].equals(frame[bare])
-    ]
-    frame = frame.drop(columns=copies)
+    bare_copies = []
+    for column in frame.columns:
+        kind, dot, bare = column.partition(".")
+        is_parameter = dot and kind in routes.kinds
+        if is_parameter and bare in frame and frame[column].equals(frame[bare]):
+            bare_copies.append(bare)
+    frame = frame.drop(columns=bare_copies)
     return {
         (row["topology"], row["routing"]): {str(key): value for key, value in row.items()}
         for row in frame.to_dict("records")
     }
 
 
-def add_places(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
+def add_coordinates(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
     """Return channels with the coordinates of their source switches, if the network has any.
 
     Raises
@@ -315,6 +324,6 @@ def add_places(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
         )
     if topology.coordinates is None:
         return channels
-    places = topology.coordinates[topology.channel_source[numbers]]
-    names = [f"at_{coordinate_name(topology, i)}" for i in range(places.shape[1])]
-    return channels.assign(**{name: places[:, i] for i, name in enumerate(names)})
+    coordinates = topology.coordinates[topology.channel_source[numbers]]
+    names = [f"at_{coordinate_name(topology, axis)}" for axis in range(coordinates.shape[1])]
+    return channels.assign(**{name: coordinates[:, axis] for axis, name in enumerate(names)})

@@ -60,15 +60,17 @@ def statistics_of(
     row: dict[str, Any] = {SYSTEMS: len(set(networks))}
     for column, names in statistics.items():
         values = _numbers(row_set, runs, column, place)
-        settings = _settings(runs.loc[values.index], over, row_set)
+        setting_groups = _group_by_setting(runs.loc[values.index], over, row_set)
         for name in names:
             key = f"{column}_{name}"
             if name in NETWORK_NAMES:
-                row[key] = _networks_at(values, runs, name)
+                row[key] = _extreme_networks(values, runs, name)
                 continue
-            if not settings:
+            if not setting_groups:  # no run has a value
                 continue
-            numbers = [_statistic(values[group], runs, column, name, place) for group in settings]
+            numbers = [
+                _statistic(values[group], runs, column, name, place) for group in setting_groups
+            ]
             row[key] = median_low(numbers)
             if "range" in over.values():
                 row |= {f"{key}_low": min(numbers), f"{key}_high": max(numbers)}
@@ -85,15 +87,22 @@ def _numbers(row_set: RowSet, runs: pd.DataFrame, column: str, place: str) -> pd
         ) from None
 
 
-def _settings(runs: pd.DataFrame, over: Mapping[str, str], row_set: RowSet) -> list[list[int]]:
-    """Group rows by the setting of the parameters `over`, and by the reference routing."""
-    settings = [runs[parameter].map(key_text).tolist() for parameter in over]
-    if over and REFERENCE_RUN in runs:
-        settings.append([row_set.records[run].routing_name for run in runs[REFERENCE_RUN]])
+def _group_by_setting(
+    runs: pd.DataFrame, over: Mapping[str, str], row_set: RowSet
+) -> list[list[int]]:
+    """Group the index of runs by the setting of the parameters `over`.
+
+    Runs that are compared with several instances of a reference routing are separate, too. Without
+    parameters, all runs are one group.
+    """
+    if not over:
+        return [runs.index.tolist()] if len(runs) else []
+    columns = [runs[parameter].map(key_text).tolist() for parameter in over]
+    if REFERENCE_RUN in runs:
+        columns.append([row_set.records[run].routing_name for run in runs[REFERENCE_RUN]])
     groups: dict[tuple[str, ...], list[int]] = {}
-    keys = list(zip(*settings, strict=True)) if settings else [()] * len(runs)
-    for at, key in zip(runs.index, keys, strict=True):
-        groups.setdefault(key, []).append(at)
+    for index, setting in zip(runs.index, zip(*columns, strict=True), strict=True):
+        groups.setdefault(setting, []).append(index)
     return list(groups.values())
 
 
@@ -114,7 +123,10 @@ def _statistic(
 
 
 def _total(values: pd.Series[Any], runs: pd.DataFrame, column: str, place: str) -> float:
-    """Return the ratio, or gain, of the sums over all runs."""
+    """Return the ratio, or gain in percent, of the sums over all runs.
+
+    Of the values 1 and 9 and the references 2 and 10, the ratio is 10/12, and not a mean of ratios.
+    """
     suffix = next((end for end in _TOTALS if column.endswith(end)), None)
     base = column.removesuffix(suffix or "")
     if suffix is None or f"{base}_reference" not in runs:
@@ -126,8 +138,8 @@ def _total(values: pd.Series[Any], runs: pd.DataFrame, column: str, place: str) 
     return float(ratio if suffix == "_ratio" else 100 * (1 - ratio))
 
 
-def _networks_at(values: pd.Series[Any], runs: pd.DataFrame, name: str) -> str | None:
-    """Return the networks with the extreme value: their sizes, or their names."""
+def _extreme_networks(values: pd.Series[Any], runs: pd.DataFrame, name: str) -> str | None:
+    """Return the networks with the least (argmin) or greatest value: their sizes, or names."""
     if values.empty:
         return None
     extreme = values.min() if name == "argmin" else values.max()

@@ -74,8 +74,11 @@ class StudyRows:
     @cached_property
     def measurements(self) -> BenchmarkRows:
         """One row for each benchmark under a routing."""
-        main_rows = {id(row.record): row for row in reversed(self.merits.rows)}
-        return BenchmarkRows(list(reversed(main_rows.values())), self.routes)
+        # A main figure may have a row for each message size: take the first one.
+        first_rows: dict[int, BenchRow] = {}
+        for row in self.merits.rows:
+            first_rows.setdefault(id(row.record), row)
+        return BenchmarkRows(list(first_rows.values()), self.routes)
 
     @property
     def named_rows(self) -> tuple[tuple[str, RowSet], ...]:

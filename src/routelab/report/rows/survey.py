@@ -23,7 +23,7 @@ def survey_records(records: Iterable[RouteRecord], tables: Iterable[Path]) -> li
     records : iterable of RouteRecord
         Without results. Records without a row in any table have not run yet.
     tables : iterable of path
-        CSV files of shards; the file of a shard that has not run is missing.
+        CSV files of shards, which are parts of the survey; that of one that has not run is missing.
 
     Raises
     ------
@@ -38,17 +38,24 @@ def survey_records(records: Iterable[RouteRecord], tables: Iterable[Path]) -> li
         for row in table.rows:
             results[row["topology"], row["routing"]] = _result_in_row(row, table)
 
-    def result_of(record: RouteRecord) -> SurveyResult:
-        return results.get((record.topology_name, record.routing_name)) or _no_result(record)
+    def find_result(record: RouteRecord) -> SurveyResult:
+        names = record.topology_name, record.routing_name
+        if names in results:
+            return results[names]
+        return PendingOutcome("route", *names, reason="the survey's tables have no row of it"), ()
 
-    return [replace(record, survey_result=result_of(record)) for record in records]
+    return [replace(record, survey_result=find_result(record)) for record in records]
 
 
 SurveyResult = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
+"""As `RouteRecord.survey_result`."""
 
 
 def _result_in_row(row: Mapping[str, Any], table: SurveyTable) -> SurveyResult:
-    """Return the outcome and the metrics, with unit and direction, of a survey's row."""
+    """Return the outcome and the metrics, with unit and direction, of a survey's row.
+
+    All columns that are not the names, times, origin or metrics of the run are its facts.
+    """
     topology, routing, status, reason = (row[name] for name in NAMES)
     separate_columns = {*NAMES, *_TIMES, "origin", *table.metrics}
     facts = {
@@ -64,8 +71,3 @@ def _result_in_row(row: Mapping[str, Any], table: SurveyTable) -> SurveyResult:
     times = {name: row.get(key) for key, name in _TIMES.items()}
     provenance = {**table.origins.get(str(row.get("origin")), {}), **times}
     return Outcome("route", topology, routing, status, reason, facts, provenance), metrics
-
-
-def _no_result(record: RouteRecord) -> SurveyResult:
-    names = record.topology_name, record.routing_name
-    return PendingOutcome("route", *names, reason="the survey's tables have no row of it"), ()
