@@ -26,7 +26,7 @@ METADATA = "metadata"
 
 Arrays = dict[str, NDArray[Any]]
 
-_DAMAGE = (
+_DAMAGED_FILE_ERRORS = (
     ValueError,
     TypeError,
     EOFError,
@@ -37,6 +37,7 @@ _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
 )
+"""Errors that NumPy and the modules below it raise for a file with invalid content."""
 
 
 def write_arrays(
@@ -94,7 +95,8 @@ def read_arrays(
                 raise ValueError(f"its arrays have {size} bytes, and the limit is {MAX_ARRAYS}")
             stream.seek(0)
 
-            # 2. What the file says of itself comes first: another format has other arrays.
+            # 2. Check the format before the arrays, as another format has other arrays: the message
+            #    is then about the format.
             file = np.load(stream, allow_pickle=False)
             members = set(file.files)
             if METADATA not in members:
@@ -110,7 +112,7 @@ def read_arrays(
                     "remove it and run again"
                 )
             return metadata, {name: file[name] for name in members - {METADATA}}
-    except _DAMAGE as error:
+    except _DAMAGED_FILE_ERRORS as error:
         raise InputError(
             f"{path} is damaged or not an npz file: {expectation}, found {error}; remove it and "
             "run again"
@@ -126,11 +128,14 @@ def narrow_integers(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def arrays_digest(arrays: Mapping[str, NDArray[Any]], more: object = None) -> str:
-    """Return the SHA-256 of arrays (names, types, shapes and values) and a further JSON value."""
+    """Return the SHA-256 of arrays (names, types, shapes and values) and a further JSON value.
+
+    It is the same for arrays in another order, with another memory layout or byte order.
+    """
     total = hashlib.sha256(to_json(more).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
-        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        total.update(f"{name} {little.dtype.str} {array.shape}\n".encode())
-        total.update(little.tobytes())
+        little_endian = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        total.update(f"{name} {little_endian.dtype.str} {array.shape}\n".encode())
+        total.update(little_endian.tobytes())
     return total.hexdigest()

@@ -36,6 +36,7 @@ _being_written: set[Path] = set()
 """Folders that blocks of `atomic_directory` are filling."""
 
 _OUTPUTS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
+"""Beginnings of paths to the open files of this process, such as its standard output."""
 
 
 @contextmanager
@@ -55,18 +56,19 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     with explain_write_errors(Path(path), target):
         _refuse_folder(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        # a folder that is being written is synced as a whole
-        alone = target.parent not in _being_written
+        # `atomic_directory` syncs its folder as a whole, at the end.
+        sync_now = target.parent not in _being_written
         try:
             yield draft
-            if alone:
+            if sync_now:
                 _sync(draft)
+            # Again: a pipe may have got this name during the block.
             _refuse_special(path)
             draft.replace(target)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
-        if alone:
+        if sync_now:
             _sync(target.parent)
 
 
@@ -111,13 +113,7 @@ def atomic_directory(path: str | os.PathLike[str], durable: bool = True) -> Iter
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Find out whether `atomic_directory` could write `path`; create missing parents.
-
-    Raises
-    ------
-    InputError
-        If it could not.
-    """
+    """Raise an InputError if `atomic_directory` could not write `path`; create missing parents."""
     target = _target(path)
     with explain_write_errors(Path(path), target):
         _refuse_file(target)
@@ -127,13 +123,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def check_file_writable(path: str | os.PathLike[str]) -> None:
-    """Find out whether `atomic_file` could write `path`; create missing parents.
-
-    Raises
-    ------
-    InputError
-        If it could not.
-    """
+    """Raise an InputError if `atomic_file` could not write `path`; create missing parents."""
     target = _target(path)
     with explain_write_errors(Path(path), target):
         _refuse_folder(target)
@@ -218,14 +208,12 @@ def explain_write_errors(path: Path, target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # an error that names a file elsewhere comes from something that the block read
-        file_name = error.filename if isinstance(error.filename, str | os.PathLike) else None
-        elsewhere = file_name is not None and not _is_within(Path(file_name), target.parent)
-        if error.errno not in _UNWRITABLE or elsewhere:
+        # An error that names a file elsewhere comes from something that the block read. A folder
+        # above the target is not elsewhere: it may be the one that cannot be created.
+        is_elsewhere = False
+        if isinstance(error.filename, str | os.PathLike):
+            named, folder = Path(error.filename), target.parent
+            is_elsewhere = not (named.is_relative_to(folder) or folder.is_relative_to(named))
+        if error.errno not in _UNWRITABLE or is_elsewhere:
             raise
         raise InputError(f"cannot write {path}: {error.strerror}") from error
-
-
-def _is_within(path: Path, folder: Path) -> bool:
-    # a folder on the way may be the one that cannot be created
-    return path.is_relative_to(folder) or folder.is_relative_to(path)

@@ -68,26 +68,30 @@ def table_mismatch(table: RouteTable, file_table: RouteTable) -> str | None:
             for per_terminal in (table.per_terminal, file_table.per_terminal)
         ]
         return f"the table has {kinds[0]}, the files {kinds[1]}"
-    pair = _first_pair(table, file_table)
+    pair = _first_differing_pair(table, file_table)
     if pair is None:
         return None
-    expected, exported = (_paths(one_table, pair) for one_table in (table, file_table))
+    expected, exported = _paths_text(table, pair), _paths_text(file_table, pair)
     return f"from {table.describe_pair(pair)} the routes take {expected}, the files {exported}"
 
 
 def _mismatch_text(expected: object, exported: object) -> str:
+    """Return the first difference of two attributes: ``of number 3 is 5, in the files 6``."""
     table_values, file_values = (np.atleast_1d(np.asarray(value)) for value in (expected, exported))
     if table_values.shape != file_values.shape:
         return f"has {len(table_values)} entries, the files {len(file_values)}"
-    place = int(np.flatnonzero(table_values != file_values)[0])
-    entry = f" of number {place}" if len(table_values) > 1 else ""
-    return f"{entry} is {table_values[place]}, in the files {file_values[place]}".strip()
+    index = int(np.flatnonzero(table_values != file_values)[0])
+    entry = f" of number {index}" if len(table_values) > 1 else ""
+    return f"{entry} is {table_values[index]}, in the files {file_values[index]}".strip()
 
 
-def _first_pair(table: RouteTable, file_table: RouteTable) -> int | None:
-    """Return the first pair whose paths differ; None if there is none."""
-    parts = ("pair_start", "path_start", "hop_channel")
-    if all(np.array_equal(getattr(table, part), getattr(file_table, part)) for part in parts):
+def _first_differing_pair(table: RouteTable, file_table: RouteTable) -> int | None:
+    """Return the first pair whose paths or their weights differ; None if there is none.
+
+    Weights are compared only if all paths are equal.
+    """
+    arrays = ("pair_start", "path_start", "hop_channel")
+    if all(np.array_equal(getattr(table, name), getattr(file_table, name)) for name in arrays):
         differs = ~np.isclose(table.path_weight, file_table.path_weight, rtol=1e-12, atol=0)
         return int(table.path_pair[differs][0]) if differs.any() else None
     return next(
@@ -96,14 +100,17 @@ def _first_pair(table: RouteTable, file_table: RouteTable) -> int | None:
 
 
 def _hops(table: RouteTable, pair: int) -> list[list[int]]:
+    """Return the channels of each path of a pair."""
     paths = range(table.pair_start[pair], table.pair_start[pair + 1])
     start = table.path_start
     return [table.hop_channel[start[path] : start[path + 1]].tolist() for path in paths]
 
 
-def _paths(table: RouteTable, pair: int) -> str:
-    """Return the paths of a pair as text, with their shares if there are several."""
+def _paths_text(table: RouteTable, pair: int) -> str:
+    """Return the paths of a pair as text, with their weights if there are several."""
     paths = range(table.pair_start[pair], table.pair_start[pair + 1])
-    share = [f" ({table.path_weight[path]!r})" if len(paths) > 1 else "" for path in paths]
-    texts = [table.describe_path(path) + text for path, text in zip(paths, share, strict=True)]
+    texts = [table.describe_path(path) for path in paths]
+    if len(paths) > 1:
+        weights = table.path_weight[paths.start : paths.stop]
+        texts = [f"{text} ({weight!r})" for text, weight in zip(texts, weights, strict=True)]
     return " or ".join(texts) or "no path"

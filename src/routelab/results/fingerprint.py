@@ -59,13 +59,19 @@ def job_fingerprint(
     InputError
         If an input file cannot be read.
     """
-    return _digest_of_facts(core_digest(), instance_text, plugins, input_files, CITATION_MODULES)
+    return _digest_of_facts(
+        code_digest=core_digest(),
+        instance_text=instance_text,
+        plugins=plugins,
+        input_files=input_files,
+        excluded_modules=CITATION_MODULES,
+    )
 
 
 def page_fingerprint(
     plugins: Iterable[type[Plugin]], input_files: Iterable[str | os.PathLike[str]]
 ) -> str:
-    """Return the fingerprint of a study's page: also of the code that shows results.
+    """Return the fingerprint of a study's page, which includes the code that shows results.
 
     Parameters
     ----------
@@ -79,26 +85,33 @@ def page_fingerprint(
     InputError
         If an input file cannot be read.
     """
-    return _digest_of_facts(_page_digest(), "", plugins, input_files, ())
+    return _digest_of_facts(
+        code_digest=_page_digest(),
+        instance_text="",
+        plugins=plugins,
+        input_files=input_files,
+        excluded_modules=(),
+    )
 
 
 def _digest_of_facts(
-    code: str,
-    text: str,
+    *,
+    code_digest: str,
+    instance_text: str,
     plugins: Iterable[type[Plugin]],
     input_files: Iterable[str | os.PathLike[str]],
-    without: tuple[str, ...],
+    excluded_modules: tuple[str, ...],
 ) -> str:
     """Return the digest of code, instance, plugins and the content of input files.
 
-    `without`: modules of built-in plugins that do not count.
+    `excluded_modules` of built-in plugins do not count.
     """
     classes = list(plugins)
     facts = {
         "format": FORMAT,
-        "code": code,
-        "instance": text,
-        "plugins": sorted(_plugin_facts(plugin.__module__, without) for plugin in classes),
+        "code": code_digest,
+        "instance": instance_text,
+        "plugins": sorted(_plugin_facts(plugin.__module__, excluded_modules) for plugin in classes),
         "declared": sorted(_declared_facts(plugin) for plugin in classes),
         "inputs": [content_digest(file) for file in input_files],
     }
@@ -111,8 +124,8 @@ def _page_digest() -> str:
 
 
 @cache
-def _plugin_facts(module: str, without: tuple[str, ...]) -> list[str]:
-    return [module, *distribution_of(module), digest(plugin_files(module, without))]
+def _plugin_facts(module: str, excluded_modules: tuple[str, ...]) -> list[str]:
+    return [module, *distribution_of(module), digest(plugin_files(module, excluded_modules))]
 
 
 def _declared_facts(plugin: type[Plugin]) -> list[list[str | None]]:
@@ -141,5 +154,6 @@ def content_digest(file: str | os.PathLike[str]) -> str:
 
 @cache
 def _digest_of_file(file: str, _modified: int, _size: int) -> str:
+    """Return the SHA-256 of a file; a changed time or size is another entry of the cache."""
     with open_input(file, MAX_ARRAYS) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -49,7 +49,8 @@ def to_json(value: Any) -> str:
     return json.dumps(to_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-_SEAL = re.compile(rb',\n  "sha256": "([0-9a-f]{64})"\n\}\n\Z')
+_SEAL = re.compile(rb',\n  "sha256": "(?P<checksum>[0-9a-f]{64})"\n\}\n\Z')
+"""The end of a text that `write_json` wrote."""
 
 
 def write_json(path: str | os.PathLike[str], value: Mapping[str, Any]) -> None:
@@ -65,7 +66,8 @@ def write_json(path: str | os.PathLike[str], value: Mapping[str, Any]) -> None:
 
 
 def seal_json(value: Mapping[str, Any]) -> str:
-    """Return the text that `write_json` writes."""
+    """Return the text that `write_json` writes: the JSON with its checksum as the last key."""
+    # The checksum is that of the text without its closing brace, to which it is appended.
     text = to_json(value).removesuffix("\n}\n")
     seal = hashlib.sha256(text.encode()).hexdigest()
     return f'{text},\n  "sha256": "{seal}"\n}}\n'
@@ -84,7 +86,11 @@ def load_sealed(content: bytes) -> dict[str, Any]:
         raise ValueError("no JSON object")
     if value.pop("sha256", None) is not None:
         seal = _SEAL.search(content)
-        if seal is None or hashlib.sha256(content[: seal.start()]).hexdigest() != seal[1].decode():
+        is_intact = (
+            seal is not None
+            and hashlib.sha256(content[: seal.start()]).hexdigest() == seal["checksum"].decode()
+        )
+        if not is_intact:
             raise ValueError("another content than was written")
     return value
 
@@ -117,12 +123,9 @@ def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
 
 
 def check_format(path: str | os.PathLike[str], actual: object, expected: str) -> None:
-    """Refuse an artifact whose kind or version the reader does not support.
+    """Raise an InputError if an artifact has another format than the reader expects.
 
-    Raises
-    ------
-    InputError
-        With the file, what was found and what was expected.
+    A format is a kind and a version: ``routes/1``. The message says how to get the right one.
     """
     if actual == expected:
         return

@@ -129,7 +129,8 @@ def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
     list of MissingResult
         The most serious status first, and within a status the largest group first.
     """
-    # 1. Count the reasons of each cause. A limit has its value for a reason, and the key to raise.
+    # 1. Count the reasons of each cause. The reason of a limit is its value, with the key to raise:
+    #    "4 GB; raise limits.memory_gb".
     totals: Counter[tuple[str, str, str]] = Counter()
     reasons: dict[tuple[tuple[str, str, str], str], Counter[str]] = {}
     for job in jobs:
@@ -137,47 +138,50 @@ def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
         totals[kind] += 1
         if job.status == "ok":
             continue
-        if limit := _limit(job.status, job.reason):
+        if limit := _match_limit(job.status, job.reason):
             cause, reason = _LIMIT, f"{limit['value']}; raise {limit['name']}"
         else:
             cause = job.status if job.status in _PREDICATES else "failed"
             reason = "" if cause == NOT_RUN else _shorten(job.reason)
         reasons.setdefault((kind, cause), Counter())[reason] += 1
 
-    # 2. Make a sentence of each reason. Only limits are never merged.
-    losses = []
+    # 2. Make a sentence of each reason. Many reasons of a cause share one, but limits do not, as each
+    #    names the key to raise.
+    missing = []
     for kind, total in totals.items():
-        for cause, predicates in _PREDICATES.items():
+        for cause, (singular, plural) in _PREDICATES.items():
             counts = reasons.get((kind, cause), Counter())
             for reason, count in counts.items() if cause == _LIMIT else _merge(counts):
-                predicate = predicates[0 if count == 1 else 1]
+                predicate = singular if count == 1 else plural
                 if reason:
                     predicate += f" {reason}" if cause == _LIMIT else f": {reason}"
                 status = "timeout" if cause == _LIMIT else cause
-                losses.append(MissingResult(*kind, count, total, status, predicate))
+                missing.append(MissingResult(*kind, count, total, status, predicate))
     severity = list(_PREDICATES)
-    return sorted(losses, key=lambda loss: (severity.index(loss.status), -loss.count))
+    return sorted(missing, key=lambda result: (severity.index(result.status), -result.count))
 
 
 def loss_sentences(jobs: Iterable[JobStatus]) -> list[str]:
     """Return the sentences of `collect_missing`."""
-    return [loss.sentence for loss in collect_missing(jobs)]
+    return [result.sentence for result in collect_missing(jobs)]
 
 
 def status_text(status: str, reason: str = "") -> str:
     """Return a status in words; a job that was stopped at any limit has ``reached a limit``."""
-    return STATUS_TEXTS["timeout" if _limit(status, reason) else status]
+    return STATUS_TEXTS["timeout" if _match_limit(status, reason) else status]
 
 
 def cause_text(status: str, reason: str) -> str:
     """Return a status and its reason in words, without saying the same thing twice."""
     if status == NOT_RUN:
         return STATUS_TEXTS[NOT_RUN]
-    stands_alone = status == "ok" or _limit(status, reason)
-    return reason if stands_alone else f"{status_text(status)}: {reason}"
+    # The reason of a limit says "reached its limit of" itself.
+    says_status = status == "ok" or _match_limit(status, reason)
+    return reason if says_status else f"{status_text(status)}: {reason}"
 
 
-def _limit(status: str, reason: str) -> re.Match[str] | None:
+def _match_limit(status: str, reason: str) -> re.Match[str] | None:
+    """Match the reason of a job that reached a limit of its study; None for other jobs."""
     return _REACHED.match(reason) if status in ("failed", "timeout") else None
 
 

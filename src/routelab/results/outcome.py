@@ -123,7 +123,10 @@ def close_folder(outcome: Outcome, folder: Path) -> Outcome:
 def is_whole(
     folder: Path, fingerprint: str, sources: Mapping[str, str] = MappingProxyType({})
 ) -> bool:
-    """Return whether a folder has an undamaged outcome of a fingerprint, and files of its sizes.
+    """Return whether the result in a folder can be used, so that its job need not run.
+
+    Its outcome must be undamaged, have this fingerprint and be made from these sources. All files
+    that it lists must be there with their sizes; their checksums are not compared here.
 
     Parameters
     ----------
@@ -133,7 +136,7 @@ def is_whole(
         Digests of the network and the table that the result must have been made from.
     """
     try:
-        outcome = _head(str(folder))
+        outcome = _read_validity(str(folder))
         provenance = outcome["provenance"]
         recorded = provenance.get("sources", {})
         return (
@@ -158,7 +161,7 @@ def digest_in(folder: str, fingerprint: str = "") -> str | None:
         The result is None if the outcome has another one.
     """
     try:
-        provenance = _head(folder)["provenance"]
+        provenance = _read_validity(folder)["provenance"]
         recorded_fingerprint, digest = provenance.get("fingerprint"), provenance.get("digest")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -168,7 +171,7 @@ def digest_in(folder: str, fingerprint: str = "") -> str | None:
 def ending_in(folder: str) -> dict[str, str]:
     """Return status and reason of the outcome in a job's folder; both are empty without one."""
     try:
-        outcome = _head(folder)
+        outcome = _read_validity(folder)
         return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
     except FileNotFoundError:
         return {"status": "", "reason": ""}
@@ -176,39 +179,40 @@ def ending_in(folder: str) -> dict[str, str]:
         return {"status": "failed", "reason": "its outcome cannot be read"}
 
 
-def _head(folder: str) -> dict[str, Any]:
-    """Return what tells whether an outcome counts; a file that has not changed is read once."""
+def _read_validity(folder: str) -> dict[str, Any]:
+    """Return the parts of an outcome that tell whether it is valid.
+
+    They are ``status``, ``reason``, ``files``, and ``fingerprint``, ``digest`` and ``sources`` of
+    the ``provenance``. A file that has not changed is read once.
+    """
     path = os.path.join(folder, OUTCOME)  # noqa: PTH118 - of all results, several times in a run
     status = os.stat(path)  # noqa: PTH116
-    return _read_head(path, status.st_mtime_ns, status.st_ino, status.st_size)
+    return _cached_validity(path, status.st_mtime_ns, status.st_ino, status.st_size)
 
 
 @lru_cache(maxsize=1 << 16)
-def _read_head(path: str, _modified: int, _inode: int, _size: int) -> dict[str, Any]:
+def _cached_validity(path: str, _modified: int, _inode: int, _size: int) -> dict[str, Any]:
+    # The facts are left out: the cache has the outcomes of all jobs of a run.
     outcome = load_sealed(read_bytes(Path(path), MAX_ARTIFACT))
-    head = {key: outcome[key] for key in ("status", "reason", "files") if key in outcome}
+    parts = {key: outcome[key] for key in ("status", "reason", "files") if key in outcome}
     provenance = outcome.get("provenance", {})
-    used = ("fingerprint", "digest", "sources")
-    return head | {"provenance": {key: provenance[key] for key in used if key in provenance}}
+    origin_keys = ("fingerprint", "digest", "sources")
+    origin = {key: provenance[key] for key in origin_keys if key in provenance}
+    return parts | {"provenance": origin}
 
 
-def check_file(path: Path) -> None:
-    """Refuse a file that is not the one that the outcome in its folder lists.
+def require_undamaged(path: Path) -> None:
+    """Raise an InputError if a file has another content than the outcome in its folder lists.
 
-    A file that no outcome lists is not checked.
-
-    Raises
-    ------
-    InputError
-        Names the folder to remove.
+    The message names the folder to remove. A file that no outcome lists is not checked.
     """
     outcome = path.parent / OUTCOME
     try:
         status = outcome.stat()
     except OSError:
         return
-    listed = _listed(outcome, status.st_mtime_ns, status.st_size)
-    expected = listed.get(path.name, {}).get("sha256", "")
+    listed_files = _cached_files(outcome, status.st_mtime_ns, status.st_size)
+    expected = listed_files.get(path.name, {}).get("sha256", "")
     try:
         actual = file_sum(path)
     except OSError as error:
@@ -223,7 +227,7 @@ def check_file(path: Path) -> None:
 
 
 @lru_cache(maxsize=64)
-def _listed(outcome: Path, _modified: int, _size: int) -> Mapping[str, Mapping[str, Any]]:
+def _cached_files(outcome: Path, _modified: int, _size: int) -> Mapping[str, Mapping[str, Any]]:
     return read_outcome(outcome).files
 
 

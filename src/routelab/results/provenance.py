@@ -37,12 +37,12 @@ class ResourceMeter:
 
     def __init__(self) -> None:
         self._wall_from = self._cpu_from = 0.0
-        self._taken: tuple[float, float] | None = None
+        self._total: tuple[float, float] | None = None  # wall and CPU seconds of the ended block
         self.started = ""
 
     def __enter__(self) -> ResourceMeter:
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
-        self._taken = None
+        self._total = None
         self._wall_from, self._cpu_from = time.perf_counter(), _cpu_seconds()
         return self
 
@@ -52,20 +52,23 @@ class ResourceMeter:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._taken = self._now()
+        self._total = self._elapsed()
 
-    def _now(self) -> tuple[float, float]:
+    def _elapsed(self) -> tuple[float, float]:
+        """Return the wall and CPU seconds since the beginning of the block."""
         return time.perf_counter() - self._wall_from, _cpu_seconds() - self._cpu_from
 
     @property
     def wall_seconds(self) -> float:
         """Wall-clock time in seconds."""
-        return (self._taken or self._now())[0]
+        wall_seconds, _ = self._total or self._elapsed()
+        return wall_seconds
 
     @property
     def cpu_seconds(self) -> float:
         """CPU time in seconds."""
-        return (self._taken or self._now())[1]
+        _, cpu_seconds = self._total or self._elapsed()
+        return cpu_seconds
 
     def provenance(
         self,
@@ -126,13 +129,14 @@ def seed_of(plugins: Iterable[Plugin]) -> int | None:
 def peak_memory() -> int:
     """Return the peak memory of this process in bytes."""
     try:
-        # `getrusage` would include the parent's size at the time of the fork
+        # VmHWM is the largest resident size so far, in kB. `getrusage` would include the parent's
+        # size at the time of the fork.
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
     except OSError:
         pass
-    unit = 1 if sys.platform == "darwin" else 1024
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, others kB
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
@@ -146,13 +150,13 @@ def machine() -> dict[str, Any]:
         ``processor`` (its model), ``cpus`` (logical ones), ``memory_bytes``, ``architecture``,
         ``kernel`` and ``system`` (the distribution); None where the system does not have it.
     """
-    memory = _entry_of("/proc/meminfo", "MemTotal")
+    memory = _first_entry("/proc/meminfo", "MemTotal")
     try:
         system = platform.freedesktop_os_release().get("PRETTY_NAME")
     except OSError:
         system = None
     return {
-        "processor": _entry_of("/proc/cpuinfo", "model name"),
+        "processor": _first_entry("/proc/cpuinfo", "model name"),
         "cpus": os.cpu_count(),
         "memory_bytes": int(memory.split()[0]) * 1024 if memory else None,
         "architecture": platform.machine(),
@@ -161,8 +165,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _entry_of(path: str, name: str) -> str | None:
-    """Return the first entry with a name in a file of lines like ``name: text``."""
+def _first_entry(path: str, name: str) -> str | None:
+    """Return the text of the first line ``name: text`` with this name in a file; None without."""
     try:
         with Path(path).open(encoding="utf-8", errors="replace") as lines:
             for line in lines:
@@ -188,9 +192,10 @@ def checkout(folder: Path | None = None) -> dict[str, Any]:
     no_checkout = {"git_commit": None, "git_dirty": None}
     if not any((above / ".git").exists() for above in (folder, *folder.parents)):
         return no_checkout
-    # an installed copy may be inside another project's checkout: it is not tracked there
+    # An installed copy may be inside another project's checkout: it is not tracked there.
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
         return no_checkout
+    # The commit in full, with + behind it if tracked files differ; no tag (`--exclude=*`).
     text = _git(folder, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
     if not text:
         return no_checkout
@@ -213,17 +218,17 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 def _describe(plugin: Plugin) -> dict[str, Any]:
     """Return what a result says of a plugin: its version, parameters, and programs that it runs."""
-    distribution, number = distribution_of(type(plugin).__module__)
+    distribution, version = distribution_of(type(plugin).__module__)
     described = {
         "kind": plugin.kind,
         "name": plugin.name,
         "distribution": distribution,
-        "version": number,
+        "version": version,
         "parameters": plugin.parameters.model_dump(mode="json", by_alias=True),
     }
     try:
         programs = dict(plugin.program_versions())
-    except (Exception, SystemExit) as error:  # the result is valid all the same
+    except (Exception, SystemExit) as error:  # code of the plugin; the result is valid all the same
         programs = {plugin.name: f"unknown version: {error!r}"}
     return {**described, "programs": programs} if programs else described
 

@@ -22,10 +22,14 @@ from routelab.results.json_files import to_plain
 from routelab.toolkit.input_files import MAX_ARRAYS, read_bytes
 
 SUFFIX = ".rows"
-_LINE = re.compile(rb"^((\{.*\})\t([a-z]+)\t([0-9a-f]{64}))\t([0-9a-f]{16})$", re.MULTILINE)
+_LINE = re.compile(
+    rb"^(?P<sealed>(?P<row>\{.*\})\t(?P<status>[a-z]+)\t(?P<fingerprint>[0-9a-f]{64}))"
+    rb"\t(?P<checksum>[0-9a-f]{16})$",
+    re.MULTILINE,
+)
 
 
-def _seal(line: bytes) -> bytes:
+def _checksum(line: bytes) -> bytes:
     return hashlib.sha256(line).hexdigest()[:16].encode()
 
 
@@ -36,38 +40,46 @@ class RowStore:
     ----------
     folder : path
         Need not exist.
-    worse : collection of str
-        Statuses of rows that any other row of the same fingerprint replaces.
+    replaceable : collection of str
+        Statuses of rows that do not replace rows with other statuses, and that any row replaces.
     """
 
-    def __init__(self, folder: Path, worse: Collection[str] = ()) -> None:
+    def __init__(self, folder: Path, replaceable: Collection[str] = ()) -> None:
         self.folder = folder
-        self._worse = frozenset(worse)
+        self._replaceable = frozenset(replaceable)
 
     def statuses(self) -> dict[str, str]:
         """Return the status of all rows by fingerprint."""
-        return {key: status for key, (status, _) in self._lines().items()}
+        return {key: status for key, (status, _) in self._read_lines().items()}
 
     def rows(self, fingerprints: Collection[str]) -> dict[str, dict[str, Any]]:
         """Return those of the wanted rows that exist, by fingerprint."""
         fingerprints = frozenset(fingerprints)
         return {
             key: json.loads(content)
-            for key, (_, content) in self._lines().items()
+            for key, (_, content) in self._read_lines().items()
             if key in fingerprints
         }
 
-    def _lines(self) -> dict[str, tuple[str, bytes]]:
-        """Return status and content by fingerprint; a worse line replaces only a worse one."""
-        lines: dict[str, tuple[str, bytes]] = {}
+    def _read_lines(self) -> dict[str, tuple[str, bytes]]:
+        """Return status and content of the row that counts, by fingerprint."""
+        rows: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-            for line, content, status_, key_, seal in _LINE.findall(read_bytes(path, MAX_ARRAYS)):
-                if seal != _seal(line):
+            # Once for each group of the pattern, in its order.
+            for sealed, row, status, fingerprint, checksum in _LINE.findall(
+                read_bytes(path, MAX_ARRAYS)
+            ):
+                if checksum != _checksum(sealed):
                     continue
-                key, status = key_.decode(), status_.decode()
-                if key not in lines or status not in self._worse or lines[key][0] in self._worse:
-                    lines[key] = status, content
-        return lines
+                key, status_text = fingerprint.decode(), status.decode()
+                replaces = (
+                    key not in rows
+                    or status_text not in self._replaceable
+                    or rows[key][0] in self._replaceable
+                )
+                if replaces:
+                    rows[key] = status_text, row
+        return rows
 
     def writer(self, name: str) -> RowWriter:
         """Return a writer that appends to the file of that name.
@@ -113,10 +125,10 @@ class RowWriter:
         """
         text = json.dumps(to_plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         line = f"{text}\t{status}\t{fingerprint}".encode()
-        line += b"\t" + _seal(line) + b"\n"
+        line += b"\t" + _checksum(line) + b"\n"
         size = os.fstat(self._handle).st_size
         if size and os.pread(self._handle, 1, size - 1) != b"\n":
             line = b"\n" + line  # the last line was cut off
         with explain_write_errors(self.path, self.path):
-            while line:
+            while line:  # the system may write a part only
                 line = line[os.write(self._handle, line) :]

@@ -50,7 +50,8 @@ def write_survey_table(
     columns : sequence of str
         Known columns in order; further columns of the rows follow.
     replaces : int
-        As in a manifest, see `routelab.jobs.job.BaseJob.write_manifest`.
+        Goes into the file of the origin. It differs after a repetition even if all results are as
+        before, so that Snakemake makes the page again; see `BaseJob.write_manifest`.
 
     Raises
     ------
@@ -63,8 +64,11 @@ def write_survey_table(
         *(key for key in ordered_columns if key in row_columns),
         *(key for key in row_columns if key not in ordered_columns),
     ]
-    with atomic_file(path) as draft:  # it gets its name last: a run of the workflow looks for it
-        write_csv(draft, header, ([_text(row.get(key)) for key in header] for row in table.rows))
+    # The table gets its name after its origin is written: where it exists, both do.
+    with atomic_file(path) as draft:
+        write_csv(
+            draft, header, ([_cell_value(row.get(key)) for key in header] for row in table.rows)
+        )
         facts = {
             "format": FORMAT,
             "replaces": replaces,
@@ -87,7 +91,7 @@ def read_survey_table(path: Path) -> SurveyTable:
     try:
         facts = read_json(path.with_suffix(".json"), FORMAT)
     except InputError as error:
-        # what the workflow makes again is the table
+        # Without the table, the workflow makes both files again.
         raise InputError(f"{str(error).partition(';')[0]}; remove {path} and run again") from error
     header = facts["columns"]
     lines = read_tuples(path, header, ())
@@ -95,28 +99,29 @@ def read_survey_table(path: Path) -> SurveyTable:
         raise InputError(
             f"{path} is damaged: it has another content than was written; remove it and run again"
         )
-    kinds = [str if key in NAMES else _value for key in header]
+    parsers = [str if key in NAMES else _parse_cell for key in header]
     rows = [
-        {key: kind(text) for key, kind, text in zip(header, kinds, line, strict=True)}
+        {key: parse(cell) for key, parse, cell in zip(header, parsers, line, strict=True)}
         for line in lines
     ]
     return SurveyTable(rows, facts["origins"], facts["metrics"])
 
 
-def _text(value: Any) -> Any:
+def _cell_value(value: Any) -> Any:
+    """Return a value for `write_csv`: truth values in lower case, lists joined by spaces."""
     value = to_plain(value)
     if isinstance(value, bool):
         return str(value).lower()
     return " ".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _value(text: str) -> Any:
+def _parse_cell(text: str) -> Any:
     """Return a cell as None, truth value, integer, number or text, whichever fits first."""
     if text in ("", "true", "false"):
         return None if not text else text == "true"
-    for kind in (int, float):
+    for number_type in (int, float):
         try:
-            return kind(text)
+            return number_type(text)
         except ValueError:
             continue
     return text

@@ -13,7 +13,7 @@ from typing import Any
 
 from routelab.api.errors import InputError
 from routelab.results.atomic import atomic_file
-from routelab.results.outcome import check_file
+from routelab.results.outcome import require_undamaged
 from routelab.toolkit.csv_cells import unescape_cell, write_csv_rows
 from routelab.toolkit.input_files import read_text
 
@@ -60,8 +60,10 @@ def read_tuples(
         header, *lines = _read_lines(path)
         if header != list(columns):
             raise ValueError(f"expected the columns {','.join(columns)}, found others")
-        kinds = [_number if column in numbers else str for column in columns]
-        return [tuple(kind(cell) for kind, cell in zip(kinds, line, strict=True)) for line in lines]
+        parsers = [_parse_number if column in numbers else str for column in columns]
+        return [
+            tuple(parse(cell) for parse, cell in zip(parsers, line, strict=True)) for line in lines
+        ]
 
 
 def further_columns(path: str | os.PathLike[str], columns: Sequence[str]) -> list[str]:
@@ -104,15 +106,18 @@ def read_rows(
         header, *lines = _read_lines(path)
         if absent := [name for name in needed if name not in header]:
             raise ValueError(f"no column {', '.join(absent)}")
-        kinds = [str if name in texts else _value for name in header]
-        cells = ([kind(cell) for kind, cell in zip(kinds, line, strict=True)] for line in lines)
-        return [dict(zip(header, line, strict=True)) for line in cells]
+        parsers = [str if name in texts else _parse_cell for name in header]
+        columns = list(zip(header, parsers, strict=True))
+        return [
+            {name: parse(cell) for (name, parse), cell in zip(columns, line, strict=True)}
+            for line in lines
+        ]
 
 
 @contextmanager
 def _explain_damage(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors of reading a table into messages."""
-    check_file(Path(path))
+    """Check the file of a table; turn errors that the block raises on reading it into messages."""
+    require_undamaged(Path(path))
     try:
         yield
     except (ValueError, csv.Error) as error:
@@ -125,6 +130,7 @@ def _explain_damage(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def _read_lines(path: str | os.PathLike[str]) -> list[list[str]]:
     content = read_text(path)
+    # A last line that was cut within a number would read as another number.
     if not content.endswith("\n"):
         raise ValueError("it ends within a line")
     return list(_unescaped_lines(content))
@@ -138,17 +144,17 @@ def _unescaped_lines(content: str) -> Iterator[list[str]]:
 _WORDS = {"": None, "True": True, "False": False}
 
 
-def _value(cell: str) -> Any:
+def _parse_cell(cell: str) -> Any:
     """Return a cell as None, truth value, integer, number or text, whichever fits first."""
     if cell in _WORDS:
         return _WORDS[cell]
-    for kind in (int, float):
+    for number_type in (int, float):
         try:
-            return kind(cell)
+            return number_type(cell)
         except ValueError:
             continue
     return cell
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     return float(text) if text else math.nan

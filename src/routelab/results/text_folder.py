@@ -9,14 +9,14 @@ from routelab.api import InputError
 from routelab.results.atomic import atomic_directory, check_writable
 from routelab.toolkit.input_files import is_folder, read_text
 
-SHOWN = 3
-"""Number of other files that a message names."""
+MAX_NAMED_FILES = 3
+"""Largest number of files that a message names."""
 
 
 def check_text_folder(
     folder: Path, files: Sequence[str] | None = None, description: str = "these"
 ) -> None:
-    """Refuse a folder that cannot be written, or that has other content, which would be lost.
+    """Raise an InputError if a folder cannot be written, or has files that would be lost.
 
     Parameters
     ----------
@@ -25,18 +25,16 @@ def check_text_folder(
         Names of the files to write; the folder may have no others.
     description : str
         What the files are, for messages.
-
-    Raises
-    ------
-    InputError
     """
     if files is not None and is_folder(folder):
-        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in files)
-        if foreign:
-            more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
+        other_files = sorted(entry.name for entry in folder.iterdir() if entry.name not in files)
+        if other_files:
+            names = ", ".join(other_files[:MAX_NAMED_FILES])
+            num_unnamed = len(other_files) - MAX_NAMED_FILES
+            more = f" and {num_unnamed} more" if num_unnamed > 0 else ""
             raise InputError(
                 f"cannot write {folder}: it has files that are not {description} "
-                f"({', '.join(foreign[:SHOWN])}{more}), which would be lost; name a new folder"
+                f"({names}{more}), which would be lost; name a new folder"
             )
     check_writable(folder)
 

@@ -54,7 +54,7 @@ def test_a_file_cut_anywhere_keeps_its_whole_rows_and_takes_more(tmp_path_factor
 
 
 def test_a_better_row_replaces_a_failed_one_and_not_the_reverse(tmp_path):
-    store = RowStore(tmp_path, worse=("failed",))
+    store = RowStore(tmp_path, replaceable=("failed",))
     fill(store, "a", [(1, "ok"), (2, "failed"), (3, "ok"), (3, "failed")])
     fill(store, "b", [(1, "failed"), (2, "ok")])
     assert store.statuses() == {key(1): "ok", key(2): "ok", key(3): "ok"}

@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 
 def store(results: Path | str) -> RowStore:
     """Return the store of a survey's rows."""
-    return RowStore(Path(results) / "surveys" / "rows", worse=TRY_AGAIN)
+    return RowStore(Path(results) / "surveys" / "rows", replaceable=TRY_AGAIN)
 
 
 def _statuses(results: str) -> Mapping[str, str]:
