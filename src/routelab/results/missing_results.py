@@ -145,8 +145,8 @@ def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
             reason = "" if cause == NOT_RUN else _shorten(job.reason)
         reasons.setdefault((kind, cause), Counter())[reason] += 1
 
-    # 2. Make a sentence of each reason. Many reasons of a cause share one, but limits do not, as each
-    #    names the key to raise.
+    # 2. Make a sentence of each reason. Many reasons of a cause share one, but not limits: each of
+    #    them names the key to raise.
     missing = []
     for kind, total in totals.items():
         for cause, (singular, plural) in _PREDICATES.items():
