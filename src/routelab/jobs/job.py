@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from routelab.results.json_files import write_json
-from routelab.results.outcome import OUTCOME, Status, ending_in, is_whole
+from routelab.results.outcome import OUTCOME, Status, has_valid_outcome, recorded_status
 from routelab.study.study import Limits
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class BaseJob(ABC):
         InputError
             If the file cannot be written.
         """
-        outcomes = [{"folder": job.folder, **ending_in(job.folder)} for job in jobs]
+        outcomes = [{"folder": job.folder, **recorded_status(job.folder)} for job in jobs]
         write_json(path, {"format": MANIFEST, "replaces": replaces, "outcomes": outcomes})
 
     @property
@@ -224,7 +224,7 @@ class BaseJob(ABC):
 
     def has_outcome(self) -> bool:
         """Return whether an outcome with this fingerprint and `sources` exists, and its files."""
-        return is_whole(Path(self.folder), self.fingerprint, self.sources())
+        return has_valid_outcome(Path(self.folder), self.fingerprint, self.sources())
 
     def sources(self) -> Mapping[str, str]:
         """Return the digests of the present network and table, if it is made from such.
@@ -235,7 +235,7 @@ class BaseJob(ABC):
 
     def status(self) -> str:
         """Return the outcome's status: ``failed`` if it cannot be read, empty if it is missing."""
-        return ending_in(self.folder)["status"]
+        return recorded_status(self.folder)["status"]
 
     def forget(self) -> None:
         """Remove the outcome, so that the job is not done; other files stay for the report."""
@@ -243,7 +243,7 @@ class BaseJob(ABC):
 
     def statuses(self) -> list[tuple[str, str]]:
         """Return status and reason of each result; both are empty if it is missing."""
-        ending = ending_in(self.folder)
+        ending = recorded_status(self.folder)
         return [(ending["status"], ending["reason"])]
 
     # --- execution -----------------------------------------------------------------------------

@@ -120,13 +120,13 @@ def close_folder(outcome: Outcome, folder: Path) -> Outcome:
     return closed
 
 
-def is_whole(
+def has_valid_outcome(
     folder: Path, fingerprint: str, sources: Mapping[str, str] = MappingProxyType({})
 ) -> bool:
-    """Return whether the result in a folder can be used, so that its job need not run.
+    """Return whether a folder has an outcome, of any status, that is not damaged or out of date.
 
-    Its outcome must be undamaged, have this fingerprint and be made from these sources. All files
-    that it lists must be there with their sizes; their checksums are not compared here.
+    It must have this fingerprint and be made from these sources. All files that it lists must be
+    there with their sizes; their checksums are compared when they are read (`require_undamaged`).
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def is_whole(
         return False
 
 
-def digest_in(folder: str, fingerprint: str = "") -> str | None:
+def recorded_digest(folder: str, fingerprint: str = "") -> str | None:
     """Return the digest of the network or table in a folder; None if there is none.
 
     Parameters
@@ -168,8 +168,11 @@ def digest_in(folder: str, fingerprint: str = "") -> str | None:
     return digest if fingerprint in ("", recorded_fingerprint) else None
 
 
-def ending_in(folder: str) -> dict[str, str]:
-    """Return status and reason of the outcome in a job's folder; both are empty without one."""
+def recorded_status(folder: str) -> dict[str, str]:
+    """Return ``status`` and ``reason`` of the outcome in a job's folder.
+
+    Both are empty without an outcome. One that cannot be read counts as ``failed``.
+    """
     try:
         outcome = _read_validity(folder)
         return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}

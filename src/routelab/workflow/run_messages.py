@@ -10,7 +10,7 @@ from routelab._runtime.sources import core_digest
 from routelab.cluster.bench.comparison import equal_tables
 from routelab.jobs.job import TRY_AGAIN
 from routelab.results.missing_results import loss_sentences
-from routelab.results.outcome import digest_in
+from routelab.results.outcome import recorded_digest
 from routelab.workflow.plan.plan import PLAN, Plan
 from routelab.workflow.stages.comparisons import ComparisonJob
 
@@ -48,7 +48,7 @@ def print_equal_tables(plan: Plan) -> None:
     for job in plan.of(ComparisonJob.kind).values():
         if isinstance(job, ComparisonJob) and not job.is_done():
             routings = job.comparison.routings
-            digests = {part.id: digest_in(str(part.folder)) for part in routings}
+            digests = {part.id: recorded_digest(str(part.folder)) for part in routings}
             known = {id_: digest for id_, digest in digests.items() if digest}
             for sentence in equal_tables(known):
                 print(f"{job.title}: {sentence}.", file=sys.stderr)

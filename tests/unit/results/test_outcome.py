@@ -13,10 +13,10 @@ from routelab.results.outcome import (
     OUTCOME,
     Outcome,
     close_folder,
-    digest_in,
-    ending_in,
-    is_whole,
+    has_valid_outcome,
     read_outcome,
+    recorded_digest,
+    recorded_status,
     write_outcome,
 )
 from routelab.results.tables import read_rows, read_tuples, write_csv
@@ -84,15 +84,15 @@ def test_a_folder_is_whole_with_all_files_of_their_sizes(tmp_path: Path) -> None
     table, outcome = tmp_path / "bound.csv", tmp_path / OUTCOME
     table.write_text("a\n1\n")
     close_folder(Outcome("route", "t", provenance={"fingerprint": "f"}), tmp_path)
-    assert is_whole(tmp_path, "f")
-    assert not is_whole(tmp_path, "of other code")
+    assert has_valid_outcome(tmp_path, "f")
+    assert not has_valid_outcome(tmp_path, "of other code")
     table.write_text("a\n")
-    assert not is_whole(tmp_path, "f")
+    assert not has_valid_outcome(tmp_path, "f")
     table.unlink()
-    assert not is_whole(tmp_path, "f")
+    assert not has_valid_outcome(tmp_path, "f")
     table.write_text("a\n1\n")
     outcome.write_text(outcome.read_text().replace('"t"', '"u"'))
-    assert not is_whole(tmp_path, "f")
+    assert not has_valid_outcome(tmp_path, "f")
 
 
 def test_an_outcome_is_read_once_until_it_changes(
@@ -106,16 +106,16 @@ def test_an_outcome_is_read_once_until_it_changes(
 
     monkeypatch.setattr("routelab.results.outcome.read_bytes", read_and_count)
     folder = str(tmp_path)
-    assert ending_in(folder) == {"status": "", "reason": ""}
+    assert recorded_status(folder) == {"status": "", "reason": ""}
     for digest in ("d", "e"):
         provenance = {"fingerprint": "f", "digest": digest}
         close_folder(Outcome("route", "t", provenance=provenance), tmp_path)
         reads.clear()
         for _ in range(3):
-            assert is_whole(tmp_path, "f")
-            assert digest_in(folder, "f") == digest
-            assert ending_in(folder) == {"status": "ok", "reason": ""}
+            assert has_valid_outcome(tmp_path, "f")
+            assert recorded_digest(folder, "f") == digest
+            assert recorded_status(folder) == {"status": "ok", "reason": ""}
         assert reads == [tmp_path / OUTCOME]
         (tmp_path / OUTCOME).unlink()
-        assert not is_whole(tmp_path, "f")
-        assert digest_in(folder) is None
+        assert not has_valid_outcome(tmp_path, "f")
+        assert recorded_digest(folder) is None

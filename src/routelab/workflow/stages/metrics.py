@@ -18,7 +18,7 @@ from routelab.jobs.job import Compilation
 from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors
-from routelab.results.outcome import Outcome, ending_in
+from routelab.results.outcome import Outcome, recorded_status
 from routelab.results.provenance import seed_of
 from routelab.routing.route import measure_table, write_metrics
 from routelab.routing.routing import Routing, graph_of_rules
@@ -94,7 +94,7 @@ class MetricJob(TableJob):
     @override
     def statuses(self) -> list[tuple[str, str]]:
         """Return none if the table is missing: the table's own job reports that."""
-        return super().statuses() if ending_in(self.routes)["status"] == "ok" else []
+        return super().statuses() if recorded_status(self.routes)["status"] == "ok" else []
 
     @override
     def compilations(self) -> Sequence[Compilation]:

@@ -17,7 +17,7 @@ from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Compilation
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors
-from routelab.results.outcome import OUTCOME, Outcome, digest_in, read_outcome
+from routelab.results.outcome import OUTCOME, Outcome, read_outcome, recorded_digest
 from routelab.results.provenance import ResourceMeter, seed_of
 from routelab.routing.route import ROUTES, route_network, write_routes
 from routelab.routing.routes_file import load_routes, table_digest
@@ -144,7 +144,7 @@ class TableJob(NetworkJob):
     @override
     def sources(self) -> dict[str, str]:
         # a table of other code is not read
-        digest = digest_in(self.routes, self.routes_fingerprint) if self.routes else None
+        digest = recorded_digest(self.routes, self.routes_fingerprint) if self.routes else None
         return super().sources() | ({} if digest is None else {"table": digest})
 
     def routes_outcome(self) -> Outcome | None:

@@ -17,7 +17,7 @@ from routelab.jobs.folder_job import Computation, FolderJob, Result, Task
 from routelab.jobs.job import Compilation
 from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import load, name_of
-from routelab.results.outcome import digest_in
+from routelab.results.outcome import recorded_digest
 from routelab.results.provenance import seed_of
 from routelab.routing.topology import (
     build_topology,
@@ -132,7 +132,7 @@ class NetworkJob(FolderJob):
 
     @override
     def sources(self) -> dict[str, str]:
-        digest = digest_in(self.topology)
+        digest = recorded_digest(self.topology)
         return {} if digest is None else {"network": digest}
 
     @override
