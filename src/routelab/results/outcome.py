@@ -92,6 +92,7 @@ def read_outcome(path: str | os.PathLike[str]) -> Outcome:
     InputError
         If the file is missing, damaged or of another format.
     """
+    # Outcomes of early versions list no files.
     content = {"files": {}, **read_json(path, FORMAT)}
     absent = [name for name in _FIELDS if name not in content]
     try:

@@ -74,7 +74,7 @@ def compared_runs(
     if frame.empty:
         return runs
     verdicts = row_set.jobs["deadlock"].to_dict() if "deadlock" in row_set.jobs else {}
-    states = _states(row_set, study_rows, column)
+    states = _states_by_run(row_set, study_rows, column)
     conditions = [frame[key].map(key_text) for key in keys if key != ROUTING]
     # Each row names a run, and perhaps the run that it is compared with. Both belong to the key of
     # the row.
@@ -90,7 +90,7 @@ def compared_runs(
     return runs
 
 
-def _states(row_set: RowSet, study_rows: StudyRows, column: str) -> Mapping[Any, str]:
+def _states_by_run(row_set: RowSet, study_rows: StudyRows, column: str) -> Mapping[Any, str]:
     """Return the state of the simulation that a value is from, by run, if it matters."""
     if row_set is study_rows.loads:
         return _final_states(row_set.jobs).to_dict()
@@ -99,8 +99,9 @@ def _states(row_set: RowSet, study_rows: StudyRows, column: str) -> Mapping[Any,
     if not column.startswith(("saturation_", "throughput")):
         return _final_states(row_set.jobs).to_dict()
     # The result of a saturation search is from some of its loads: a throughput from one, the
-    # saturation load from those below the first that was not sustained. If one of these starved or
-    # deadlocked, so did the search. Being saturated is no flaw: that is what the search looks for.
+    # saturation load from those below the first that was not sustained (or all). If one of these
+    # starved or deadlocked, so did the search. Being saturated is no flaw: that is what the search
+    # looks for.
     states: dict[Any, str] = {}
     keys, all_loads = list(study_rows.simulations.identity), study_rows.loads.jobs
     for run, row in row_set.jobs.iterrows():

@@ -278,6 +278,7 @@ def _select_values(table: ReportTable, value: ComparedValue) -> dict[str, dict[C
             other.role: other.name for other in table.columns if other.of == column.name
         }
         for row in table.rows:
+            # The only key that is not in the row is that of a pivot, whose columns have its values.
             conditions = {key: key_text(row.get(key, column.by)) for key in value.keys}
             routing, number = conditions.pop(ROUTING, only_routing), row.get(column.name)
             # A row that lacks one of the keys has no conditions to compare it under.

@@ -135,8 +135,8 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
             "run again"
         )
     # 2. The values of each figure of merit by round, without those of warm-up rounds (0 and less).
-    #    A comparison that was continued later has several sessions. Their rounds are numbered
-    #    together: rounds 1 and 2 of a first session and round 1 of a second one are 1, 2 and 3.
+    #    Equal round numbers of two sessions are different rounds, measured at different times, so
+    #    they are counted on: rounds 1 and 2 of a session and round 1 of the next are 1, 2 and 3.
     samples: dict[tuple[str, str], dict[Key, MeritSample]] = {}
     session_of = {row["run"]: row["session"] for row in runs}
     round_numbers: dict[tuple[str, int], int] = {}

@@ -177,7 +177,7 @@ class RowSet(ABC):
         return frame
 
     def column(
-        self, frame: pd.DataFrame, name: str, place: str, also: Sequence[str] = ()
+        self, frame: pd.DataFrame, name: str, place: str, other_names: Sequence[str] = ()
     ) -> pd.Series[Any]:
         """Return a column of `frame`, or an empty one if no row has results.
 
@@ -186,8 +186,8 @@ class RowSet(ABC):
         name : str
         place : str
             Beginning of messages: the part of the study that asks for the column.
-        also : sequence of str
-            Valid values of `name` that are no columns, for the message.
+        other_names : sequence of str
+            Valid values of `name` that are not columns of `frame`, for the message.
 
         Raises
         ------
@@ -199,11 +199,11 @@ class RowSet(ABC):
         # Many columns come from results: without any, it is not known whether this one exists.
         if not self.has_results:
             return pd.Series(np.nan, index=frame.index, name=name)
-        names = [*also, *map(str, frame.columns)]
+        names = [*other_names, *map(str, frame.columns)]
         raise InputError(f"{place}no column {name!r}{_suggestion(name, names)}")
 
     def numbers(
-        self, frame: pd.DataFrame, name: str, place: str, also: Sequence[str] = ()
+        self, frame: pd.DataFrame, name: str, place: str, other_names: Sequence[str] = ()
     ) -> pd.Series[Any]:
         """Return a column of `frame` that holds numbers; parameters as of `column`.
 
@@ -212,7 +212,7 @@ class RowSet(ABC):
         InputError
             If the column does not exist or holds words.
         """
-        values = self.column(frame, name, place, also)
+        values = self.column(frame, name, place, other_names)
         try:
             return pd.to_numeric(values)
         except (TypeError, ValueError):
@@ -324,7 +324,7 @@ def key_text(value: Any) -> str:
 def sort_texts(texts: Iterable[str]) -> list[str]:
     """Return distinct texts: ascending if all are numbers (empty last), else in given order.
 
-    `GROUPS` of comparisons keep their order.
+    `GROUPS` of comparisons (less, equal, greater) keep their order.
     """
     distinct = list(dict.fromkeys(texts))
     if set(distinct) <= set(GROUPS):

@@ -110,7 +110,7 @@ class SimulationRows(RowSet):
             table = routes.tables.get((record.topology, record.routing))
             outcome = fail_if_stale(read_job_outcome(self._settings_kind, record), table)
             loads = self._read_loads(record, outcome)
-            rows += [(record, outcome, load) for load in loads or [{}]]
+            rows += [(record, outcome, load) for load in loads or [{}]]  # {}: not about one load
         self.records: tuple[SimulationRecord, ...] = tuple(record for record, _, _ in rows)
         self.outcomes = tuple(outcome for _, outcome, _ in rows)
         self._loads = tuple(load for _, _, load in rows)
