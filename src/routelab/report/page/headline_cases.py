@@ -245,7 +245,7 @@ def differing_pairs(
         Pairs in which the routing's value is higher, or better, those in which it is lower, and all
         pairs.
     """
-    # The table's runs, now compared with the baseline in any case.
+    # The table's runs, compared with the baseline even if the table itself compares nothing.
     relative = value.spec.relative if value.relation else None
     relative = relative or Relative(to=value.baseline, column=value.measured)
     spec = value.spec.model_copy(update={"relative": relative})

@@ -98,7 +98,7 @@ def missing_rows(study_rows: StudyRows) -> list[dict[str, str]]:
 
 def _missing_jobs(study_rows: StudyRows) -> Iterator[dict[str, str]]:
     """Iterate over jobs without a result, and then over tables some of whose metrics have none."""
-    for row_set in study_rows.of_jobs:
+    for row_set in study_rows.job_row_sets:
         for run, outcome in enumerate(row_set.outcomes):
             if outcome.status != OK:
                 record = row_set.records[run]

@@ -316,7 +316,7 @@ def study_summary(report: Report) -> dict[str, Any]:
 def runs_section(report: Report) -> dict[str, Any]:
     """Return what ran, what has no result and why, and the verdicts of the deadlock checker."""
     study_rows, missing = report.study_rows, report.missing
-    outcomes = [outcome for row_set in study_rows.of_jobs for outcome in row_set.outcomes]
+    outcomes = [outcome for row_set in study_rows.job_row_sets for outcome in row_set.outcomes]
     return {
         "missing": [as_sentence(result.sentence) for result in missing if result.is_alarm],
         "unsupported": [as_sentence(result.sentence) for result in missing if not result.is_alarm],

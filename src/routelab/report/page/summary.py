@@ -83,7 +83,7 @@ def _runs_sentence(row_set: RowSet, noun: str) -> str:
 def _file_sentences(study_rows: StudyRows) -> list[str]:
     """Return what was not read of the files of networks, in one sentence for equal notes."""
     networks_by_notes: dict[str, dict[str, None]] = {}
-    for row_set in study_rows.of_jobs:
+    for row_set in study_rows.job_row_sets:
         for record, outcome in zip(row_set.records, row_set.outcomes, strict=True):
             if notes := outcome.facts.get("file_notes"):
                 networks_by_notes.setdefault(notes, {})[record.topology] = None

@@ -15,7 +15,7 @@ from routelab.metrics.bounds import (
     bound_from_numbers,
 )
 from routelab.metrics.bounds.throughput.facts import throughput_facts
-from routelab.report.rows.pending_jobs import outcome_in
+from routelab.report.rows.pending_jobs import read_or_pending
 from routelab.results.outcome import Outcome
 
 
@@ -50,9 +50,9 @@ def with_bounds(
 
 
 def read_throughput_outcome(folder: Path) -> Outcome:
-    """Read the outcome of the bounds of throughput; without one, return a stand-in."""
+    """Read the outcome of the bounds of throughput in a folder, or a `PendingOutcome`."""
     topology, traffic = folder.parts[-2:]
-    return outcome_in(folder, "throughput", topology, traffic)
+    return read_or_pending(folder, "throughput", topology, traffic)
 
 
 def throughput_bounds(outcome: Outcome, seeds: Sequence[int], load: float | None) -> dict[str, Any]:
@@ -79,13 +79,13 @@ def throughput_bounds(outcome: Outcome, seeds: Sequence[int], load: float | None
 
 
 def read_bound_outcomes(folders: Iterable[Path]) -> list[Outcome]:
-    """Read the outcomes of some bounds, each folder once; without one, return a stand-in."""
+    """Read the outcomes of bounds, each folder once; one that is missing is a `PendingOutcome`."""
     return [_read_outcome(folder) for folder in dict.fromkeys(folders)]
 
 
 def _read_outcome(folder: Path) -> Outcome:
     topology, rules = folder.parts[-2:]
-    return outcome_in(folder, "bound", topology, rules)
+    return read_or_pending(folder, "bound", topology, rules)
 
 
 def _read_bound(folder: Path) -> LoadBound | None:

@@ -26,8 +26,8 @@ class PendingOutcome(Outcome):
         raise ValueError(f"a job that has not run has no outcome to write ({self.reason})")
 
 
-def outcome_in(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
-    """Read the outcome of a job.
+def read_or_pending(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
+    """Read the outcome of a job, or return a stand-in, so that a report can show the job.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from routelab.api import InputError
 from routelab.registry.columns import installed_columns
 from routelab.report.rows.bounds import read_bound_outcomes, with_bounds
 from routelab.report.rows.derivation import with_derived_columns
-from routelab.report.rows.pending_jobs import fail_if_stale, outcome_in
+from routelab.report.rows.pending_jobs import fail_if_stale, read_or_pending
 from routelab.report.rows.row_set import (
     OK,
     Record,
@@ -251,4 +251,4 @@ def _measured_outcome(record: RouteRecord, table: Outcome) -> Outcome:
     if table.status != OK or record.survey_result or record.metrics_directory is None:
         return table
     names = record.topology_name, record.routing_name
-    return fail_if_stale(outcome_in(record.metrics_directory, "metrics", *names), table)
+    return fail_if_stale(read_or_pending(record.metrics_directory, "metrics", *names), table)

@@ -16,7 +16,7 @@ from routelab.api import InputError
 from routelab.registry.names import without_parameters
 from routelab.registry.suggest import did_you_mean
 from routelab.report.rows.derivation import GROUPS, compare_runs, lies_between
-from routelab.report.rows.pending_jobs import outcome_in
+from routelab.report.rows.pending_jobs import read_or_pending
 from routelab.results.outcome import Outcome, read_outcome
 from routelab.study import Between, Relative
 from routelab.study.view_columns import setting_for
@@ -262,8 +262,8 @@ def filter_rows(frame: pd.DataFrame, values: pd.Series[Any], condition: Any) -> 
 
 
 def read_job_outcome(kind: str, record: Record) -> Outcome:
-    """Read the outcome of a job; without one, return a stand-in, as `outcome_in`."""
-    return outcome_in(record.directory, kind, record.topology_name, record.routing_name)
+    """Read the outcome of a record's job; if there is none, it is a `PendingOutcome`."""
+    return read_or_pending(record.directory, kind, record.topology_name, record.routing_name)
 
 
 def num_terminals(record: Record, outcome: Outcome) -> float:

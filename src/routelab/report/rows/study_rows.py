@@ -91,7 +91,7 @@ class StudyRows:
         return tuple((name, row_set) for name, row_set in kinds if row_set.records)
 
     @property
-    def of_jobs(self) -> tuple[RowSet, ...]:
+    def job_row_sets(self) -> tuple[RowSet, ...]:
         """Rows that contain each job of the study once."""
         return (self.routes, *(row_set for _, row_set in self.named_rows))
 
@@ -103,16 +103,17 @@ class StudyRows:
         columns = {column for _, column in named_columns(spec)}
         if spec.of in BENCHMARKS and METRIC in columns:
             return self.benchmarks
-        return self.of(spec.of)
+        return self.by_kind(spec.of)
 
-    def of(self, kind: str) -> RowSet:
-        """Return the rows of a kind (`of` in a study); of benchmarks, their main figures."""
+    def by_kind(self, kind: str) -> RowSet:
+        """Return the rows of a kind, as `of` in a study; of benchmarks, their main figures."""
         if kind in BENCHMARKS:
             return self.merits
         if kind in FLOWS:
             return self.flows
         if kind not in SIMULATED:
             return self.routes
+        # All other kinds are lines of loads, such as their channels.
         return self.simulations if kind == "simulations" else self.loads
 
     @property

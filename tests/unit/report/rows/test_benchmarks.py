@@ -174,7 +174,7 @@ def two(world, **more):
 
 
 def test_a_row_has_the_statistics_of_the_rounds_that_count(world):
-    jobs = views(world, two(world).records).of("benchmarks").jobs
+    jobs = views(world, two(world).records).by_kind("benchmarks").jobs
     assert jobs["routing"].tolist() == ["dor", "fast"]
     assert jobs["metric"].tolist() == ["seconds"] * 2
     for row, sample in zip(jobs.to_dict("records"), (SLOW, FAST), strict=True):
@@ -267,7 +267,7 @@ def test_some_failed_runs_leave_a_result_and_their_cause(world):
     comparison = Comparison(
         world, {("dor", "A"): SLOW, ("fast", "A"): [8.0, wrong, 8.2, Lost("timeout"), wrong]}
     )
-    row = views(world, comparison.records).of("benchmarks").jobs.iloc[1]
+    row = views(world, comparison.records).by_kind("benchmarks").jobs.iloc[1]
     assert (row["status"], row["reason"]) == ("ok", "2 of 4 processes")
     assert (row["runs"], row["failed"]) == (2, 3)
     assert row["failures"] == "2 wrong-processes, 1 timeout"
@@ -281,7 +281,7 @@ def test_a_comparison_that_did_not_run_leaves_rows_that_say_so(world):
     (comparison.directory / "outcome.json").unlink()
     for name in ("runs.csv", "figures.csv"):
         (comparison.directory / name).unlink()
-    jobs = views(world, comparison.records).of("benchmarks").jobs
+    jobs = views(world, comparison.records).by_kind("benchmarks").jobs
     assert jobs["status"].tolist() == ["not-run", "not-run"]
     assert all(reason.endswith("outcome.json does not exist") for reason in jobs["reason"])
     assert jobs["metric"].tolist() == ["seconds"] * 2
@@ -342,7 +342,7 @@ def test_facts_and_predictions_of_another_table_are_not_beside_measurements(worl
     for folder, provenance in known:
         outcome = read_outcome(folder / "outcome.json")
         write_outcome(replace(outcome, provenance=provenance), folder / "outcome.json")
-    first, second = views(world, records).of("benchmarks").jobs.to_dict("records")
+    first, second = views(world, records).by_kind("benchmarks").jobs.to_dict("records")
     assert (first["median"], second["median"]) == (11, 8.2)
     assert (second["max_load"], second["predicted"]) == (3, 2)
     assert pd.isna([first["max_load"], first["predicted"]]).all()
@@ -367,7 +367,7 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="improvement_percent")
     drawn = draw_figure(FigureRequest(spec, seen.rows_for(spec), (), "here: "))
     rows = {row["routing"]: row for row in drawn.data.to_dict("records")}
-    jobs = seen.of("benchmarks").jobs.set_index("routing")
+    jobs = seen.by_kind("benchmarks").jobs.set_index("routing")
     for name in ("fast", "same"):
         for end in ("low", "high"):
             limit = rows[name][f"improvement_percent_{end}"]

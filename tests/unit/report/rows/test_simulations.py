@@ -48,12 +48,12 @@ def views(world):
 
 def drawn(world, **spec):
     figure = Figure(**spec)
-    return draw_figure(FigureRequest(figure, views(world).of(figure.of), (), "here: "))
+    return draw_figure(FigureRequest(figure, views(world).by_kind(figure.of), (), "here: "))
 
 
 def table(world, **spec):
     view = Table(**spec)
-    return build_table("t", view, views(world).of(view.of), None, "here: ")
+    return build_table("t", view, views(world).by_kind(view.of), None, "here: ")
 
 
 def test_a_row_is_a_load_with_settings_and_facts_of_the_table(world):
@@ -146,7 +146,7 @@ NO_PACKETS = [{"load": 9, "latency": 1, "count": 1}]
 
 def absent(world, **spec):
     figure = Figure(**spec)
-    view = views(world).of(figure.of)
+    view = views(world).by_kind(figure.of)
     request = FigureRequest(figure, view, (), "here: ")
     drawing = draw_figure(request)
     return absent_series(request, drawing.data if drawing else None)
