@@ -62,7 +62,10 @@ class RowStore:
         }
 
     def _read_lines(self) -> dict[str, tuple[str, bytes]]:
-        """Return status and content of the row that counts, by fingerprint."""
+        """Return status and content of the row that counts, by fingerprint.
+
+        It is the last one, but a row with a replaceable status replaces only such rows.
+        """
         rows: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             # Once for each group of the pattern, in its order.
@@ -72,12 +75,12 @@ class RowStore:
                 if checksum != _checksum(sealed):
                     continue
                 key, status_text = fingerprint.decode(), status.decode()
-                replaces = (
-                    key not in rows
+                earlier_status, _ = rows.get(key, (None, b""))
+                if (
+                    earlier_status is None
+                    or earlier_status in self._replaceable
                     or status_text not in self._replaceable
-                    or rows[key][0] in self._replaceable
-                )
-                if replaces:
+                ):
                     rows[key] = status_text, row
         return rows
 

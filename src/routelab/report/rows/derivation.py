@@ -117,20 +117,20 @@ def compare_runs(
     values = pd.to_numeric(frame[column], errors="coerce")
     runs = frame.copy()
     runs[column] = values
-    runs["_same"] = [conditions[run] for run in frame.index]
+    runs["_conditions"] = [conditions[run] for run in frame.index]
     runs["_run"] = runs.index
     # 2. The runs to compare with: all of these routings, or of each the one with the lower median,
     #    which stays a run that readers can look up.
     references = runs.loc[runs["routing"].isin(spec.routings) & values.notna()]
     if spec.median:
         ranking = references.sort_values(column)
-        groups = ranking.groupby(["_same", "routing"], sort=False)
+        groups = ranking.groupby(["_conditions", "routing"], sort=False)
         # Counted from 0, the lower median is number 1 of 4 values, and number 2 of 5.
         lower_median = (groups[column].transform("size") - 1) // 2
         references = ranking[groups.cumcount() == lower_median]
     reference = pd.DataFrame(
         {
-            "_same": references["_same"],
+            "_conditions": references["_conditions"],
             RELATIVE_TO: references["routing"],
             f"{column}_reference": references[column],
             REFERENCE_RUN: references.index,
@@ -138,7 +138,7 @@ def compare_runs(
     )
     # 3. All pairs under equal conditions. Against the median, the routing's own runs show their
     #    spread; otherwise they would be compared with themselves.
-    pairs = runs.merge(reference, on="_same", how="inner")
+    pairs = runs.merge(reference, on="_conditions", how="inner")
     if not spec.median:
         pairs = pairs[pairs["routing"] != pairs[RELATIVE_TO]]
     ratio = pairs[column] / pairs[f"{column}_reference"]
@@ -148,7 +148,7 @@ def compare_runs(
     pairs[f"{column}_ratio"] = ratio
     pairs[f"{column}_gain"] = 100 * (1 - ratio)
     pairs[f"{column}_group"] = np.select([ratio < 1, ratio == 1, ratio > 1], GROUPS, default="")
-    return pairs.set_index("_run").drop(columns="_same").rename_axis("run")
+    return pairs.set_index("_run").drop(columns="_conditions").rename_axis("run")
 
 
 def middle_of(
