@@ -134,10 +134,12 @@ class RouteRows(RowSet):
                 continue
             lines: Sequence[tuple[Any, ...]]
             if record.survey_result is not None:
-                lines = record.survey_result[1]
+                _, lines = record.survey_result
+            elif record.metrics_directory is not None:
+                path = record.metrics_directory / "metrics.csv"
+                lines = read_tuples(path, METRIC_COLUMNS, numbers={"value"})
             else:
-                file = record.metrics_directory and record.metrics_directory / "metrics.csv"
-                lines = read_tuples(file, METRIC_COLUMNS, {"value"}) if file else ()
+                lines = ()
             rows += [(run, record.topology, record.routing, *line) for line in lines]
         return pd.DataFrame(rows, columns=["run", "topology", "routing", *METRIC_COLUMNS])
 
@@ -242,7 +244,8 @@ class RouteRows(RowSet):
 def _table_outcome(record: RouteRecord) -> Outcome:
     """Return the outcome of the job that makes a table, or of its run in a survey."""
     if record.survey_result is not None:
-        return record.survey_result[0]
+        outcome, _ = record.survey_result
+        return outcome
     return read_job_outcome("route", record)
 
 

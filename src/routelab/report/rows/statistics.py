@@ -59,7 +59,7 @@ def statistics_of(
     networks = [row_set.records[run].topology_name for run in runs["run"]]
     row: dict[str, Any] = {SYSTEMS: len(set(networks))}
     for column, names in statistics.items():
-        values = _numbers(row_set, runs, column, place)
+        values = _read_numbers(row_set, runs, column, place)
         setting_groups = _group_by_setting(runs.loc[values.index], over, row_set)
         for name in names:
             key = f"{column}_{name}"
@@ -77,7 +77,8 @@ def statistics_of(
     return row
 
 
-def _numbers(row_set: RowSet, runs: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
+def _read_numbers(row_set: RowSet, runs: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
+    """Return the values of a column as floats, without missing ones; truth values are 0 and 1."""
     values = row_set.column(runs, column, f"{place}statistics: ").dropna()
     try:
         return values.map(float).astype(float)
@@ -118,8 +119,8 @@ def _statistic(
         if name == "share" and not values.isin((0.0, 1.0)).all():
             raise InputError(f"{place}statistics: {column!r} is not a truth value and has no share")
         return fmean(values)
-    extreme = {"min": values.min, "max": values.max, "sum": values.sum}[name]
-    return float(extreme())
+    pool = {"min": values.min, "max": values.max, "sum": values.sum}[name]
+    return float(pool())
 
 
 def _total(values: pd.Series[Any], runs: pd.DataFrame, column: str, place: str) -> float:
