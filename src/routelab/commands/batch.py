@@ -23,11 +23,12 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do the jobs of a batch, as long as the run of the workflow lasts."""
+    """Run the jobs of a batch; they end when the run of the workflow ends."""
     from routelab.jobs import batches
     from routelab.workflow.step_file import wait_for_list
     from routelab.workflow.warm import wait_for_kernels
 
+    # a shared file system may still show an earlier list, whose jobs this batch would run instead
     wait_for_list(arguments.jobs)
     batches.join_run(arguments.jobs)
     wait_for_kernels(arguments.jobs)

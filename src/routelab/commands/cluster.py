@@ -16,25 +16,22 @@ from routelab.commands._shared.arguments import (
 )
 from routelab.commands._shared.output import print_rows
 
-EXAMPLES = (
-    "routelab cluster list",
-    "routelab cluster check desmos",
-    "routelab cluster check desmos --benchmark npb --topology torus~dims=4x2",
-    "routelab cluster show desmos",
-    "routelab cluster schema -o cluster.schema.json",
-)
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
-        "cluster", help="list, show and check clusters", examples=EXAMPLES[:2]
+        "cluster",
+        help="list, show and check clusters",
+        examples=("routelab cluster list", "routelab cluster check desmos"),
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     check = actions.add_parser(
         "check",
-        examples=EXAMPLES[1:3],
+        examples=(
+            "routelab cluster check desmos",
+            "routelab cluster check desmos --benchmark npb --topology torus~dims=4x2",
+        ),
         help="report what is missing on a cluster",
         description="Report what jobs on a cluster need and whether it is available, without using "
         "a node: hosts of its networks, launcher, partition, executables and fabric; for a study "
@@ -69,14 +66,16 @@ def add_parser(subparsers: Any) -> None:
 
     listing = actions.add_parser(
         "list",
-        examples=EXAMPLES[:1],
+        examples=("routelab cluster list",),
         help="list all clusters of config/clusters, including invalid ones",
     )
     add_format_option(listing)
     listing.set_defaults(run=run_list)
 
     show = actions.add_parser(
-        "show", examples=EXAMPLES[3:4], help="show a cluster's file, with all hosts"
+        "show",
+        examples=("routelab cluster show desmos",),
+        help="show a cluster's file, with all hosts",
     )
     show.add_argument(
         "name", metavar="NAME", help="cluster: NAME of config/clusters/NAME.yaml, or a file"
@@ -86,7 +85,7 @@ def add_parser(subparsers: Any) -> None:
 
     schema = actions.add_parser(
         "schema",
-        examples=EXAMPLES[4:],
+        examples=("routelab cluster schema -o cluster.schema.json",),
         help="write the JSON schema with which editors complete cluster files",
     )
     schema.add_argument("-o", "--output", **FILE, help="output file (default: print)")
@@ -94,26 +93,30 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Print all checks; return 1 if anything is missing."""
+    """Check what jobs on a cluster need; print a row for each check.
+
+    Below a table stands how much is missing, or else the command that tries the cluster out. Return
+    1 if anything is missing.
+    """
     from routelab.api import InputError
     from routelab.workflow.cluster_check import check_cluster, check_study_on_cluster, smoke_command
 
     if arguments.study is None:
         checks = check_cluster(arguments.name, arguments.benchmark or (), arguments.topology)
-        command = smoke_command(arguments.name)
+        trial_command = smoke_command(arguments.name)
     elif arguments.benchmark or arguments.topology:
         raise InputError(
             "--study already names benchmarks and networks; leave out --benchmark and --topology"
         )
     else:
         study = study_file(arguments.study)
-        checks, command = check_study_on_cluster(arguments.name, study, arguments.results)
+        checks, trial_command = check_study_on_cluster(arguments.name, study, arguments.results)
     rows = [(check.subject, check.state, check.finding, check.fix) for check in checks]
     print_rows(("what", "state", "found", "fix"), rows, arguments.format)
     num_missing = sum(check.state == "missing" for check in checks)
     if arguments.format == "table":
-        advice = "nothing is missing" + (f"; to try it out: {command}" if command else "")
-        print(f"\nmissing: {num_missing}" if num_missing else f"\n{advice}")
+        advice = f"; to try it out: {trial_command}" if trial_command else ""
+        print(f"\nmissing: {num_missing}" if num_missing else f"\nnothing is missing{advice}")
     return 1 if num_missing else 0
 
 
@@ -134,7 +137,7 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def run_schema(arguments: argparse.Namespace) -> int:
-    """Print or write the schema."""
+    """Print the JSON schema of cluster files, or write it to the file of ``-o``."""
     from routelab.cluster.files import cluster_schema_text
 
     text = cluster_schema_text()

@@ -29,8 +29,8 @@ def add_parser(subparsers: Any) -> None:
         "intervals do not overlap. Exit code: 0 equal, 1 different, 2 not comparable.",
     )
     for name in ("old", "new"):
-        text = f"folder of the {name} results, or the report of one study in it"
-        parser.add_argument(name, metavar=name.upper(), type=named_path, help=text)
+        help_text = f"folder of the {name} results, or the report of one study in it"
+        parser.add_argument(name, metavar=name.upper(), type=named_path, help=help_text)
     parser.add_argument(
         "--rtol",
         type=tolerance,
@@ -51,13 +51,16 @@ def tolerance(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, and print the changes."""
+    """Print the differences of two folders of results; return 1 if there are any."""
     from routelab.report.changes import Change, compare_results
 
     changes = compare_results(arguments.old, arguments.new, arguments.rtol)
     is_table = arguments.format == "table"
+    # without changes, a table is not printed, but CSV and JSON have a header or an empty list
     if changes or not is_table:
-        print_rows(Change._fields, changes[: MAX_PRINTED if is_table else None], arguments.format)
+        num_printed = MAX_PRINTED if is_table else len(changes)
+        print_rows(Change._fields, changes[:num_printed], arguments.format)
+    # below CSV or JSON, a line of text would be a damaged row
     more = "; --format csv prints all" if is_table and len(changes) > MAX_PRINTED else ""
     print(f"differences: {len(changes):,}{more}", file=sys.stdout if is_table else sys.stderr)
     return 1 if changes else 0

@@ -29,9 +29,11 @@ def add_parser(subparsers: Any) -> None:
         help="a folder or routes.npz that `routelab route` wrote; or TOPOLOGY ROUTING: a network "
         "and an instance name",
     )
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument("-o", "--output", **FOLDER, help="folder for the files (default: print)")
-    place.add_argument(
+    write_or_verify = parser.add_mutually_exclusive_group()
+    write_or_verify.add_argument(
+        "-o", "--output", **FOLDER, help="folder for the files (default: print)"
+    )
+    write_or_verify.add_argument(
         "--verify",
         **FOLDER,
         help="read the files in this folder instead, and verify that they hold these routes (if "
@@ -48,12 +50,12 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export, then write or print; or verify existing files."""
+    """Write or print the files of an export; with ``--verify``, compare existing files instead."""
     from routelab.api import InputError
     from routelab.commands._shared.logging import show_progress
     from routelab.routing.export import check_destination, export_routes, verify, write_export
 
-    # the number of values that argparse calls "+" has no upper limit
+    # argparse cannot say "one or two": its "+" has no upper limit
     if len(arguments.routes) > 2:
         raise InputError(
             f"ROUTES is one folder or file, or a network and a routing; "
@@ -64,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             verdict_text = verify(arguments.export, arguments.routes, arguments.verify)
         print(verdict_text)
         return 0
+    # before the work, which may take long
     if arguments.output is not None:
         check_destination(arguments.output)
     with show_progress(arguments):
@@ -72,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_export(files, arguments.output)
         return 0
     for name, text in files.items():
+        # as `tail` separates several files
         if len(files) > 1:
             print(f"==> {name} <==")
         print(text, end="")

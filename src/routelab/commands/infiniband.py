@@ -17,24 +17,22 @@ if TYPE_CHECKING:
     from routelab.api.verdicts import Status
     from routelab.cluster.infiniband.check import FabricCheck
 
-EXAMPLES = (
-    "routelab infiniband check fabric.topo --lfts opensm-lfts.dump",
-    "routelab infiniband check fabric.topo --lfts lfts.dump --sls sls.txt",
-)
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "infiniband",
         help="check forwarding tables of a fabric",
-        examples=EXAMPLES[:1],
+        examples=("routelab infiniband check fabric.topo --lfts opensm-lfts.dump",),
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     check = actions.add_parser(
         "check",
-        examples=EXAMPLES,
+        examples=(
+            "routelab infiniband check fabric.topo --lfts opensm-lfts.dump",
+            "routelab infiniband check fabric.topo --lfts lfts.dump --sls sls.txt",
+        ),
         help="check the safety and quality of forwarding tables",
         description="Check the unicast forwarding tables of a fabric without touching it: loops, "
         "unreachable LIDs, credit loops, the busiest cables next to a lower bound, effective "
@@ -53,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     check.add_argument(
         "--sls",
         metavar="FILE",
-        type=_levels,
+        type=_service_levels,
         help="service levels, as ibdmchk -c reads them, or a QoS policy of OpenSM; or a number: "
         "the SL of all unicast traffic, such as 0 on sites whose software requests no path records",
     )
@@ -87,20 +85,20 @@ def add_parser(subparsers: Any) -> None:
     check.set_defaults(run=run_check)
 
 
-def _levels(text: str) -> Path | int:
-    """Parse the name of a file, or a service level."""
+def _service_levels(text: str) -> Path | int:
+    """Parse the value of ``--sls``: a number is the service level of all packets, else a file."""
     if not text.isdecimal():
         return named_path(text)
     from routelab.toolkit.infiniband.service_levels import NUM_LEVELS
 
-    # other scripts have decimal digits, too
+    # `isdecimal` is also true for digits of other scripts, such as "٣"
     if not text.isascii() or int(text) >= NUM_LEVELS:
         raise argparse.ArgumentTypeError(f"{text!r} is not a service level (0 to {NUM_LEVELS - 1})")
     return int(text)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Check tables and print the result."""
+    """Check the tables in a child process, which can be interrupted, and print the result."""
     from routelab.api.verdicts import EXIT_CODES
     from routelab.jobs.child import run_in_child
 
@@ -110,16 +108,16 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
-    """Return the verdict and the output of a check."""
+    """Check the tables; return the verdict and the text to print."""
     from routelab.cluster.infiniband.check import check_fabric
     from routelab.commands._shared.logging import show_progress
 
     with show_progress(arguments):
         check = check_fabric(
-            arguments.fabric,
-            arguments.lfts,
-            arguments.sls,
-            arguments.sl2vl,
+            fabric_file=arguments.fabric,
+            lft_file=arguments.lfts,
+            levels=arguments.sls,
+            lane_file=arguments.sl2vl,
             replies=arguments.replies,
             routers=arguments.routers,
             bound_seconds=arguments.bound_seconds,
@@ -128,18 +126,20 @@ def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
 
 
 def _output(check: FabricCheck, form: str) -> str:
-    """Return the text of a check in the format `form`."""
+    """Return the text of a check in the format `form`; CSV has its facts only, not its faults."""
     if form == "json":
         return json.dumps(_as_json(check), indent=2, ensure_ascii=False) + "\n"
     if form == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
         text = io.StringIO()
-        write_csv_rows(text, [list(check.facts), list(check.facts.values())])
+        names, values = list(check.facts), list(check.facts.values())
+        write_csv_rows(text, [names, values])
         return text.getvalue()
     from routelab.cluster.infiniband.texts import check_lines
     from routelab.commands._shared.errors import safe_text
 
+    # names of nodes come from the fabric and may hold control characters
     return "".join(f"{safe_text(line)}\n" for line in check_lines(check))
 
 
@@ -148,7 +148,7 @@ def _faults(faults: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def _as_json(check: FabricCheck) -> dict[str, Any]:
-    """Return facts, faults and gaps of a check for JSON."""
+    """Return a check as JSON values; its gaps are the inputs that the verdict lacks."""
     return {
         **check.facts,
         "faults": _faults(check.faults),

@@ -24,7 +24,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the directory and print the next steps."""
+    """Make the working directory and print the commands to type next."""
     import shlex
 
     from routelab.workflow.project import create_project

@@ -12,14 +12,6 @@ from routelab.commands._shared.output import print_rows
 if TYPE_CHECKING:
     from routelab.instances.collection import Collection
 
-EXAMPLES = (
-    "routelab instances list",
-    "routelab instances show torus-4x2x2x2",
-    "routelab instances run torus-4x2x2x2 words~vcs=1",
-    "routelab instances check my-entry",
-    "routelab instances table",
-)
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
@@ -28,18 +20,27 @@ def add_parser(subparsers: Any) -> None:
         help="a public benchmark of lossless routing, with bounds that anyone can recompute",
         description="Networks with rules for routes, and a proven lower bound of the maximum load "
         "under all-to-all traffic for each. The rules are in instances/README.md.",
-        examples=EXAMPLES[:4],
+        examples=(
+            "routelab instances list",
+            "routelab instances show torus-4x2x2x2",
+            "routelab instances run torus-4x2x2x2 words~vcs=1",
+            "routelab instances check my-entry",
+        ),
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     listing = actions.add_parser(
-        "list", examples=EXAMPLES[:1], help="list all instances with bound and best entry"
+        "list",
+        examples=("routelab instances list",),
+        help="list all instances with bound and best entry",
     )
     add_format_option(listing)
     listing.set_defaults(run=run_list)
 
     show = actions.add_parser(
-        "show", examples=EXAMPLES[1:2], help="show the rules of an instance, and all its entries"
+        "show",
+        examples=("routelab instances show torus-4x2x2x2",),
+        help="show the rules of an instance, and all its entries",
     )
     show.add_argument("name", metavar="NAME", help="an instance")
     add_format_option(show)
@@ -47,7 +48,7 @@ def add_parser(subparsers: Any) -> None:
 
     run = actions.add_parser(
         "run",
-        examples=EXAMPLES[2:3],
+        examples=("routelab instances run torus-4x2x2x2 words~vcs=1",),
         help="make entries of routings, or compare them with those that there are",
         description="Route the network of an instance, check the routes with instances/check.py, "
         "and write an entry. If there is one, compare its routes. Exit code 1 if routes differ.",
@@ -63,7 +64,7 @@ def add_parser(subparsers: Any) -> None:
 
     check = actions.add_parser(
         "check",
-        examples=EXAMPLES[3:4],
+        examples=("routelab instances check my-entry",),
         help="check an entry",
         description="Check an entry with instances/check.py. Exit code 0: accepted; 2: it cannot "
         "be read, or claims something false; 3: not enough input; 4: nothing is proven; 5: cycle; "
@@ -74,7 +75,7 @@ def add_parser(subparsers: Any) -> None:
 
     table = actions.add_parser(
         "table",
-        examples=EXAMPLES[4:],
+        examples=("routelab instances table",),
         help="write best.csv, and the page docs/results/instances.md beside the folder",
     )
     table.set_defaults(run=run_table)
@@ -104,7 +105,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """Print the rules of an instance, and its entries."""
+    """Print the rules of an instance (only above a table), and a row for each of its entries."""
     from routelab.instances.entries import gap
 
     instance = _collection(arguments).instance(arguments.name)
@@ -122,7 +123,10 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def run_run(arguments: argparse.Namespace) -> int:
-    """Make or compare entries; return 1 if routes differ."""
+    """Make or compare the entries of routings.
+
+    Return 1 if routes differ from those of an entry, or if a named routing does not apply.
+    """
     from routelab.api import UnsupportedError
     from routelab.commands._shared.logging import show_progress
     from routelab.instances.entries import DifferentError, add_entry, installed_routings
@@ -135,7 +139,9 @@ def run_run(arguments: argparse.Namespace) -> int:
                 print(add_entry(instance, routing), flush=True)
             except UnsupportedError as error:
                 print(f"no entry of {routing}: {error}", flush=True)
-                code = max(code, int(bool(arguments.routings)))
+                # of all installed routings, some never apply to this network
+                if arguments.routings:
+                    code = 1
             except DifferentError as error:
                 print(error, flush=True)
                 code = 1
@@ -143,12 +149,13 @@ def run_run(arguments: argparse.Namespace) -> int:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Check an entry; return the exit code of the checker."""
+    """Run instances/check.py on an entry, whose about.json names the instance; return its code."""
     collection = _collection(arguments)
     about = collection.read(collection.checker.read_json, arguments.entry / "about.json")
+    # the checker refuses an instance that does not exist, such as "" or "None"
     name = str(about.get("instance")) if isinstance(about, dict) else ""
-    code: int = collection.checker.main([name, str(arguments.entry)])
-    return code
+    exit_code: int = collection.checker.main([name, str(arguments.entry)])
+    return exit_code
 
 
 def run_table(arguments: argparse.Namespace) -> int:

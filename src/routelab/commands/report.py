@@ -56,11 +56,12 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write one report or the index."""
+    """Write the report of one study, or the list of all reports; print the path of the page."""
     from routelab.api import InputError
     from routelab.commands._shared.logging import show_progress
     from routelab.workflow.report import write_report, write_report_index
 
+    # exactly one of STUDY.yaml and --index
     if arguments.index == (arguments.study is not None):
         raise InputError("name a study file, or give --index for the list of all reports")
     if arguments.index and arguments.also:
@@ -69,13 +70,16 @@ def run(arguments: argparse.Namespace) -> int:
         write_report_index(arguments.results)
         print(arguments.results / "report" / "index.html")
         return 0
-    also = arguments.also.split(",") if arguments.also else []
-    if not {*also} <= {"png", "pdf"}:
+    suffixes = arguments.also.split(",") if arguments.also else []
+    if not {*suffixes} <= {"png", "pdf"}:
         raise InputError(f"--also {arguments.also}: not a list of png and pdf, such as pdf,png")
     folder = arguments.output or arguments.results / "report" / arguments.study.stem
     with show_progress(arguments):
         write_report(
-            *(arguments.study, arguments.results, folder, also),
+            study=arguments.study,
+            results=arguments.results,
+            directory=folder,
+            also=suffixes,
             cluster=arguments.cluster,
             keep_going=arguments.keep_going,
         )

@@ -9,22 +9,22 @@ from typing import Any
 
 from routelab.commands._shared.arguments import FILE, FLAG, named_path, study_file
 
-EXAMPLES = (
-    "routelab study check config/studies/angara-table2.yaml",
-    "routelab study schema -o study.schema.json",
-)
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
-        "study", help="check study files, and write their schema", examples=EXAMPLES[:2]
+        "study",
+        help="check study files, and write their schema",
+        examples=(
+            "routelab study check config/studies/angara-table2.yaml",
+            "routelab study schema -o study.schema.json",
+        ),
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     check = actions.add_parser(
         "check",
-        examples=EXAMPLES[:1],
+        examples=("routelab study check config/studies/angara-table2.yaml",),
         help="report all mistakes in study files",
         description="Report all mistakes in study files, each with file, line and location. "
         "Exit code 2 if there are any. For studies that measure on a cluster, also print what the "
@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
 
     schema = actions.add_parser(
         "schema",
-        examples=EXAMPLES[1:],
+        examples=("routelab study schema -o study.schema.json",),
         help="write the JSON schema with which editors complete study files",
         description="Print or write the JSON schema of study files, with the plugins that are "
         "installed.",
@@ -52,7 +52,10 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Check studies; print one line per mistake, in the form of compilers."""
+    """Print each mistake in the studies as ``file:line: ...``, as compilers do, and return 2.
+
+    Without mistakes, print the sizes of the studies and what their clusters lack.
+    """
     from routelab.study import ConfigError
     from routelab.workflow.cluster_check import study_lines
     from routelab.workflow.plan.preview import check_studies
@@ -64,14 +67,14 @@ def run_check(arguments: argparse.Namespace) -> int:
         print("\n".join(error.mistakes), file=sys.stderr)
         print(f"mistakes: {len(error.mistakes)}", file=sys.stderr)
         return 2
-    for path in files:
-        lines += study_lines(path, Path("results"))
+    for file in files:
+        lines += study_lines(file, Path("results"))
     print("\n".join(lines))
     return 0
 
 
 def run_schema(arguments: argparse.Namespace) -> int:
-    """Print or write the schema."""
+    """Print the JSON schema of study files, or write it to the file of ``-o``."""
     from routelab.workflow.plan.preview import study_schema_text
 
     text = study_schema_text(built_in=arguments.built_in)
