@@ -17,8 +17,11 @@ from routelab.commands._shared.output import (
     warn,
 )
 
-Rows: TypeAlias = Callable[[], list[Sequence[object]]]
-"""Lists the weights that prove a bound, below the names of their columns."""
+ListWeights: TypeAlias = Callable[[], list[Sequence[object]]]
+"""Function that returns the weights that prove a bound, as rows; the first row is the header.
+
+A function, because only CSV needs the rows, of which there may be many.
+"""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -85,7 +88,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compute the bound, then write or print it."""
+    """Compute the bound in a child process, which can be interrupted; write or print it."""
     from routelab.jobs.child import run_in_child
 
     _check_options(arguments)
@@ -96,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
-    """Refuse options of one kind of bound for the other.
+    """Refuse options of channel loads for bounds of traffic, and the reverse.
 
     Raises
     ------
@@ -105,29 +108,31 @@ def _check_options(arguments: argparse.Namespace) -> None:
     """
     from routelab.api.errors import InputError
 
-    rules, traffic = arguments.rules is not None, arguments.traffic is not None
+    has_rules, has_traffic = arguments.rules is not None, arguments.traffic is not None
     # an invalid load is reported alone
-    if traffic:
-        _offered(arguments)
+    if has_traffic:
+        _offered_loads(arguments)
     needs_traffic = "needs --traffic; add it, or leave this option out"
     clash = "cannot be combined with {}; leave one of them out"
+    # whether each message applies
     problems = {
-        f"--load {needs_traffic}": arguments.load is not None and not traffic,
-        f"--seed {needs_traffic}": arguments.seed is not None and not traffic,
+        f"--load {needs_traffic}": arguments.load is not None and not has_traffic,
+        f"--seed {needs_traffic}": arguments.seed is not None and not has_traffic,
         f"rules '{arguments.rules}': bounds of traffic hold for any routing; leave out the rules "
-        "or --traffic": rules and traffic,
-        f"--exact {clash.format('--traffic')}": arguments.exact and traffic,
-        f"--any-length {clash.format('--traffic')}": arguments.any_length and traffic,
+        "or --traffic": has_rules and has_traffic,
+        f"--exact {clash.format('--traffic')}": arguments.exact and has_traffic,
+        f"--any-length {clash.format('--traffic')}": arguments.any_length and has_traffic,
+        # with traffic, the rules are refused above
         f"rules '{arguments.rules}': --any-length bounds all routes, legal or not; leave out the "
-        "rules or the option": arguments.any_length and rules and not traffic,
+        "rules or the option": arguments.any_length and has_rules and not has_traffic,
         f"--exact {clash.format('--any-length')}": arguments.any_length and arguments.exact,
     }
     if any(problems.values()):
         raise InputError("\n".join(text for text, applies in problems.items() if applies))
 
 
-def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
-    """Return the loads of ``--load``.
+def _offered_loads(arguments: argparse.Namespace) -> tuple[float, ...]:
+    """Return the loads of ``--load`` in ascending order, each once: "1,0.8" gives (0.8, 1.0).
 
     Raises
     ------
@@ -146,7 +151,10 @@ def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
 
 
 def _write(arguments: argparse.Namespace) -> int:
-    """Write the bounds into a folder; return the exit code."""
+    """Write the bounds into the folder of ``-o``, as a job of the workflow does.
+
+    Return the exit code: 1 if there is no result.
+    """
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import run_job
     from routelab.routing.bound import ANY, BARE
@@ -159,12 +167,12 @@ def _write(arguments: argparse.Namespace) -> int:
             folder=str(arguments.output),
             topology=arguments.topology,
             text=arguments.traffic,
-            loads=_offered(arguments),
+            loads=_offered_loads(arguments),
             seeds=(_seed(arguments),),
             seconds=arguments.seconds,
         )
     else:
-        # without rules, the text of the job says which routes are bounded
+        # without rules, `text` has a name that stands for the bounded routes
         job = BoundJob(
             folder=str(arguments.output),
             topology=arguments.topology,
@@ -188,12 +196,12 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.metrics.bounds.columns import COLUMNS
     from routelab.metrics.bounds.throughput.columns import COLUMNS as THROUGHPUT
 
-    bound = _bound_throughput if arguments.traffic is not None else _bound_load
-    facts, weights = bound(arguments)
+    compute_bound = _bound_throughput if arguments.traffic is not None else _bound_load
+    facts, list_weights = compute_bound(arguments)
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
-        write_csv_rows(sys.stdout, weights())
+        write_csv_rows(sys.stdout, list_weights())
         return 0
     if arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
@@ -210,8 +218,8 @@ def _print(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _bound_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], Rows]:
-    """Bound the maximum channel load; return facts, and how to list the weights."""
+def _bound_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], ListWeights]:
+    """Bound the maximum channel load; return facts, and a function that lists the weights."""
     from routelab.commands._shared.logging import show_progress
     from routelab.metrics.bounds import bound_numbers
     from routelab.registry.instances import load
@@ -235,8 +243,8 @@ def _bound_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], Rows]:
     return facts, lambda: [WEIGHT_COLUMNS, *weight_rows(bound, network)]
 
 
-def _bound_throughput(arguments: argparse.Namespace) -> tuple[dict[str, Any], Rows]:
-    """Bound the throughput of any routing; return facts, and how to list the weights."""
+def _bound_throughput(arguments: argparse.Namespace) -> tuple[dict[str, Any], ListWeights]:
+    """Bound the throughput of any routing; return facts, and a function that lists the weights."""
     from routelab.commands._shared.logging import show_progress
     from routelab.metrics.bounds.throughput.facts import throughput_numbers
     from routelab.registry.instances import load, name_of
@@ -250,7 +258,7 @@ def _bound_throughput(arguments: argparse.Namespace) -> tuple[dict[str, Any], Ro
     seed = _seed(arguments)
     with show_progress(arguments):
         bound = bound_traffic(
-            network, traffic, _offered(arguments), seed=seed, seconds=arguments.seconds
+            network, traffic, _offered_loads(arguments), seed=seed, seconds=arguments.seconds
         )
     facts = {"topology": name, "traffic": name_of(traffic), **throughput_numbers(bound)}
     return facts, lambda: [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)]

@@ -18,9 +18,6 @@ from routelab.commands._shared.arguments import (
 )
 from routelab.commands._shared.output import cell_text, print_table
 
-FIRST = ("status", "deadlock", "max_load", "min_load", "mean_hops", "max_hops")
-"""Columns that narrow terminals show, too; the columns that options add follow."""
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
@@ -67,66 +64,79 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate routings and print the results."""
+    """Route, prove and measure in a child process; print a row for each routing."""
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import run_in_child
     from routelab.results.json_files import to_plain
     from routelab.routing.facts import BOUND_FIELDS, FIELDS
     from routelab.workflow.evaluate import WRONG_INPUT, evaluate_routings, metric_columns
 
-    # A metric may compute columns that all rows have, such as the maximum load.
+    # 1. Columns that options add. All rows have `FIELDS`, such as the maximum load, anyway.
     metrics = [] if arguments.metrics is None else metric_names(arguments.metrics)
-    more = [*(BOUND_FIELDS if arguments.bound else ())]
-    more += [name for name in metric_columns(metrics) if name not in FIELDS]
+    added_columns = [*(BOUND_FIELDS if arguments.bound else ())]
+    added_columns += [name for name in metric_columns(metrics) if name not in FIELDS]
 
+    # 2. The work, in a child process, which can be interrupted.
     def work() -> list[dict[str, Any]]:
         """Evaluate all routings, with a progress display."""
-        bound_seconds = arguments.bound_seconds if arguments.bound else None
-        options = arguments.certificate, bound_seconds, metrics, arguments.plot
         with show_progress(arguments):
-            return evaluate_routings(arguments.topology, arguments.routings, *options)
+            return evaluate_routings(
+                topology=arguments.topology,
+                routings=arguments.routings,
+                certificate=arguments.certificate,
+                bound_seconds=arguments.bound_seconds if arguments.bound else None,
+                metrics=metrics,
+                plot=arguments.plot,
+            )
 
     rows = run_in_child(work)
+    # 3. The answer.
     if arguments.format == "json":
         print(json.dumps([to_plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
-        columns = (*FIELDS, *more)
+        columns = (*FIELDS, *added_columns)
         write_csv_rows(sys.stdout, [columns])
         write_csv_rows(sys.stdout, ([row.get(field) for field in columns] for row in rows))
     else:
-        _print_for_people(rows, more)
+        _print_tables(rows, added_columns)
     if any(row.get(WRONG_INPUT) for row in rows):
         return 2
     return 0 if all(row["status"] == "ok" for row in rows) else 1
 
 
-def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
-    """Print the rows as a table, then failures, lost pairs and cycles; `more`: further columns."""
+def _print_tables(rows: list[dict[str, Any]], added_columns: Sequence[str]) -> None:
+    """Print the rows as a table; below it, what the network lacks, failures, lost pairs and cycles.
+
+    `added_columns` are those of ``--bound`` and ``--metrics``.
+    """
     from routelab.metrics.bounds.columns import COLUMNS as BOUNDS
     from routelab.routing.fact_columns import COLUMNS
 
+    # 1. The table. A narrow terminal shows as many as fit of the columns in `important`.
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
-    columns += more
+    columns += added_columns
+    bounds = [name for name in ("gap", "lower_bound_rules") if name in added_columns]
+    important = (
+        *("status", "deadlock", "max_load", *bounds, "min_load", "mean_hops", "max_hops"),
+        *added_columns,
+    )
     print_table(
         columns,
         [[cell_text(row.get(field)) for field in columns] for row in rows],
-        first=(
-            *FIRST[:3],
-            *(name for name in ("gap", "lower_bound_rules") if name in more),
-            *FIRST[3:],
-            *more,
-        ),
+        first=important,
         declared=(*COLUMNS, *BOUNDS),
     )
-    for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
-        print(f"the network is not connected: {parts}")
+    # 2. What is true of the network. Rows of one network say the same, so it is printed once.
+    for components in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
+        print(f"the network is not connected: {components}")
     if rows and rows[0].get("left_out"):
         print(f"end ports that are no hosts and left out: {rows[0]['left_out']}")
+    # 3. What is wrong with each routing.
     for row in rows:
         if row["status"] != "ok":
-            # the message of a routing with one part contains its name
+            # some messages begin with the name of the routing already
             names_routing = row["reason"].startswith(f"{row['routing']}: ")
             print(row["reason"] if names_routing else f"{row['routing']}: {row['reason']}")
             continue

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from routelab.deadlock import Switching
     from routelab.routing.prove import Proof
 
-ANSWERS: dict[Status, str] = {
+STATUS_SENTENCES: dict[Status, str] = {
     "proven": "these routes cannot deadlock",
     "cycle": "these routes may deadlock",
     "broken": "these routes do not work",
@@ -110,7 +110,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prove the routes and print the answer."""
+    """Prove the routes in a child process, which can be interrupted, and print the answer."""
     from routelab.api.verdicts import EXIT_CODES
     from routelab.jobs.child import run_in_child
 
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
-    """Return the verdict and the output."""
+    """Prove the routes and write the files of the options; return the verdict and the answer."""
     from routelab.api import InputError
     from routelab.cluster.infiniband.prove import prove_files
     from routelab.commands._shared.errors import safe_text
@@ -142,9 +142,9 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     # 2. The proof. Only what can be proven has a certificate, and only a cycle a picture.
     with show_progress(arguments):
         proof = prove_files(
-            arguments.routes,
-            arguments.network,
-            arguments.vcs,
+            routes=arguments.routes,
+            network=arguments.network,
+            vcs=arguments.vcs,
             waits=arguments.waits,
             switching=switching,
             flow_control=arguments.flow_control,
@@ -155,14 +155,18 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     if arguments.plot is not None and proof.cycle:
         plot_cycle(f"Cycle of the routes in {arguments.routes.name}", proof.cycle, arguments.plot)
     # 3. The answer, with the repaired routes, or with what would help.
-    lines = [*_lines(proof, certificate=arguments.certificate is not None)]
+    lines = [*_answer_lines(proof, wants_certificate=arguments.certificate is not None)]
     answer = _as_json(proof)
     if arguments.repair is None:
         answer["remedies"] = remedies(proof, arguments.waits, switching)
         lines += [f"What would help: {remedy}." for remedy in answer["remedies"]]
     else:
         answer["repair"] = repair_routes(
-            *(proof, arguments.repair, arguments.output), waits=arguments.waits, switching=switching
+            proof,
+            channels=arguments.repair,
+            path=arguments.output,
+            waits=arguments.waits,
+            switching=switching,
         )
         lines.append(answer["repair"])
     if arguments.format == "json":
@@ -171,33 +175,35 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
 
 
 def _as_json(proof: Proof) -> dict[str, Any]:
-    names = ("resource", "waits_for", "route")
+    """Return a proof as JSON values."""
+    step_keys = ("resource", "waits_for", "route")
     return {
         "read": proof.read,
         "verdict": proof.status,
         "reason": proof.reason,
         **proof.facts,
-        "cycle": [dict(zip(names, step, strict=True)) for step in proof.cycle],
+        "cycle": [dict(zip(step_keys, step, strict=True)) for step in proof.cycle],
     }
 
 
-def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
-    """Yield the answer for people: what was read, the verdict, and facts."""
+def _answer_lines(proof: Proof, *, wants_certificate: bool) -> Iterator[str]:
+    """Yield the lines of a text answer: what was read, the verdict with its cycle, and facts."""
     yield _read_line(proof)
     for note in proof.read["notes"]:
         yield f"note: {note}"
-    yield f"{proof.status}: {ANSWERS[proof.status]}: {proof.reason}"
+    yield f"{proof.status}: {STATUS_SENTENCES[proof.status]}: {proof.reason}"
     for held, wanted, route in proof.cycle:
         yield f"    {held} waits for {wanted} ({route})"
     if proof.cycle:
+        # the condition is necessary, not sufficient
         yield "No deadlock arises without such a cycle; not every cycle becomes a deadlock."
     if proof.status in ("proven", "cycle"):
         yield f"This holds if {'; '.join(proof.preconditions)}."
-    if certificate and proof.status != "proven":
+    if wants_certificate and proof.status != "proven":
         yield "There is no proof, so no certificate is written."
     facts = proof.facts
-    for fault, number in facts.get("faulty_pairs", {}).items():
-        yield f"pairs whose route has {fault}: {number}"
+    for fault, num_pairs in facts.get("faulty_pairs", {}).items():
+        yield f"pairs whose route has {fault}: {num_pairs}"
     # broken routes have neither lengths nor loads
     if "pairs" not in facts:
         return
@@ -210,13 +216,13 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
         if facts["load_is_relative"]:
             unit += ", in units of the fastest channel"
         yield f"maximum load         {facts['max_load']:.10g} {unit}"
-    # the highest number decides how many a switch needs, whatever is below it
+    # Routes on virtual channels 0 and 2 need switches with three (0, 1, 2), and use two of them.
     in_use, needed = len(facts["vc_numbers"]), facts["virtual_channels"]
     yield f"virtual channels     {needed}" + (f" ({in_use} in use)" if in_use < needed else "")
 
 
 def _read_line(proof: Proof) -> str:
-    """Return one line on what was read."""
+    """Return what was read: ``read: 12 routes for 12 of 12 pairs; 4 switches and 4 links``."""
     read = proof.read
     network = f"{read['switches']} switches and {read['links']} links"
     if read["network"] != "named":
@@ -228,5 +234,7 @@ def _read_line(proof: Proof) -> str:
     )
     if "pairs" in read:
         content += f" for {read['pairs_with_route']} of {read['pairs']} pairs"
-    channels = ", ".join(f"{n} {word}" for word, n in read.get("flow_control", {}).items())
+    # how many channels the network declares as "plain" and how many as "bubble"
+    num_channels = read.get("flow_control", {})
+    channels = ", ".join(f"{count} {control}" for control, count in num_channels.items())
     return f"read: {content}; {network}" + (f"; channels: {channels}" if channels else "")

@@ -67,7 +67,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Route, then write or print."""
+    """Route a network; write the result into the folder of ``-o``, or print it."""
     if arguments.output is None:
         if arguments.seconds or arguments.memory_gb:
             from routelab.api import InputError
@@ -106,7 +106,10 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 
 def _write(arguments: argparse.Namespace) -> int:
-    """Route a network in a child process and write the result; return the exit code."""
+    """Route a network in a child process, with limits, and write its folder; return the exit code.
+
+    The folder has the outcome in any case, also if the child was stopped at a limit.
+    """
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import run_in_child
     from routelab.jobs.folder_job import run_job, write_failure
@@ -125,10 +128,11 @@ def _write(arguments: argparse.Namespace) -> int:
     try:
         outcome = run_in_child(work, limits)
     except StoppedError as error:
+        # the child was killed before it could write an outcome
         write_failure(_job(arguments), error.failure)
     else:
         if outcome.status == "ok":
-            return _without_metrics(arguments, outcome.facts.get(MISSING_METRICS))
+            return _report_missing_metrics(arguments, outcome.facts.get(MISSING_METRICS))
         warn(outcome.routing, outcome)
     return 0 if arguments.keep_going else 1
 
@@ -147,7 +151,7 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.routing.routing import Routing
     from routelab.routing.topology import load_network
 
-    # 1. All mistakes are reported before the routing, which may take long.
+    # 1. All mistakes are reported together, and before the routing, which may take long.
     if arguments.certificate is not None:
         check_file_writable(arguments.certificate)
     routing, (name, network), *metrics = collect_errors(
@@ -162,54 +166,59 @@ def _print(arguments: argparse.Namespace) -> int:
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as draft:
             write_certificate(routed.verdict, routed.table, draft)
-    # 3. The answer, without metrics that do not apply to the network.
+    # 3. The answer. Metrics that do not apply to the network have no row.
     values = {result.metric: result.value for result, _ in measured.rows}
     facts = to_plain({"topology": name, "routing": routing.name, **values, **facts})
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
-        write_csv_rows(sys.stdout, _routes(routed.table))
+        write_csv_rows(sys.stdout, _route_rows(routed.table))
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         declared = (*COLUMNS, *(column for metric in metrics for column in metric.columns))
         print_facts({key: cell_text(value) for key, value in facts.items()}, declared)
-    code = _without_metrics(arguments, measured.problem.reason if measured.problem else None)
+    reason = measured.problem.reason if measured.problem else None
+    code = _report_missing_metrics(arguments, reason)
+    # 2: parameters of a metric are wrong for the network
     return 2 if code and measured.wrong_input else code
 
 
-def _without_metrics(arguments: argparse.Namespace, reason: str | None) -> int:
-    """Say which metrics are missing; return the exit code, 1 if they were named."""
+def _report_missing_metrics(arguments: argparse.Namespace, reason: str | None) -> int:
+    """Print why metrics have no value; return the exit code. None: all have one."""
     if reason is None:
         return 0
     print(f"routelab: {reason}", file=sys.stderr)
+    # Without --metrics all are tried, and some of them may fail.
     return 0 if arguments.metrics is None or arguments.keep_going else 1
 
 
-def _routes(table: RouteTable) -> Iterator[tuple[Any, ...]]:
-    """Iterate over the routes, one line per path, as sequences of switches.
+def _route_rows(table: RouteTable) -> Iterator[tuple[Any, ...]]:
+    """Yield the header, then a row for each path of each pair: its switches and virtual channels.
 
-    For tables with routes per terminal, ``target`` is the switch of the terminal and ``terminal``
-    its name or number.
+    If a switch has a route to each terminal instead of each switch, ``target`` is the switch of the
+    terminal, and there is a column ``terminal`` with the terminal's name or number.
     """
     topology = table.topology
     names = topology.switch_names
     terminal = ("terminal",) if table.per_terminal else ()
     yield "source", "target", *terminal, "path", "weight", "hops", "switches", "virtual_channels"
-    for k in range(table.num_paths):
-        pair = int(table.path_pair[k])
+    for path in range(table.num_paths):
+        pair = int(table.path_pair[path])
         source, target = table.pair_switches(pair)
         if table.per_terminal:
+            # the pairs of a source are consecutive, one for each terminal
             terminal = (topology.terminal_name(pair % table.num_destinations),)
-        hops = slice(table.path_start[k], table.path_start[k + 1])
-        way = [source, *topology.channel_target[table.hop_channel[hops]]]
+        hops = slice(table.path_start[path], table.path_start[path + 1])
+        switches = [source, *topology.channel_target[table.hop_channel[hops]]]
         yield (
             names[source],
             names[target],
             *terminal,
-            k - int(table.pair_start[table.path_pair[k]]),
-            float(table.path_weight[k]),
-            int(table.path_length[k]),
-            " ".join(names[switch] for switch in way),
+            # the paths of a pair are numbered from 0
+            path - int(table.pair_start[pair]),
+            float(table.path_weight[path]),
+            int(table.path_length[path]),
+            " ".join(names[switch] for switch in switches),
             " ".join(map(str, table.hop_vc[hops])),
         )

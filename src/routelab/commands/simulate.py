@@ -91,38 +91,47 @@ def add_parser(subparsers: Any) -> None:
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the settings of all engines as options, each once."""
+    """Add the settings of all engines as options, one group for each class of settings.
+
+    Engines may share a class of settings, and classes an option such as ``--machine``; each option
+    is added once.
+    """
     from routelab.registry.engines import engine_classes
 
-    shared_options: set[str] = set()
-    often = parser.add_argument_group("most used settings")
+    added_options: set[str] = set()
+    most_used = parser.add_argument_group("most used settings")
     models = dict.fromkeys(engine.Parameters for engine in engine_classes())
     for model in models:
         names = [engine.name for engine in engine_classes() if engine.Parameters is model]
         add_settings(
-            parser, model, f"settings of --engine {', '.join(names)}", shared_options, often
+            parser,
+            model,
+            title=f"settings of --engine {', '.join(names)}",
+            omitted=added_options,
+            most_used=most_used,
         )
-        shared_options |= set(map(option, model.model_fields))
+        added_options |= set(map(option, model.model_fields))
 
 
 @dataclass(frozen=True)
 class Run:
-    """A finished simulation.
+    """A finished simulation of one routing, with or without a result.
 
     Attributes
     ----------
     names : mapping
-        ``topology`` and ``routing``.
+        ``topology`` and ``routing``, the canonical names.
     facts : mapping
+        Settings and results by name; with a curve, the results at the highest load.
     curve : sequence of mapping
-        A row per offered load; empty if the engine has none.
+        A row per offered load; empty if the engine runs a workload.
     notes : sequence of str
+        Lines that the engine prints below its table.
     output : str
-        What a program printed.
-    status : str
-        As in `routelab.results.outcome.Outcome`.
+        What an MPI program printed.
+    status : {"ok", "unsupported", "failed", "timeout"}
     error : RoutelabError or None
-        Why there is no result.
+        Why the status is not ``ok``.
     """
 
     names: Mapping[str, str]
@@ -135,35 +144,41 @@ class Run:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate, then write or print, and draw."""
+    """Simulate each routing in a child process; write or print the results, and draw the plot."""
     from routelab.api.errors import RoutelabError
     from routelab.api.verdicts import EXIT_CODES
     from routelab.jobs.child import run_in_child
     from routelab.registry.engines import engine_class, engine_classes
     from routelab.report.plots import check_plot
 
+    # 1. Options of other engines and a wrong name of the plot are refused before the work.
     engine = engine_class(arguments.engine)
-    models = {
+    fields_by_choice = {
         f"--engine {offered.name}": offered.Parameters.model_fields for offered in engine_classes()
     }
-    refuse_others(vars(arguments), models, f"--engine {engine.name}")
+    refuse_others(vars(arguments), fields_by_choice, f"--engine {engine.name}")
     try:
         check_plot(arguments.plot)
         runs = run_in_child(partial(_simulate, arguments, engine))
     except RoutelabError as error:
         error.args = (_message(error, engine),)
         raise
+    # 2. With -o, the jobs have written the results already.
     if arguments.output is None:
         _print(arguments, engine, runs)
     if arguments.plot is not None:
         _plot(arguments, engine, runs)
-    # what is wrong with the input or the work comes first: a verdict is about all of it
-    codes = {_code(result, engine, len(runs) > 1) for result in runs}
+    # 3. One exit code for all routings, the first that occurs: wrong input, no result, blocked
+    #    packets, success. "Blocked" is a verdict, so it needs a result of each routing.
+    codes = {_log_failure(run, engine, several=len(runs) > 1) for run in runs}
     return next(code for code in (2, 1, EXIT_CODES["broken"], 0) if code in codes)
 
 
 def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
-    """Return an error text with names of options; for errors in plugins, mention --verbose."""
+    """Return an error's text, with options such as ``--load`` instead of settings such as `loads`.
+
+    The text of an unexpected error in a plugin mentions ``--verbose``, which shows its traceback.
+    """
     import logging
 
     from routelab.jobs.plugin_errors import UnexpectedError
@@ -171,12 +186,13 @@ def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
     text = with_option_names(str(error), engine.Parameters)
     if not isinstance(error, UnexpectedError):
         return text
+    # the child process has attached the traceback as notes
     logging.getLogger(__name__).debug("%s", "\n".join(getattr(error, "__notes__", ())))
     return f"{text}; --verbose shows the traceback"
 
 
 def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list[Run]:
-    """Run all simulations; the error of one of several does not end the others."""
+    """Simulate each routing; of several, one that fails becomes a `Run` with its error."""
     from routelab.api.engine import TABLES
     from routelab.api.errors import InputError, RoutelabError, UnsupportedError
     from routelab.commands._shared.logging import show_progress
@@ -188,8 +204,11 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
 
     # 1. What the arguments name; all mistakes are reported together.
     topology, network, algorithms, work, runner = look_up(
-        *(arguments.topology, arguments.routings, arguments.work, engine),
-        lambda: settings_from_options(engine.Parameters, vars(arguments)),
+        topology=arguments.topology,
+        routings=arguments.routings,
+        work=arguments.work,
+        engine=engine,
+        settings=lambda: settings_from_options(engine.Parameters, vars(arguments)),
     )
     jobs = {} if arguments.output is None else _jobs(arguments, [*algorithms], work, runner)
     runs = []
@@ -199,10 +218,11 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
             # 2. With -o a job, which writes a folder; an error becomes its outcome.
             if jobs:
                 outcome = run_job(jobs[routing])
-                reason = None if outcome.status == "ok" else RoutelabError(outcome.reason)
+                failure = None if outcome.status == "ok" else RoutelabError(outcome.reason)
+                # Workloads have no loads: the path is then the folder, which is no file.
                 file = Path(jobs[routing].folder, TABLES[engine.work].get("loads", ""))
                 curve = read_rows(file, ["load"]) if file.is_file() else []
-                runs.append(Run(names, outcome.facts, curve, status=outcome.status, error=reason))
+                runs.append(Run(names, outcome.facts, curve, status=outcome.status, error=failure))
                 continue
             # 3. Else in memory: MPI programs have no job, and outcomes no notes and no output. The
             #    error of a single routing is the command's, with its exit code.
@@ -214,19 +234,20 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
                     raise
                 is_refusal = isinstance(error, (UnsupportedError, InputError))
                 status = "unsupported" if is_refusal else "failed"
-                runs.append(Run(names, {}, status=status, error=error))
+                runs.append(Run(names, facts={}, status=status, error=error))
                 continue
-            loads = result.tables.get("loads", {})
-            rows = zip(*loads.values(), strict=True)
-            curve = [dict(zip(loads, row, strict=True)) for row in rows]
-            runs.append(Run(names, result.facts, curve, result.notes, result.output))
+            # The table of loads has columns, {"load": [0.1, 0.2], ...}, and a curve has rows.
+            columns = result.tables.get("loads", {})
+            rows = zip(*columns.values(), strict=True)
+            curve = [dict(zip(columns, row, strict=True)) for row in rows]
+            runs.append(Run(names, result.facts, curve, notes=result.notes, output=result.output))
     return runs
 
 
 def _jobs(
     arguments: argparse.Namespace, routings: Sequence[str], work: Any, engine: EnginePlugin
 ) -> dict[str, EngineJob]:
-    """Return the job of each routing; check their folders before any of them runs.
+    """Return the job of each routing by its canonical name, after a check of all their folders.
 
     Raises
     ------
@@ -241,18 +262,18 @@ def _jobs(
         raise InputError("-o cannot write the results of an MPI program; omit -o")
     folders = [arguments.output]
     if len(routings) > 1:
-        tables = [text for text in arguments.routings if Path(text).suffix == ".npz"]
-        if tables:
+        files = [text for text in arguments.routings if Path(text).suffix == ".npz"]
+        if files:
             raise InputError(
-                f"-o makes a folder named after each routing, and {tables[0]} is a file; simulate "
+                f"-o makes a folder named after each routing, and {files[0]} is a file; simulate "
                 "it alone"
             )
         folders = [arguments.output / routing for routing in routings]
-    kind = SimulationJob if engine.work == "traffic" else FlowJob
+    job_class = SimulationJob if engine.work == "traffic" else FlowJob
     jobs: dict[str, EngineJob] = {}
     for folder, routing, text in zip(folders, routings, arguments.routings, strict=True):
         check_result_folder(folder)
-        jobs[routing] = kind(
+        jobs[routing] = job_class(
             folder=str(folder),
             topology=arguments.topology,
             text=text,
@@ -272,39 +293,38 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequ
     if arguments.format == "json":
         from routelab.results.json_files import to_plain
 
-        json_runs = [_json_object(engine, run, len(runs) > 1) for run in runs]
-        print(
-            json.dumps(
-                to_plain(json_runs if len(runs) > 1 else json_runs[0]), indent=2, ensure_ascii=False
-            )
-        )
+        json_runs = [_json_object(engine, run, several=len(runs) > 1) for run in runs]
+        # an object for one routing, a list of objects for several
+        answer = to_plain(json_runs if len(runs) > 1 else json_runs[0])
+        print(json.dumps(answer, indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
         _print_csv(engine, runs)
     else:
         _print_tables(engine, runs)
         for run in runs:
-            start = f"{run.names['routing']}: " if len(runs) > 1 else ""
+            prefix = f"{run.names['routing']}: " if len(runs) > 1 else ""
             for note in run.notes:
-                print(start + with_option_names(note, engine.Parameters))
+                print(prefix + with_option_names(note, engine.Parameters))
 
 
-def _columns_first(engine: type[EnginePlugin]) -> list[str]:
-    """Return the most important facts."""
+def _important_facts(engine: type[EnginePlugin]) -> list[str]:
+    """Return the names of the facts that come first: the case, then those that the engine marks."""
     from routelab.api.engine import FACTS
 
-    names = ("topology", "routing", engine.work, "engine")
-    return [*names, *_table_columns(engine, FACTS[engine.work])]
+    case = ("topology", "routing", engine.work, "engine")
+    return [*case, *_table_columns(engine, FACTS[engine.work])]
 
 
 def _facts(engine: type[EnginePlugin], run: Run) -> dict[str, Any]:
-    """Return names and facts of a run, the important ones first."""
+    """Return names and facts of a run; without a curve, the important ones come first."""
     facts = {**run.names, **run.facts}
     if run.curve:
         return facts
-    return {name: facts[name] for name in _columns_first(engine) if name in facts} | facts
+    important = {name: facts[name] for name in _important_facts(engine) if name in facts}
+    return important | facts
 
 
-def _json_object(engine: type[EnginePlugin], run: Run, several: bool) -> dict[str, Any]:
+def _json_object(engine: type[EnginePlugin], run: Run, *, several: bool) -> dict[str, Any]:
     status = {"status": run.status, "reason": _reason(run, engine)} if several else {}
     curve = {"curve": run.curve} if run.curve else {}
     return {**_facts(engine, run), **status, **curve}
@@ -315,75 +335,93 @@ def _reason(run: Run, engine: type[EnginePlugin]) -> str:
 
 
 def _print_csv(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
-    """Print all rows; those of several routings begin with the routing and its status."""
+    """Print a row for each load, or one for each run without a curve.
+
+    With several routings, a row begins with routing, status and reason.
+    """
     from routelab.toolkit.csv_cells import write_csv_rows
 
     rows: list[Mapping[str, Any]] = []
     for run in runs:
-        lines = run.curve or [_facts(engine, run)]
+        run_rows = run.curve or [_facts(engine, run)]
         if len(runs) > 1:
             start = {"routing": run.names["routing"], "status": run.status}
             start["reason"] = _reason(run, engine)
-            lines = [start | {k: v for k, v in line.items() if k not in start} for line in lines]
-        rows += lines
+            # `start` is there twice: its keys come first, and its values replace those of the row
+            run_rows = [{**start, **row, **start} for row in run_rows]
+        rows += run_rows
     columns = list(dict.fromkeys(name for row in rows for name in row))
     write_csv_rows(sys.stdout, [columns])
     write_csv_rows(sys.stdout, ([row.get(name) for name in columns] for row in rows))
 
 
 def _print_tables(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
-    """Print a row for each load, or a list of facts; of several routings, one table."""
+    """Print a row per load or, for workloads, per routing; of a single workload, its facts."""
+    from routelab.api.engine import FACTS
+
     several = len(runs) > 1
+    # 1. Traffic: a row for each load of each routing.
     if any(run.curve for run in runs):
         columns = _load_columns(engine, runs)
-        lines = [(run, row) for run in runs for row in run.curve or [{"state": run.status}]]
-        texts = [[_with_interval(row, name) for name in columns] for _, row in lines]
+        # a routing without result has one row, with its status in the column of the loads' states
+        rows = [(run, row) for run in runs for row in run.curve or [{"state": run.status}]]
+        texts = [[_with_interval(row, name) for name in columns] for _, row in rows]
+    # 2. A workload: a row for each routing, with the columns in which any of them has a value.
     elif several:
         columns = [
             name
-            for name in _columns_first(engine)[4:]
+            for name in _table_columns(engine, FACTS[engine.work])
             if any(run.facts.get(name) is not None for run in runs)
         ]
-        lines = [(run, run.facts) for run in runs]
-        texts = [[cell_text(row.get(name)) for name in columns] for _, row in lines]
+        rows = [(run, run.facts) for run in runs]
+        texts = [[cell_text(row.get(name)) for name in columns] for _, row in rows]
+    # 3. A workload with one routing: a line for each fact.
     else:
         facts = _facts(engine, runs[0])
-        names = _columns_first(engine)
-        texts_of = {name: cell_text(facts[name]) for name in names if facts.get(name) is not None}
-        print_facts(texts_of, engine.columns)
+        names = _important_facts(engine)
+        fact_texts = {name: cell_text(facts[name]) for name in names if facts.get(name) is not None}
+        print_facts(fact_texts, engine.columns)
         return
     if several:
         columns = ["routing", *columns]
-        texts = [[run.names["routing"], *row] for (run, _), row in zip(lines, texts, strict=True)]
+        texts = [[run.names["routing"], *row] for (run, _), row in zip(rows, texts, strict=True)]
     print_table(columns, texts, declared=engine.columns)
 
 
-def _table_columns(engine: type[EnginePlugin], of: str) -> list[str]:
-    """Return the columns of the printed table of such rows; all if the engine marks none."""
-    declared = [column for column in engine.columns if of in column.of]
+def _table_columns(engine: type[EnginePlugin], row_kind: str) -> list[str]:
+    """Return the columns of the printed table of "loads", "simulations" or "flows".
+
+    These are the columns that the engine marks for `routelab simulate`; all if it marks none.
+    """
+    declared = [column for column in engine.columns if row_kind in column.of]
     marked = [column.name for column in declared if "simulate" in column.shown]
     return marked or [column.name for column in declared]
 
 
 def _load_columns(engine: type[EnginePlugin], runs: Sequence[Run]) -> list[str]:
-    """Return the columns of tables of loads, without loads of 0 and settings that are off."""
+    """Return the columns of the printed table of loads that any run has.
+
+    A column that needs a setting, as `completion_cycles` needs `messages`, is left out without it.
+    """
     needs = {column.name: column.needs for column in engine.columns if "loads" in column.of}
+
+    def has_column(run: Run, name: str) -> bool:
+        is_on = not needs[name] or run.facts.get(needs[name])
+        return bool(run.curve) and name in run.curve[0] and bool(is_on)
+
     columns = [
         name
         for name in _table_columns(engine, "loads")
-        if any(
-            name in run.curve[0] and (not needs[name] or run.facts.get(needs[name]))
-            for run in runs
-            if run.curve
-        )
+        if any(has_column(run, name) for run in runs)
     ]
+    # runs with `messages` have no offered load, and load 0 in their rows
     if not any(row.get("load") for run in runs for row in run.curve):
         columns = [name for name in columns if name != "load"]
     return columns
 
 
 def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
-    """Draw the curves of all routings, or the most important value of those without loads."""
+    """Draw latency against load for each routing; without loads, a bar of the main result."""
     import logging
 
     from routelab.api.engine import FACTS
@@ -399,14 +437,16 @@ def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Seque
     if any(row.get("load") and LATENCY in row for curve in curves.values() for row in curve):
         plot_latency(title, curves, arguments.plot)
         return
-    # 2. Else a bar for each routing: the first printed column in which one can be better.
-    printed = _table_columns(engine, FACTS[engine.work])
-    merits = [
+    # 2. Else a bar for each routing: the first printed column with values of which higher or lower
+    #    ones are better.
+    row_kind = FACTS[engine.work]
+    printed = _table_columns(engine, row_kind)
+    rankable = [
         column
         for column in engine.columns
-        if FACTS[engine.work] in column.of and column.better and column.name in printed
+        if row_kind in column.of and column.better and column.name in printed
     ]
-    for column in merits:
+    for column in rankable:
         values = {
             run.names["routing"]: float(run.facts[column.name])
             for run in finished
@@ -418,10 +458,10 @@ def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Seque
     logging.getLogger(__name__).warning("%s: there is no value to draw", arguments.plot)
 
 
-def _code(run: Run, engine: type[EnginePlugin], several: bool) -> int:
-    """Return the exit code, and log the reason.
+def _log_failure(run: Run, engine: type[EnginePlugin], *, several: bool) -> int:
+    """Log why a run has no result, or that packets were blocked; return its exit code.
 
-    2 if the network is wrong for a parameter, 1 if there is no result, 6 if packets were blocked.
+    2 if a parameter is wrong for the network, 1 if there is no result, 6 if packets were blocked.
     """
     import logging
 
@@ -429,21 +469,22 @@ def _code(run: Run, engine: type[EnginePlugin], several: bool) -> int:
     from routelab.api.verdicts import EXIT_CODES
 
     logger = logging.getLogger(__name__)
+    # in a pipe, the results come before the errors
     sys.stdout.flush()
-    start = f"{run.names['routing']}: " if several else ""
+    prefix = f"{run.names['routing']}: "
     if run.error is not None:
         reason = _message(run.error, engine)
-        names_routing = reason.startswith(f"{run.names['routing']}: ")
-        logger.error("%s%s", "" if names_routing else f"{run.names['routing']}: ", reason)
+        names_routing = reason.startswith(prefix)
+        logger.error("%s%s", "" if names_routing else prefix, reason)
         return 2 if isinstance(run.error, InputError) else 1
     if run.facts.get("blocked") is None:
         return 0
-    logger.error("%spackets are blocked: %s", start, run.facts["blocked"])
+    logger.error("%spackets are blocked: %s", prefix if several else "", run.facts["blocked"])
     return EXIT_CODES["broken"]
 
 
 def _with_interval(row: Mapping[str, Any], name: str) -> str:
-    """Format a value, with half the width of its interval if it has one."""
+    """Format a value of a row; with a confidence interval, such as 18 to 22, as ``20 ± 2``."""
     value = row.get(name)
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if value is None or low is None or high is None:

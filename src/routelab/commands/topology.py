@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from routelab.commands._shared.arguments import NETWORK, add_result_options
 from routelab.commands._shared.output import check_result_folder, print_facts, warn
+
+if TYPE_CHECKING:
+    from routelab.api import Topology
 
 MAX_ENTRIES = 8
 """Longest list of a network's attribute that is printed in full."""
@@ -33,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build the network, then write or print it."""
+    """Build a network; write it into the folder of ``-o``, or print its sizes or channels."""
     if arguments.output is None:
         from routelab.routing.topology import load_network
 
@@ -50,8 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if outcome.status == "ok" or arguments.keep_going else 1
 
 
-def _print(name: str, network: Any, form: str) -> None:
-    """Print a network in the format `form`."""
+def _print(name: str, network: Topology, form: str) -> None:
+    """Print the sizes of a network, or in the format "csv" its channels."""
     from routelab.routing.fact_columns import COLUMNS
     from routelab.routing.topology import network_facts, switch_numbers
     from routelab.routing.topology_file import channel_rows
@@ -61,10 +64,14 @@ def _print(name: str, network: Any, form: str) -> None:
         from routelab.toolkit.csv_cells import write_csv_rows
 
         columns, *rows = channel_rows(network)
+        source_column, target_column = columns.index("source"), columns.index("target")
         write_csv_rows(sys.stdout, [(*columns, "source_number", "target_number")])
-        # columns 1 and 2 are the names of the switches
         write_csv_rows(
-            sys.stdout, ((*row, numbers.get(row[1]), numbers.get(row[2])) for row in rows)
+            sys.stdout,
+            (
+                (*row, numbers.get(row[source_column]), numbers.get(row[target_column]))
+                for row in rows
+            ),
         )
         return
     facts = {
@@ -74,7 +81,8 @@ def _print(name: str, network: Any, form: str) -> None:
         "failed_switches": len(network.failed_switches),
         "failed_links": len(network.failed_links),
     }
-    facts |= _failures(network, numbers, form)
+    facts |= _failed_parts(network, numbers, form)
+    # attributes of the network come last, and do not replace a fact of the same name
     facts = {**facts, **network.attributes, **facts}
     if form == "json":
         print(json.dumps(facts, indent=2))
@@ -82,36 +90,35 @@ def _print(name: str, network: Any, form: str) -> None:
         print_facts({key: _text(value) for key, value in facts.items()}, COLUMNS)
 
 
-def _failures(network: Any, numbers: Mapping[str, int], form: str) -> dict[str, Any]:
-    """Return the names of failed parts and their numbers: as lists in JSON, else as texts."""
+def _failed_parts(network: Topology, numbers: Mapping[str, int], form: str) -> dict[str, Any]:
+    """Return the failed switches and links as facts: lists in JSON, else ``2: 0.0 (0), 0.1 (1)``.
+
+    Each has its name, and the number under which parameters such as ``failed_links`` take it: that
+    of a link between the switches 0 and 1 is 0-1.
+    """
     from routelab.routing.topology import names_text
+    from routelab.toolkit.failures import split_link_name
 
     facts: dict[str, Any] = {}
-    for part in ("failed_switches", "failed_links"):
-        names = getattr(network, part)
+    for attribute in ("failed_switches", "failed_links"):
+        names = getattr(network, attribute)
         if not names:
             continue
-        part_numbers = _failed_numbers(names, numbers)
+        part_numbers = []
+        for name in names:
+            # a switch is one switch, a link two, and a name that cannot be split none
+            switches = (name,) if name in numbers else split_link_name(name, numbers) or ()
+            part_numbers.append("-".join(str(numbers[switch]) for switch in switches))
         if form == "json":
-            facts |= {f"{part}_names": list(names), f"{part}_numbers": part_numbers}
+            facts |= {f"{attribute}_names": list(names), f"{attribute}_numbers": part_numbers}
             continue
+        # a number is left out if it is unknown or the same as the name
         texts = [
             name if number in ("", name) else f"{name} ({number})"
             for name, number in zip(names, part_numbers, strict=True)
         ]
-        facts[f"{part}_names"] = names_text(texts)
+        facts[f"{attribute}_names"] = names_text(texts)
     return facts
-
-
-def _failed_numbers(names: Sequence[str], numbers: Mapping[str, int]) -> list[str]:
-    """Return failed switches or links as parameters take them; empty for unknown ones."""
-    from routelab.toolkit.failures import split_link_name
-
-    texts = []
-    for name in names:
-        ends = (name,) if name in numbers else split_link_name(name, numbers) or ()
-        texts.append("-".join(str(numbers[end]) for end in ends))
-    return texts
 
 
 def _text(value: object) -> str:

@@ -11,8 +11,8 @@ from routelab.commands._shared.output import print_rows
 if TYPE_CHECKING:
     from routelab.api import Program
 
-PAIRS = ("src", "dst", "messages", "bytes")
-CALLS = ("name", "bytes", "ranks", "calls")
+PAIR_COLUMNS = ("src", "dst", "messages", "bytes")
+CALL_COLUMNS = ("name", "bytes", "ranks", "calls")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -65,16 +65,16 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the program, then print or write it."""
+    """Print or write the program of a workload; errors speak of options, not of parameters."""
     from routelab.api.errors import RoutelabError
 
     try:
         return _run(arguments)
     except RoutelabError as error:
-        text = str(error)
+        message = str(error)
         for name in ("ranks", "ranks_per_node", "topology"):
-            text = text.replace(f"`{name}`", f"--{name.replace('_', '-')}")
-        error.args = (text,)
+            message = message.replace(f"`{name}`", f"--{name.replace('_', '-')}")
+        error.args = (message,)
         raise
 
 
@@ -88,22 +88,31 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         check_text_folder(arguments.output)
     plugin, program = workload_program(
-        arguments.workload, arguments.ranks, arguments.topology, arguments.ranks_per_node
+        arguments.workload,
+        ranks=arguments.ranks,
+        topology=arguments.topology,
+        ranks_per_node=arguments.ranks_per_node,
     )
     if arguments.output is not None:
         write_folder(write_trace(program), arguments.output, "this trace")
         return 0
+    # rows of `PAIR_COLUMNS` and of `CALL_COLUMNS`
     sums = program.point_to_point()
     arrays = sums.source, sums.target, sums.messages, sums.bytes
     pairs = list(zip(*(array.tolist() for array in arrays), strict=True))
     calls = [(call.name, call.bytes, call.ranks, call.calls) for call in program.calls()]
     if arguments.format == "json":
-        _print_json(name_of(plugin), program, pairs, calls)
+        _print_json(name_of(plugin), program, pairs=pairs, calls=calls)
         return 0
-    columns, rows = (CALLS, calls) if arguments.collectives else (PAIRS, pairs)
+    columns, rows = (CALL_COLUMNS, calls) if arguments.collectives else (PAIR_COLUMNS, pairs)
     print_rows(columns, [[str(value) for value in row] for row in rows], arguments.format)
     if arguments.format == "table":
-        _print_sums(program, pairs, calls)
+        num_messages = sum(messages for _, _, messages, _ in pairs)
+        num_bytes = sum(pair_bytes for _, _, _, pair_bytes in pairs)
+        print(f"ranks: {program.ranks}; {program.convention}")
+        print(f"point to point: {num_messages} messages, {num_bytes} bytes, {len(pairs)} pairs")
+        kinds = sorted({name for name, *_ in calls})
+        print(f"collectives: {', '.join(kinds) if kinds else 'none'}")
     return 0
 
 
@@ -113,7 +122,7 @@ def _print_json(
     pairs: list[tuple[int, ...]],
     calls: list[tuple[str, int, int, int]],
 ) -> None:
-    """Print a program as JSON, its messages and calls summed up."""
+    """Print a program as JSON, with its messages by pair and its collective calls by kind."""
     import json
 
     facts = {
@@ -121,17 +130,7 @@ def _print_json(
         "ranks": program.ranks,
         "convention": program.convention,
         "operations": program.operations,
-        "point_to_point": [dict(zip(PAIRS, row, strict=True)) for row in pairs],
-        "collectives": [dict(zip(CALLS, row, strict=True)) for row in calls],
+        "point_to_point": [dict(zip(PAIR_COLUMNS, row, strict=True)) for row in pairs],
+        "collectives": [dict(zip(CALL_COLUMNS, row, strict=True)) for row in calls],
     }
     print(json.dumps(facts, indent=2, ensure_ascii=False))
-
-
-def _print_sums(
-    program: Program, pairs: list[tuple[int, ...]], calls: list[tuple[str, int, int, int]]
-) -> None:
-    messages, total = (sum(row[place] for row in pairs) for place in (2, 3))
-    print(f"ranks: {program.ranks}; {program.convention}")
-    print(f"point to point: {messages} messages, {total} bytes, {len(pairs)} pairs")
-    kinds = sorted({name for name, *_ in calls})
-    print(f"collectives: {', '.join(kinds) if kinds else 'none'}")

@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 PREFIX = "setting_"
 """Prefix of the names under which `argparse` stores these options, before the option's name."""
 
-IN_FILE = re.compile(r"[^:]+:\d+: ")
-"""Start of messages about a place in a file."""
+FILE_AND_LINE = re.compile(r"[^:]+:\d+: ")
+"""Start of messages about a line of a file, such as ``study.yaml:12:``."""
 
 OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
 """Options whose names differ from their fields."""
 
-OFTEN = ("--load", "--saturation", "--vcs", "--packet-flits", "--machine", "--ranks-per-node")
+MOST_USED = ("--load", "--saturation", "--vcs", "--packet-flits", "--machine", "--ranks-per-node")
 """Options of engines that the help lists before others."""
 
-UNREACHED = 2**20
-"""Limits from here on are not part of the help."""
+TECHNICAL_LIMIT = 2**20
+"""Limits from here on are not part of the help, because nobody comes near them."""
 
 
 def add_settings(
     parser: argparse.ArgumentParser,
     model: type[Parameters],
     title: str = "settings",
-    but: Collection[str] = (),
-    often: argparse._ArgumentGroup | None = None,
+    omitted: Collection[str] = (),
+    most_used: argparse._ArgumentGroup | None = None,
 ) -> None:
-    """Add an option for each field of a model, ``--like-this``.
+    """Add an option to a parser for each field of a model: ``--packet-flits`` for `packet_flits`.
 
-    Values remain text: `settings_from_options` reports all invalid values together.
+    argparse stores the values as text: `settings_from_options` reports all invalid ones together.
 
     Parameters
     ----------
@@ -48,30 +48,33 @@ def add_settings(
         Its fields are numbers, words, truth values and comma-separated lists of numbers.
     title : str
         Title of the options in the help.
-    but : collection of str
-        Options that already exist.
-    often : argument group, optional
-        Takes the options in `OFTEN`.
+    omitted : collection of str
+        Options to leave out, for example because the parser has them already.
+    most_used : argument group, optional
+        Gets the options in `MOST_USED` instead of the group `title`.
     """
-    group = parser.add_argument_group(title)
-    # those of `OFTEN` first, in its order
-    order = {name: place for place, name in enumerate(OFTEN)}
-    fields = sorted(
-        model.model_fields.items(), key=lambda item: order.get(option(item[0]), len(order))
-    )
-    for name, field in fields:
-        if option(name) in but:
+    title_group = parser.add_argument_group(title)
+    # Options in `MOST_USED` come first, in its order; all others have rank len(MOST_USED), and
+    # `sorted` keeps the order that they have in the model.
+    ranks = {flag: rank for rank, flag in enumerate(MOST_USED)}
+    names = sorted(model.model_fields, key=lambda name: ranks.get(option(name), len(MOST_USED)))
+    for name in names:
+        flag, field = option(name), model.model_fields[name]
+        if flag in omitted:
             continue
         default = field.get_default(call_default_factory=True)
-        place = often if often is not None and option(name) in OFTEN else group
-        text = _help_text(field)
-        stored: dict[str, Any] = {"dest": _key(name), "default": argparse.SUPPRESS}
+        group = most_used if most_used is not None and flag in MOST_USED else title_group
+        # descriptions begin with a capital letter, help texts only with that of an acronym
+        text = (field.description or "").replace("%", "%%")
+        text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+        # suppressed: an option that is not given is not stored, so the model's default counts
+        storage: dict[str, Any] = {"dest": _key(name), "default": argparse.SUPPRESS}
         if default is False:
-            place.add_argument(option(name), action="store_true", help=text, **stored)
+            group.add_argument(flag, action="store_true", help=text, **storage)
         else:
             limits = "".join(f"{limit}; " for limit in _range_text(field))
             help_text = f"{text} ({limits}default: {_default_text(default)})"
-            place.add_argument(option(name), metavar=_metavar(field), help=help_text, **stored)
+            group.add_argument(flag, metavar=_metavar(field), help=help_text, **storage)
 
 
 def option(name: str) -> str:
@@ -87,29 +90,28 @@ def _key(name: str) -> str:
 def with_option_names(text: str, model: type[Parameters]) -> str:
     """Replace the names of a model's fields in a message by those of their options.
 
-    Names are replaced in `...`, with an underscore, before ``=``, and after "raise" or "lower";
-    not after ``=``, where values are, and not in instance names such as ``npb-cg~class=S``. In
-    lines that begin with a place in a file, only names in
-    `...` and after "raise" or "lower" are replaced.
+    Four forms are replaced: ```loads```, "raise loads" and "lower loads", ``max_cycles`` (with an
+    underscore), and ``loads=``. A name after ``=`` is a value, and one in ``npb-cg~class=S`` a
+    parameter of a plugin; both stay. A line about a file (``study.yaml:12: ...``) may speak of keys
+    in it, so only the first two forms are replaced there.
     """
     if not model.model_fields:
         return text
-    names = "|".join(model.model_fields)
-    joined = "|".join(name for name in model.model_fields if "_" in name) or "(?!)"
-    marked = rf"`({names})`|(?<=raise |lower )({names})\b"
-    mentioned = rf"{marked}|(?<![\w=-])({joined})\b|(?<![\w=,~@-])({names})(?==)"
-    return "\n".join(
-        re.sub(
-            marked if IN_FILE.match(line) else mentioned,
-            lambda match: option(match[match.lastindex or 0]),
-            line,
-        )
-        for line in text.split("\n")
-    )
+    name = "|".join(model.model_fields)
+    # "(?!)" matches nothing
+    underscore_name = "|".join(field for field in model.model_fields if "_" in field) or "(?!)"
+    marked = rf"`({name})`|(?<=raise |lower )({name})\b"
+    mentioned = rf"{marked}|(?<![\w=-])({underscore_name})\b|(?<![\w=,~@-])({name})(?==)"
+    lines = []
+    for line in text.split("\n"):
+        pattern = marked if FILE_AND_LINE.match(line) else mentioned
+        # only one of the groups takes part in a match, so the last one is the name
+        lines.append(re.sub(pattern, lambda match: option(match[match.lastindex or 0]), line))
+    return "\n".join(lines)
 
 
 def settings_from_options(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """Return the model with the values of the options.
+    """Return an object of the model, with the values of the options that were given.
 
     Parameters
     ----------
@@ -135,17 +137,18 @@ def settings_from_options(model: type[Model], arguments: Mapping[str, Any]) -> M
 
 
 def refuse_others(
-    arguments: Mapping[str, Any], models: Mapping[str, Iterable[str]], choice: str
+    arguments: Mapping[str, Any], fields_by_choice: Mapping[str, Iterable[str]], choice: str
 ) -> None:
-    """Reject options that the chosen model does not have.
+    """Reject options of settings that the chosen model does not have.
 
     Parameters
     ----------
     arguments : mapping
         All parsed arguments.
-    models : mapping of str to iterable of str
-        Names of the fields, by the text that chooses a model, such as ``--engine flow``.
+    fields_by_choice : mapping of str to iterable of str
+        Names of a model's fields, by the text that chooses it, such as ``--engine flow``.
     choice : str
+        One of these texts.
 
     Raises
     ------
@@ -154,48 +157,55 @@ def refuse_others(
     """
     from routelab.api.errors import InputError
 
-    keys = {model: {_key(name) for name in names} for model, names in models.items()}
-    problems = [
-        f"--{key.removeprefix(PREFIX)} is an option of {owner}, not of {choice}"
-        for key in arguments
-        if key.startswith(PREFIX) and key not in keys[choice]
-        for owner in [next(owner for owner, model_keys in keys.items() if key in model_keys)]
-    ]
+    keys = {owner: set(map(_key, names)) for owner, names in fields_by_choice.items()}
+    problems = []
+    for key in arguments:
+        if key.startswith(PREFIX) and key not in keys[choice]:
+            # several models may have the option; the first of them is named
+            owner = next(owner for owner in keys if key in keys[owner])
+            flag = "--" + key.removeprefix(PREFIX)
+            problems.append(f"{flag} is an option of {owner}, not of {choice}")
     if problems:
         raise InputError("\n".join(problems))
 
 
-def _help_text(field: FieldInfo) -> str:
-    """Return a field's description as other options have it: in lower case, but for acronyms."""
-    text = (field.description or "").replace("%", "%%")
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
-
-
 def _metavar(field: FieldInfo) -> str:
-    """Return the placeholder of an option's value in the help."""
-    for kind in (field.annotation, *get_args(field.annotation)):
-        if get_origin(kind) is Literal:
-            return "{" + ",".join(map(str, get_args(kind))) + "}"
+    """Return the placeholder of an option's value in the help, by the type of the field.
+
+    ``{a,b}`` for choices, ``TEXT``, ``{true,false}``, ``X,Y`` for a list, ``N`` for a number.
+    """
+    # the members of a union such as `bool | None`; without one, the type itself
+    members = (field.annotation, *get_args(field.annotation))
+    for member in members:
+        if get_origin(member) is Literal:
+            return "{" + ",".join(map(str, get_args(member))) + "}"
     if field.annotation is str:
         return "TEXT"
-    if bool in (field.annotation, *get_args(field.annotation)):
+    if bool in members:
         return "{true,false}"
     return "X,Y" if get_origin(field.annotation) in (tuple, list) else "N"
 
 
 def _range_text(field: FieldInfo) -> Iterator[str]:
-    """Iterate over the range of a number, if it has limits that a person may reach."""
+    """Yield the range of a number for the help: ``0 to 1``, ``at least 2``, ``above 0``.
+
+    Nothing for `TECHNICAL_LIMIT` and above.
+    """
+    # Pydantic keeps each limit as an attribute of one of the field's constraints
     limits = {
-        name: value
+        name: limit
         for constraint in field.metadata
         for name in ("ge", "gt", "le", "lt")
-        if (value := getattr(constraint, name, None)) is not None and abs(value) < UNREACHED
+        if (limit := getattr(constraint, name, None)) is not None and abs(limit) < TECHNICAL_LIMIT
     }
+    # limits that belong to the range
     low, high = limits.get("ge"), limits.get("le")
     if low is not None and high is not None:
         yield f"{low:g} to {high:g}"
+    # "at least 0" goes without saying, as in counts
     elif high is not None or low:
         yield f"at least {low:g}" if low else f"at most {high:g}"
+    # limits that do not
     if "gt" in limits and "lt" in limits:
         yield f"between {limits['gt']:g} and {limits['lt']:g}"
     elif "gt" in limits:
@@ -203,7 +213,7 @@ def _range_text(field: FieldInfo) -> Iterator[str]:
 
 
 def _default_text(default: Any) -> str:
-    """Return a default as users write it."""
+    """Return a default as users write it: ``0.1,0.3``, ``none``, ``empty``, ``true``, ``8``."""
     if isinstance(default, tuple):
         return ",".join(map(_default_text, default))
     if default is None:

@@ -75,11 +75,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "finished",
     )
     add_format_option(execution)
-    add_settings(parser, BenchSettings, "settings", but=("--predict",))
+    # predictions are jobs of the workflow
+    add_settings(parser, BenchSettings, title="settings", omitted=("--predict",))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, then write and print results."""
+    """Measure the comparison of the options, or the planned one in the file of --comparison."""
     from routelab.commands.bench.comparison import run_options, run_planned_comparison
 
     if arguments.comparison is not None:
