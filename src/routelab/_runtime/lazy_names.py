@@ -21,46 +21,54 @@ if TYPE_CHECKING:
 def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names are loaded when used.
 
-    No name may be that of a module in the package, which Python would give instead.
+    A package calls this as it is imported: ``__getattr__, __dir__ = lazy_names(__name__)``. Its
+    ``__init__.pyi`` says where each name comes from, as in
+    ``from routelab.api.errors import InputError``, and has ``__all__``. No name may be that of a
+    module in the package: once that is imported, Python gives the module instead.
 
     Parameters
     ----------
     package : str
-        The caller, which is being imported.
 
     Returns
     -------
-    tuple of callable
+    load : callable
+    list_names : callable
     """
-    own = vars(sys.modules[package])
-    modules: dict[str, str] = {}
+    namespace = vars(sys.modules[package])
+    module_names: dict[str, str] = {}  # by the names that they define
 
     def read_stub() -> None:
         import ast
 
-        with open(f"{os.path.dirname(own['__file__'])}/__init__.pyi", encoding="utf-8") as stream:
+        folder = os.path.dirname(namespace["__file__"])
+        with open(f"{folder}/__init__.pyi", encoding="utf-8") as stream:
             tree = ast.parse(stream.read())
-        for part in tree.body:
-            if isinstance(part, ast.ImportFrom):
-                modules.update((alias.name, str(part.module)) for alias in part.names)
-            elif isinstance(part, ast.Assign):
-                own["__all__"] = ast.literal_eval(part.value)
+        for statement in tree.body:
+            if isinstance(statement, ast.ImportFrom):
+                module = str(statement.module)
+                module_names.update((alias.name, module) for alias in statement.names)
+            # __all__ = [...]; its other names have an annotation and no value
+            elif isinstance(statement, ast.Assign):
+                namespace["__all__"] = ast.literal_eval(statement.value)
 
     def load(name: str) -> object:
-        if not modules:
+        """Return what `name` stands for; Python asks only for names that the package lacks."""
+        if not module_names:
             read_stub()
-        if name in modules:
+        if name in module_names:
             from importlib import import_module
 
             if problem := unsupported_platform():
                 raise ImportError(problem)
-            own[name] = getattr(import_module(modules[name]), name)
-        if name not in own:
+            # from now on, Python finds it in the package
+            namespace[name] = getattr(import_module(module_names[name]), name)
+        if name not in namespace:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return own[name]
+        return namespace[name]
 
     def list_names() -> list[str]:
-        load("__all__")
-        return sorted({*own, *modules})
+        load("__all__")  # reads the stub
+        return sorted({*namespace, *module_names})
 
     return load, list_names

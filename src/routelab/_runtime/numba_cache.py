@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import sys
 import tempfile
 import time
@@ -44,31 +45,34 @@ DAY = 24 * 3600
 DAYS_KEPT = 30
 """What no process used for so many days is removed."""
 
-# the second is a directory of an earlier version
-_OWN_NAME = re.compile(r"[0-9a-f]{32}|[\w.]+-[0-9a-f]{32}")
+# a state; earlier versions put a name before it
+_DIRECTORY_NAME = re.compile(r"[0-9a-f]{32}|[\w.]+-[0-9a-f]{32}")
 _MARKERS = "warm"
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 class Locator:
-    """Tells Numba where to cache a function; made by `from_function`.
+    """Tells Numba in which directory to cache a function.
 
-    It has the methods of Numba's own locators and takes nothing from them.
+    Numba asks `from_function` for the locator of each function, and then the locator. It has the
+    methods of Numba's own locators, but does not inherit from them.
     """
 
     def __init__(self, module: str, py_func: Any, py_file: str, state: str) -> None:
         self._py_file = py_file  # Numba names it in warnings
         self._line = py_func.__code__.co_firstlineno
         self._state = state
-        # two modules may have files of one name
+        # a directory for each module, as two modules may have files of one name
         self._path = os.path.join(usable_directory(state), module[-150:])
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Locator | None:
         """Return the locator of a function; None leaves it to Numba's own locators."""
-        # functools.wraps sets __module__ to that of another function; a text may have none
+        # not `__module__`, which functools.wraps sets to that of another function; functions of
+        # `exec` may have no module
         module = py_func.__globals__.get("__name__") or ""
-        state = _state_of(module, py_file, py_func.__code__.co_firstlineno) if module else ""
+        line = py_func.__code__.co_firstlineno
+        state = _module_state(module, py_file, line) if module else ""
         return cls(module, py_func, py_file, state) if state else None
 
     def ensure_cache_path(self) -> None:
@@ -80,7 +84,7 @@ class Locator:
         return self._path
 
     def get_source_stamp(self) -> str:
-        """Return the state of the sources; it is in the path already."""
+        """Return the state of the sources, which is in the path already."""
         return self._state
 
     def get_disambiguator(self) -> str:
@@ -89,49 +93,63 @@ class Locator:
 
 
 _states: dict[tuple[str, str], tuple[str, set[int]]] = {}
-"""State by module and file, with the lines of the functions that were asked for."""
+"""State by module and file, with the lines of the functions that Numba has asked for."""
 
 
-def _state_of(module: str, file: str, line: int) -> str:
-    """Return the state of the sources of a module's kernels; empty if it is not one of ours.
+def _module_state(module: str, file: str, line: int) -> str:
+    """Return the state of the sources on which a module's kernels depend: a digest.
 
-    It is looked up once each time that the module is loaded: a notebook may load a module again
-    after it, or what it imports, was edited.
+    Empty if Numba is to cache the kernels of this module where it likes.
+
+    Parameters
+    ----------
+    module, file : str
+    line : int
+        First line of a function that is being defined in the module.
     """
     state, lines = _states.get((module, file), ("", set()))
+    # Numba asks once for each function. A line that comes again means that the module is loaded
+    # again, as a notebook does after it, or what it imports, was edited.
     if not lines or line in lines:
-        files = _files(_imported_name(module), file)
-        state, lines = _state(files) if files else "", set()
+        files = _source_files(_imported_name(module), file)
+        state, lines = _digest_of_state(files) if files else "", set()
         _states[module, file] = state, lines
     lines.add(line)
     return state
 
 
-def _files(module: str, file: str) -> Files:
-    """Return the files on which kernels in the `file` of a module depend; none if not ours."""
+def _source_files(module: str, file: str) -> Files:
+    """Return the files on which kernels in the `file` of a module depend.
+
+    Empty if Numba is to cache these kernels where it likes: those of other installed packages, and
+    those without a file.
+    """
     if not os.path.isfile(file):
         return {}
+    # 1. Kernels of routelab call each other only.
     if file.startswith(PACKAGE + os.sep):
         return kernel_files()
-    found = offered_files() | plugin_files(module)
-    if file not in found.values():  # it runs under another name
-        found[os.path.basename(file)] = file
+    # 2. Kernels of a plugin call its own and those that routelab offers.
+    files = offered_files() | plugin_files(module)
+    if file not in files.values():  # it runs under another name
+        files[os.path.basename(file)] = file
+    # 3. Kernels of a user's files that are not installed may call anything, but only what was
+    #    imported before they are defined.
     if owner(module) is None:
-        if not _is_own(file):
+        if not _is_user_file(file):
             return {}
-        # a kernel can call only what was imported before it was defined
-        for name, other in list(sys.modules.items()):
-            path = getattr(other, "__file__", None)
-            if isinstance(path, str) and _is_own(path):
-                found[name] = path
-    return found
+        for name, imported in list(sys.modules.items()):
+            path = getattr(imported, "__file__", None)
+            if isinstance(path, str) and _is_user_file(path):
+                files[name] = path
+    return files
 
 
 @cache
-def _is_own(file: str) -> bool:
+def _is_user_file(file: str) -> bool:
     """Return whether a file is neither Python's nor installed nor routelab's."""
-    ours = file.startswith((PACKAGE + os.sep, os.path.dirname(os.__file__) + os.sep))
-    return not ours and not _INSTALLED.intersection(Path(file).parts)
+    is_known = file.startswith((PACKAGE + os.sep, os.path.dirname(os.__file__) + os.sep))
+    return not is_known and not _INSTALLED.intersection(Path(file).parts)
 
 
 def _imported_name(module: str) -> str:
@@ -142,18 +160,20 @@ def _imported_name(module: str) -> str:
     return spec.name if spec else module
 
 
-def _state(files: Files) -> str:
-    """Return a digest of files, of where they are, and of what is compiled into kernels."""
-    # compiled code has the names of files: an exception tells in which one it was raised
+def _digest_of_state(files: Files) -> str:
+    """Return a digest of the contents of files, of their paths, and of NumPy's version."""
+    # the paths, too: compiled code holds them, so that an exception can say where it was raised
     facts = [digest(files), *sorted(files.values()), np.__version__]
+    # A file that was edited since this process began may be newer than what the process imported
+    # from it. Then no other process may use its kernels. Times in the future say nothing.
     now = time.time_ns()
-    if any(STARTED < modified <= now for modified in map(_modified, files.values())):
-        # edited since this process began: what it imported may be older than the file
+    if any(STARTED < time_ns <= now for time_ns in map(_modification_time, files.values())):
         facts.append(f"{os.getpid()} {STARTED}")
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
 
 
-def _modified(file: str) -> int:
+def _modification_time(file: str) -> int:
+    """Return when a file was modified, in nanoseconds since the epoch; 0 if it cannot be read."""
     try:
         return os.stat(file).st_mtime_ns
     except OSError:
@@ -161,16 +181,22 @@ def _modified(file: str) -> int:
 
 
 def kernels_digest(modules: Iterable[str]) -> str:
-    """Return a digest of all kernels that plugins in some modules may call, and of the compiler."""
+    """Return a digest of all that decides whether kernels must be compiled again.
+
+    These are the sources of routelab's kernels, those of the plugins in `modules`, the versions of
+    Numba and Python, and the processor. `routelab.workflow.warm` marks compiled kernels with it.
+    """
     from numba import __version__ as numba_version
     from numba.core.registry import cpu_target
 
     files = kernel_files()
     for module in modules:
-        found = plugin_files(module)
-        files |= offered_files() | found if found else {}
-    machine = cpu_target.target_context.codegen().magic_tuple()
-    facts = [_state(files), numba_version, sys.version, repr(machine)]
+        own_files = plugin_files(module)
+        # modules of routelab itself, such as its engines, have none
+        if own_files:
+            files |= offered_files() | own_files
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    facts = [_digest_of_state(files), numba_version, sys.version, repr(processor)]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
 
 
@@ -178,7 +204,7 @@ def kernels_digest(modules: Iterable[str]) -> str:
 
 
 def marker(name: str) -> Path:
-    """Return the file that marks some kernels as compiled, and make its folder."""
+    """Return the path of a file that marks kernels as compiled once it exists; make its folder."""
     return Path(usable_directory(_MARKERS), name)
 
 
@@ -192,49 +218,58 @@ def usable_directory(name: str) -> str:
 
 
 def default_base(environ: Mapping[str, str]) -> str:
-    """Where routelab keeps caches: ``ROUTELAB_CACHE_DIR``, or the user's cache directory.
+    """Return the directory for caches: ``ROUTELAB_CACHE_DIR``, or "routelab" in the user's.
 
-    Empty if there is no such place.
+    Empty if the user has none.
     """
     if environ.get("ROUTELAB_CACHE_DIR"):
         return os.path.abspath(environ["ROUTELAB_CACHE_DIR"])
-    home = environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(home):
-        home = os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".cache")
-    return os.path.join(home, "routelab") if os.path.isabs(home) else ""
+    user_caches = environ.get("XDG_CACHE_HOME", "")
+    # the XDG specification: a relative path is invalid, and to be ignored
+    if not os.path.isabs(user_caches):
+        user_caches = os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".cache")
+    return os.path.join(user_caches, "routelab") if os.path.isabs(user_caches) else ""
 
 
 @cache
 def _usable(base: str, name: str) -> str:
+    """Make and return ``<base>/numba/<name>``, or else the same in a temporary directory."""
     if base:
         directory = os.path.join(os.path.abspath(base), "numba", name)
-        if _make(directory):
+        if _make_writable(directory):
             return directory
     directory = os.path.join(_private_base(tempfile.gettempdir()), "numba", name)
-    _make(directory)
+    _make_writable(directory)
     return directory
 
 
 @cache
 def _private_base(temporary: str) -> str:
-    """Return a temporary directory that nobody else can write: a cache is code."""
+    """Return a temporary directory that nobody else can write: a cache is code that we run.
+
+    It is the same one for all processes of a user, unless somebody else has made it before.
+    """
     base = os.path.join(temporary, f"routelab-{os.getuid()}")
     try:
         os.makedirs(base, mode=0o700, exist_ok=True)
+        # of the directory itself, and not of what a link leads to
         status = os.lstat(base)
-        private = status.st_uid == os.getuid() and status.st_mode & 0o170077 == 0o040000
+        is_directory = stat.S_ISDIR(status.st_mode)
+        others_may_access = status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        is_private = status.st_uid == os.getuid() and is_directory and not others_may_access
     except OSError:
-        private = False
-    return base if private else tempfile.mkdtemp(prefix="routelab-", dir=temporary)
+        is_private = False
+    return base if is_private else tempfile.mkdtemp(prefix="routelab-", dir=temporary)
 
 
-def _make(directory: str) -> bool:
-    """Make or touch a cache directory; False if it cannot be written."""
+def _make_writable(directory: str) -> bool:
+    """Make a cache directory, or note that an existing one is used; False if it is not writable."""
     try:
         is_new = not os.path.isdir(directory)
         os.makedirs(directory, exist_ok=True)
         if not os.access(directory, os.W_OK | os.X_OK):
             return False
+        # `_prune` removes by the time of modification; once a day is enough
         if time.time() - os.stat(directory).st_mtime > DAY:
             os.utime(directory)
     except OSError:
@@ -246,16 +281,20 @@ def _make(directory: str) -> bool:
 
 @cache
 def _prune(folder: str) -> None:
-    """Remove what has not been used for long, once in a process that makes something new."""
+    """Remove from a cache the directories and markers that were not used for `DAYS_KEPT` days.
+
+    Once per process, and only in processes that make a new directory.
+    """
     import shutil
 
-    oldest = time.time() - DAYS_KEPT * DAY
+    expiry = time.time() - DAYS_KEPT * DAY
     with suppress(OSError):
         for entry in os.scandir(folder):
-            is_own = _OWN_NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-            if is_own and entry.stat().st_mtime < oldest:
+            # NUMBA_CACHE_DIR may have directories of others, too
+            is_ours = _DIRECTORY_NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            if is_ours and entry.stat().st_mtime < expiry:
                 shutil.rmtree(entry.path, ignore_errors=True)
     with suppress(OSError):
         for entry in os.scandir(os.path.join(folder, _MARKERS)):
-            if entry.stat().st_mtime < oldest:
+            if entry.stat().st_mtime < expiry:
                 os.unlink(entry.path)

@@ -47,8 +47,9 @@ def when_imported(name: str, action: Callable[[Any], None]) -> None:
     Parameters
     ----------
     name : str
-        Of the module.
+        Name of the module, such as ``"numba.core.caching"``.
     action : callable
+        Gets the module, after its code has run.
     """
     if name in sys.modules:
         action(sys.modules[name])
@@ -57,15 +58,13 @@ def when_imported(name: str, action: Callable[[Any], None]) -> None:
 
 
 def when_compiling(action: Callable[[], None]) -> None:
-    """Call `action` once, when this process, or one forked from it, begins to compile a function.
-
-    Parameters
-    ----------
-    action : callable
-    """
+    """Call `action` once, when this process or one forked from it begins to compile a function."""
+    # emptied by the first compilation; later ones find nothing to call
     actions = [action]
 
     def listen(events: Any) -> None:
+        """Register a listener with the module `numba.core.event`, which reports compilations."""
+
         class Listener(events.Listener):  # type: ignore[misc]
             """Calls the action when the first compilation begins."""
 
@@ -82,7 +81,7 @@ def when_compiling(action: Callable[[], None]) -> None:
 
 
 class _Finder:
-    """Finds one module once, to act on it as soon as it is imported."""
+    """Finder of one module, which is first in `sys.meta_path` until the module is imported."""
 
     def __init__(self, name: str, action: Callable[[Any], None]) -> None:
         self._name = name
@@ -91,11 +90,15 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module's spec, whose loader acts after the import; None for other modules."""
+        """Return the spec of the module, with a loader that also calls the action.
+
+        None for all other modules: the finders after this one find them.
+        """
         if name != self._name:
             return None
         from importlib.util import find_spec
 
+        # `find_spec` asks all finders, and this one must not be asked again
         sys.meta_path.remove(self)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:
@@ -110,17 +113,21 @@ class _Finder:
 
 
 def _register(caching: Any) -> None:
-    """Put the locator before those that are in force: the user's, or else Numba's own.
+    """Make Numba ask our locator before others: those that the user has set, or else its own.
 
-    Numba reads its settings again, also in the midst of a compilation, when the environment has
-    changed, and forgets what was set in the process.
+    Numba reads its settings again whenever the environment has changed, also in the midst of a
+    compilation, and forgets what was set in the process. So the locator is registered after each
+    time.
     """
     config = caching.config
-    own = ",".join(_name(one, caching) for one in caching.CacheImpl._locator_classes)
+    default_locators = ",".join(
+        _locator_name(locator, caching) for locator in caching.CacheImpl._locator_classes
+    )
     reload_config = config.reload_config
 
     def register() -> None:
-        others = config.CACHE_LOCATOR_CLASSES or own
+        # names, separated by commas; Numba asks the locators in this order
+        others = config.CACHE_LOCATOR_CLASSES or default_locators
         if LOCATOR not in others:
             config.CACHE_LOCATOR_CLASSES = f"{LOCATOR},{others}"
 
@@ -133,28 +140,31 @@ def _register(caching: Any) -> None:
 
 
 def _compare_fast(targetconfig: Any) -> None:
-    """Replace comparison and hash of flags by functions with the same results."""
-    flags = targetconfig.TargetConfig
-    if "_values" not in getattr(flags, "__slots__", ()):
+    """Replace comparison and hash of compiler flags by functions with the same results."""
+    flags_class = targetconfig.TargetConfig
+    if "_values" not in getattr(flags_class, "__slots__", ()):
         return  # another version of Numba, which stores them in another way
-    compare, compute_hash = flags.__eq__, flags.__hash__
+    compare, compute_hash = flags_class.__eq__, flags_class.__hash__
     hashes: dict[type, int] = {}
 
     def is_equal(self: Any, other: object) -> Any:
+        # Equal stored values are equal flags. Others may be equal, too, so Numba compares them: an
+        # option that is not stored has its default value, which the other flags may store.
         if type(self) is type(other) and self._values == other._values:  # type: ignore[attr-defined]
             return True
         return compare(self, other)
 
     def hash_of_names(self: Any) -> int:
-        found = hashes.get(type(self))
-        if found is None:
-            found = hashes[type(self)] = compute_hash(self)
-        return found
+        # Numba's hash is that of the names of all options, the same for all flags of a class
+        class_hash = hashes.get(type(self))
+        if class_hash is None:
+            class_hash = hashes[type(self)] = compute_hash(self)
+        return class_hash
 
-    flags.__eq__, flags.__hash__ = is_equal, hash_of_names
+    flags_class.__eq__, flags_class.__hash__ = is_equal, hash_of_names
 
 
-def _name(locator: Any, caching: Any) -> str:
-    """Return the name by which Numba finds a locator: its own need no module."""
+def _locator_name(locator: Any, caching: Any) -> str:
+    """Return the name by which Numba finds a locator; its own ones need no module."""
     name: str = locator.__name__
     return name if hasattr(caching, name) else f"{locator.__module__}.{name}"

@@ -28,8 +28,10 @@ def report_phase(task: str, phase: str, ended: bool = False) -> None:
     phase : str
         Current phase, or the result of a finished task; `WAITING` before the start.
     ended : bool
+        Whether the task is finished.
     """
     global current
+    # a task that waits does not replace the one at work
     if phase != WAITING:
         current = "" if ended else f"{task}: {phase}"
     extra = {"task": task, "phase": phase, "ended": ended}

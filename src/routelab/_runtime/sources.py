@@ -44,13 +44,17 @@ OFFERED = frozenset({"api", "kernels", "metrics", "toolkit"})
 
 
 def core_files(without: tuple[str, ...] = COMMAND_PARTS + PAGE_PARTS) -> Files:
-    """Return the files of routelab, without some parts: folders, or modules of these names."""
-    left_out = tuple(f"{OWN}/{part}{end}" for part in without for end in ("/", ".py"))
-    return {name: file for name, file in _own_files().items() if not name.startswith(left_out)}
+    """Return the files of routelab, without the folders or modules in `without`.
+
+    By default, these are the files on which computed results depend.
+    """
+    # the part "cluster" is routelab/cluster/... or routelab/cluster.py
+    omitted = tuple(f"{OWN}/{part}{end}" for part in without for end in ("/", ".py"))
+    return {name: file for name, file in _own_files().items() if not name.startswith(omitted)}
 
 
 def kernel_files() -> Files:
-    """Return the modules of routelab's kernels, which import no other modules of routelab."""
+    """Return the files in folders or modules called "kernels", which import only each other."""
     return {
         name: file
         for name, file in _own_files().items()
@@ -67,42 +71,48 @@ def offered_files() -> Files:
 def plugin_files(module: str, without: tuple[str, ...] = CITATION_MODULES) -> Files:
     """Return the files on which a plugin in `module` depends beside routelab's own.
 
-    Of a built-in plugin, modules beside the kinds with the names in `without` are left out.
     Nothing is imported. A module that is nowhere to be found has no files.
+
+    Parameters
+    ----------
+    module : str
+        For example ``routelab_plugins.routing.dor`` or ``my_package.routing``.
+    without : tuple of str
+        Modules directly in the package of the built-in plugins that do not count.
     """
     distribution = owner(module)
     top, *inner = module.split(".")
+    # 1. Plugins in routelab itself, such as engines.
     if top == OWN:
         return {}
+    # 2. A built-in plugin: its folder, such as routelab_plugins/routing/dor, and the modules that
+    #    all of these share, such as routelab_plugins/works.py.
     if distribution is not None and distribution.name == OWN:
-        left_out = {f"{top}/{name}.py" for name in without}
-        files = _built_in_files(top, inner)
-        return {name: file for name, file in files.items() if name not in left_out}
-    found = _in_place([top]) if distribution is None else distribution_files(distribution)
-    for other in editable_distributions():
-        found |= distribution_files(other)
-    return found
-
-
-def _built_in_files(top: str, inner: list[str]) -> Files:
-    """Return the files in the folder of a built-in plugin, and the modules beside the kinds."""
-    folder = "/".join([top, *inner[:2], ""])
-    return {
-        name: file
-        for name, file in _in_place([top]).items()
-        if name.startswith(folder) or name.count("/") == 1
-    }
+        folder = "/".join([top, *inner[:2], ""])
+        omitted = {f"{top}/{name}.py" for name in without}
+        return {
+            name: file
+            for name, file in _importable_files([top]).items()
+            if name not in omitted and (name.startswith(folder) or name.count("/") == 1)
+        }
+    # 3. Any other plugin: all of its distribution, and all that is being edited, which it may call.
+    files = _importable_files([top]) if distribution is None else distribution_files(distribution)
+    for editable in editable_distributions():
+        files |= distribution_files(editable)
+    return files
 
 
 def distribution_files(distribution: Distribution) -> Files:
     """Return the files that the code of a distribution may read."""
+    # an editable one has no record of the files in its source folder
     if is_editable(distribution) or distribution.files is None:
-        return _in_place(_top_names(distribution))
-    return _recorded(distribution)
+        return _importable_files(_top_names(distribution))
+    return _recorded_files(distribution)
 
 
 @cache
-def _recorded(distribution: Distribution) -> Files:
+def _recorded_files(distribution: Distribution) -> Files:
+    """Return the files that were installed with a distribution, without its metadata."""
     return {
         str(path): str(distribution.locate_file(path))
         for path in distribution.files or ()
@@ -110,29 +120,32 @@ def _recorded(distribution: Distribution) -> Files:
     }
 
 
-def _in_place(names: Iterable[str]) -> Files:
-    """Return the files of top-level modules where `import` would find them."""
-    found: Files = {}
+def _importable_files(names: Iterable[str]) -> Files:
+    """Return the files of top-level modules that `import` would find under these names."""
+    files: Files = {}
     for name in names:
-        found |= _files_of(name)
-    return found
+        files |= _module_files(name)
+    return files
 
 
 @cache
-def _files_of(name: str) -> Files:
+def _module_files(name: str) -> Files:
     """Return the files of one top-level module; a folder of plugins is walked once."""
-    found: Files = {}
-    for place in _places(name):
-        if os.path.isdir(place):
-            found |= {f"{name}/{inner}": file for inner, file in files_in(place)}
+    files: Files = {}
+    for path in _module_paths(name):
+        if os.path.isdir(path):
+            files |= {f"{name}/{inner}": file for inner, file in files_in(path)}
         else:
-            found[os.path.basename(place)] = place
-    return found
+            files[os.path.basename(path)] = path
+    return files
 
 
 @cache
-def _places(name: str) -> tuple[str, ...]:
-    """Return the folders of a top-level package, or the file of a module, without importing it."""
+def _module_paths(name: str) -> tuple[str, ...]:
+    """Return the folders of a top-level package, or the file of a module, without importing it.
+
+    A namespace package may have several folders; a module that is built into Python has no file.
+    """
     try:
         spec = find_spec(name)
     except (ImportError, ValueError):  # a finder refuses the name, or it has no specification
@@ -145,12 +158,18 @@ def _places(name: str) -> tuple[str, ...]:
 
 
 def files_in(folder: str) -> Iterator[tuple[str, str]]:
-    """Iterate over the files in a folder: name in it, and path; without compiled Python code."""
-    for here, folders, names in os.walk(folder):
-        folders[:] = [one for one in folders if one != "__pycache__" and not one.startswith(".")]
+    """Yield the files in a folder and its subfolders: name within the folder, and path.
+
+    Without compiled Python code and hidden subfolders.
+    """
+    for parent, subfolders, names in os.walk(folder):
+        # assigned in place: `os.walk` enters only what is left in the list
+        subfolders[:] = [
+            name for name in subfolders if name != "__pycache__" and not name.startswith(".")
+        ]
         for name in names:
             if not name.endswith((".pyc", ".pyo")):
-                file = os.path.join(here, name)
+                file = os.path.join(parent, name)
                 yield os.path.relpath(file, folder).replace(os.sep, "/"), file
 
 
@@ -163,38 +182,47 @@ def _own_files() -> Files:
 
 
 def owner(module: str) -> Distribution | None:
-    """Return the distribution with plugins, or installed to be edited, that has a module.
+    """Return the distribution that has a module; None unless it has plugins or is editable.
 
     A module that no entry point names belongs to the distribution with the same top-level module.
     """
-    found = _owners()
-    return found.get(module) or found.get(module.partition(".")[0])
+    owners = _owners()
+    top, _, _ = module.partition(".")
+    return owners.get(module) or owners.get(top)
 
 
 @cache
 def _owners() -> dict[str, Distribution]:
-    """Return the distribution of each module with plugins or in an editable installation."""
-    found: dict[str, Distribution] = {}
+    """Return the distributions with plugins, and editable ones, by the names of their modules.
+
+    These are the modules that entry points name, and all top-level modules.
+    """
+    owners: dict[str, Distribution] = {}
     for distribution in distributions():
         with suppress(Exception):  # metadata that cannot be read is the registry's to report
             modules = _plugin_modules(distribution)
             if modules or is_editable(distribution):
                 for name in (*modules, *_top_names(distribution)):
-                    found.setdefault(name, distribution)
-    return found
+                    # the first one on the path is the one that `import` finds
+                    owners.setdefault(name, distribution)
+    return owners
 
 
 @cache
 def editable_distributions() -> tuple[Distribution, ...]:
     """Return the distributions that are installed to be edited, without routelab."""
-    found = {one.name: one for one in _owners().values() if is_editable(one)}
-    found.pop(OWN, None)
-    return tuple(found.values())
+    editable = {
+        distribution.name: distribution
+        for distribution in _owners().values()
+        if is_editable(distribution)
+    }
+    editable.pop(OWN, None)
+    return tuple(editable.values())
 
 
 @cache
 def is_editable(distribution: Distribution) -> bool:
-    """Return whether a distribution is used where its sources are edited."""
+    """Return whether a distribution was installed to be edited (``pip install --editable``)."""
     try:
         origin = json.loads(distribution.read_text("direct_url.json") or "{}")
         return bool(origin.get("dir_info", {}).get("editable"))
@@ -204,18 +232,24 @@ def is_editable(distribution: Distribution) -> bool:
 
 def _plugin_modules(distribution: Distribution) -> list[str]:
     points = distribution.entry_points
-    return [one.module for one in points if one.group.startswith(f"{OWN}.")]
+    return [point.module for point in points if point.group.startswith(f"{OWN}.")]
 
 
 @cache
 def _top_names(distribution: Distribution) -> tuple[str, ...]:
-    """Return the names of the top-level modules of a distribution."""
+    """Return the names of the top-level modules of a distribution, from three sources.
+
+    Which of them exist depends on the build tool, and on whether the distribution is editable.
+    """
+    # 1. Entry points, and 2. a list that only setuptools writes.
     names = {module.partition(".")[0] for module in _plugin_modules(distribution)}
     names.update((distribution.read_text("top_level.txt") or "").split())
+    # 3. The installed files.
     for path in distribution.files or ():
-        if path.suffix == ".pth":  # lines are folders in which the modules of an editable one are
-            lines = str(distribution.locate_file(path))
-            with suppress(OSError, ValueError), open(lines, encoding="utf-8") as stream:
+        # of an editable distribution: each line is a folder with modules
+        if path.suffix == ".pth":
+            pth_file = str(distribution.locate_file(path))
+            with suppress(OSError, ValueError), open(pth_file, encoding="utf-8") as stream:
                 for line in stream:
                     names.update(_modules_in(line.strip()))
         elif not path.parts[0].endswith((".dist-info", ".egg-info")):
@@ -224,6 +258,7 @@ def _top_names(distribution: Distribution) -> tuple[str, ...]:
 
 
 def _modules_in(folder: str) -> Iterator[str]:
+    """Yield the names of the modules and packages in a folder."""
     if os.path.isdir(folder):
         for entry in os.scandir(folder):
             if entry.name.endswith(".py") or os.path.isfile(f"{entry.path}/__init__.py"):
@@ -234,23 +269,26 @@ def _modules_in(folder: str) -> Iterator[str]:
 
 
 def digest(files: Mapping[str, str]) -> str:
-    """Return the SHA-256 of the names and contents of files, wherever they are."""
+    """Return the SHA-256 of the names and contents of files, but not of their paths."""
     lines = [f"{name} {_hash(files[name])}\n" for name in sorted(files)]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _hash(file: str) -> str:
-    """Return the SHA-256 of a file; empty if it cannot be read or is a pipe."""
+    """Return the SHA-256 of a file; empty if it cannot be read or is no regular file."""
     try:
         status = os.stat(file)
-        regular = stat.S_ISREG(status.st_mode)
-        return _hash_of(file, status.st_mtime_ns, status.st_size) if regular else ""
+        # a pipe would block
+        if not stat.S_ISREG(status.st_mode):
+            return ""
+        return _hash_once(file, status.st_mtime_ns, status.st_size)
     except OSError:
         return ""
 
 
 @cache
-def _hash_of(file: str, _modified: int, _size: int) -> str:
+def _hash_once(file: str, _time_ns: int, _size: int) -> str:
+    """Read a file and return its SHA-256, once for each time of modification and size."""
     with open(file, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -264,7 +302,7 @@ def core_digest() -> str:
 def forget() -> None:
     """Forget all that is remembered of installed distributions and their files."""
     for remembered in (
-        *(_recorded, _files_of, _places, _owners, editable_distributions, is_editable, _top_names),
-        *(_own_files, core_digest),
+        *(_own_files, core_digest, _recorded_files, _module_files, _module_paths),
+        *(_owners, editable_distributions, is_editable, _top_names),
     ):
         remembered.cache_clear()

@@ -89,7 +89,7 @@ def test_flags_are_compared_as_numba_does_but_not_option_by_option(
 
 
 def state_of(module: str, file: Path, line: int = 1) -> str:
-    return numba_cache._state_of(module, str(file), line)
+    return numba_cache._module_state(module, str(file), line)
 
 
 def test_a_state_knows_numpy_and_the_place(
