@@ -39,7 +39,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "simulate",
-        later=_add_settings,
+        add_late_options=_add_settings,
         help="simulate packets or MPI programs on a network",
         description="Simulate the packets of some traffic on a routed network, and print accepted "
         "load, latencies with confidence intervals, hops, and the utilisation of channels. With "

@@ -25,6 +25,7 @@ def positive(text: str) -> float:
     try:
         value = read_number(text)
     except ValueError:
+        # NaN fails the comparison
         value = math.nan
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
@@ -52,7 +53,7 @@ def integer(text: str) -> int:
 
 
 def metric_names(text: str) -> list[str]:
-    """Return the metrics that the value of ``--metrics`` lists.
+    """Return the names in the value of ``--metrics``: A and B of "A+B".
 
     Raises
     ------
@@ -84,7 +85,8 @@ def study_file(path: Path) -> Path:
 
 
 def named_path(text: str) -> Path:
-    """Parse a path; an empty text would stand for the working directory."""
+    """Parse a path; refuse the empty one, and those that are too long or deep to be made."""
+    # `Path("")` is the working directory
     if not text:
         raise argparse.ArgumentTypeError("the name is empty; name a file or folder")
     encoded = os.fsencode(text)

@@ -44,31 +44,37 @@ FOLDERS = {"machine": "clusters", "cluster": "clusters", "study": "studies", "fi
 
 
 def complete(parser: Parser) -> None:
-    """Write the completions of the words in ``COMP_LINE`` and end the process."""
-    point = int(os.environ.get("COMP_POINT", len(os.environ["COMP_LINE"])))
-    words = os.environ["COMP_LINE"].encode()[:point].decode(errors="ignore").split()
-    for child in parser.commands.values():
-        # options of engines take a second: only if the words have an option
-        if child.prog.split()[-1] not in words or not any(word[0] == "-" for word in words):
-            child.later = None
+    """Write the completions of the command line in ``COMP_LINE`` and end the process."""
+    # 1. The words before the cursor, whose position is in bytes.
+    cursor = int(os.environ.get("COMP_POINT", len(os.environ["COMP_LINE"])))
+    words = os.environ["COMP_LINE"].encode()[:cursor].decode(errors="ignore").split()
+    # 2. The options of all engines take a second to determine. They are needed only if their
+    #    command is among the words, and an option, as words without one are arguments.
+    has_option = any(word[0] == "-" for word in words)
+    for name, child in parser.commands.items():
+        if name not in words or not has_option:
+            child.add_late_options = None
+    # 3. What completes each argument. argcomplete itself completes choices; flags have no value.
     for command in parser.descendants():
         for action in command.actions:
-            if not action.choices and action.nargs != 0:
+            is_flag = action.nargs == 0
+            if not action.choices and not is_flag:
                 action.completer = _completer(action)  # type: ignore[attr-defined]
     CompletionFinder()(parser, always_complete_options=False, exclude=HIDDEN)
 
 
 def _completer(action: Any) -> Any:
-    """Return what completes the values of an argument or option, as argcomplete calls it."""
+    """Return the function with which argcomplete lists the values of an argument or option."""
     name, metavar = action.dest.removeprefix(PREFIX), action.metavar or ""
     if name in PLUGINS:
-        return lambda **_: [
-            point.name for kind in PLUGINS[name] for point in entry_points(group=f"routelab.{kind}")
-        ]
+        groups = [f"routelab.{kind}" for kind in PLUGINS[name]]
+        return lambda **_: [entry.name for group in groups for entry in entry_points(group=group)]
     if name in FOLDERS:
+        # config/studies/examples/ring.yaml is the study examples/ring
         top = Path("config", FOLDERS[name])
         return lambda **_: [str(p.relative_to(top).with_suffix("")) for p in top.rglob("*.yaml")]
+    # settings with choices have them only here, as `{a,b}`
     if metavar.startswith("{"):
         return lambda **_: metavar.strip("{}").split(",")
-    # a SuppressCompleter would hide the option itself
+    # nothing for other values; argcomplete's SuppressCompleter would hide the option itself
     return FilesCompleter() if metavar in PATHS else lambda **_: []

@@ -15,6 +15,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def safe_text(message: str) -> str:
     """Return a message with unprintable characters escaped, and very long words shortened."""
+    # `repr` writes the escape character as '\x1b', in quotes
     escaped = _UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], message)
     return re.sub(
         rf"\S{{{LONGEST_WORD + 1},}}",
@@ -24,20 +25,18 @@ def safe_text(message: str) -> str:
 
 
 def report_error(error: Exception | KeyboardInterrupt | SystemExit) -> int:
-    """Print an expected error and return the exit code; raise other errors again.
-
-    Errors of routelab have an exit code; an interruption ends with 130. Commands return their exit
-    code, so only a plugin raises `SystemExit`, whose code does not count.
-    """
+    """Print an expected error and return the exit code; raise other errors again."""
     from routelab.api.errors import RoutelabError
 
     logger = logging.getLogger(__name__)
     if isinstance(error, KeyboardInterrupt):
         logger.critical("interrupted")
+        # 128 + SIGINT, as shells do
         return 130
     if isinstance(error, MemoryError):
         logger.error("not enough memory: %s; use a smaller input", error or "no details")
         return 1
+    # Commands return their exit code, so only a plugin raises this, and its code does not count.
     if isinstance(error, SystemExit):
         from routelab.jobs.plugin_errors import sentence
 

@@ -37,6 +37,7 @@ def log_to_stderr(arguments: argparse.Namespace) -> Iterator[None]:
     """Send messages to standard error, according to ``--verbose``, ``--quiet``, ``--log-json``."""
     options = vars(arguments)
     level = logging.WARNING if options.get("quiet") else logging.INFO
+    # of both options, --verbose counts
     level = logging.DEBUG if options.get("verbose") else level
     handler = _StandardError()
     handler.setFormatter(_Json() if options.get("log_json") else _Text())
@@ -69,6 +70,8 @@ def show_progress(arguments: argparse.Namespace) -> Iterator[None]:
     display = _Display()
     level, propagate = logger.level, logger.propagate
     logger.addHandler(display)
+    # Reports of progress have level DEBUG. They must not reach the handler of `log_to_stderr`,
+    # which would print each of them as a line.
     logger.setLevel(logging.DEBUG)
     logger.propagate = False
     try:
@@ -109,6 +112,7 @@ class _Json(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        # the caller's `extra`, such as task and phase
         line |= {key: value for key, value in vars(record).items() if key not in _STANDARD_FIELDS}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
@@ -129,8 +133,8 @@ class _Display(logging.Handler):
         except Exception:
             self.handleError(record)
 
-    def _show(self, name: str, phase: str, is_done: bool) -> None:
-        """Show the phase of a task on a line of its own."""
+    def _show(self, name: str, phase: str, has_ended: bool) -> None:
+        """Show the phase of a task, on the line of the task."""
         display = self._progress
         if display is None:
             display = self._progress = _new_display()
@@ -138,10 +142,12 @@ class _Display(logging.Handler):
         if name not in self._tasks:
             self._tasks[name] = display.add_task(name, start=False, total=None, phase=phase)
         task = self._tasks[name]
+        # the clock of a task does not run while it waits
         if phase != progress.WAITING:
             display.start_task(task)
         display.update(task, phase=phase)
-        if is_done:
+        # 1 of 1 steps: this stops spinner and clock
+        if has_ended:
             display.update(task, total=1, completed=1)
         display.refresh()
 

@@ -38,9 +38,9 @@ RESULTS = frozenset(
 
 
 def check_result_folder(folder: Path) -> None:
-    """Check, before any work, that a folder may become a folder of results.
+    """Check, before any work, that a result may be written to a folder.
 
-    A new result replaces the whole folder, so it must not hold other files.
+    The result replaces the whole folder, so the folder must not hold anything but a result.
 
     Raises
     ------
@@ -88,6 +88,7 @@ def cell_text(value: Any) -> str:
     if isinstance(value, float):
         if value.is_integer():
             return str(int(value))
+        # four digits, but all of the integer part: .4g would make 1.235e+04 of 12345.6
         return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"
     return str(value)
 
@@ -143,11 +144,13 @@ def print_facts(facts: Mapping[str, str], declared: Iterable[Column] = ()) -> No
         return
     from routelab.api.columns import COUNTS
 
-    of = {column.name: column for column in reversed(list(declared))}
+    # of two declarations of a name, the first counts
+    columns = {column.name: column for column in reversed(list(declared))}
     rows = []
     for name, value in facts.items():
-        unit = of[name].unit if name in of and value else ""
-        meaning = _first_clause(of[name].meaning) if name in of and value else ""
+        unit = columns[name].unit if name in columns and value else ""
+        meaning = _first_clause(columns[name].meaning) if name in columns and value else ""
+        # "max_hops 4" instead of "max_hops 4 hops"
         rows.append((name, value if unit in COUNTS else f"{value} {unit}".rstrip(), meaning))
     num_columns = 3 if any(meaning for *_, meaning in rows) else 2
     _print_fitting(
@@ -156,7 +159,11 @@ def print_facts(facts: Mapping[str, str], declared: Iterable[Column] = ()) -> No
 
 
 def _first_clause(meaning: str) -> str:
-    """Return the beginning of a meaning; empty if it is a list of words."""
+    """Return the first clause of a column's meaning, without a parenthesis: "load; see x": "load".
+
+    Empty if the meaning begins with "`": it is then a list of the words in the column.
+    """
+    # to the first . : or ; that a space follows, so a number such as 0.5 does not end it
     clause = re.match(r"(?:\([^)]*\)|[^;.:(]|[.:;](?! ))*", meaning)
     return clause[0] if clause and not meaning.startswith("`") else ""
 
@@ -169,8 +176,9 @@ def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], **opti
     # COLUMNS in the environment replaces the width of the terminal
     width = shutil.get_terminal_size().columns
     text = "\n".join(table_lines(columns, rows, width, **options))
-    has_lines = (sys.stdout.encoding or "").lower().startswith("utf")
-    print(text if has_lines else text.replace("─", "-"))
+    # other encodings, such as ASCII, have no character for the line below the heading
+    has_box_drawing = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(text if has_box_drawing else text.replace("─", "-"))
 
 
 def _print_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str) -> None:
@@ -182,7 +190,7 @@ def _print_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: 
 
 
 def warn(name: str, outcome: Outcome) -> None:
-    """Warn that a job has no result."""
+    """Log a warning that a job has no result, with the reason; `name`: its network or routing."""
     import logging
 
     logging.getLogger(__name__).warning("%s: %s: %s", name, outcome.status, outcome.reason)

@@ -17,8 +17,8 @@ class Parser(argparse.ArgumentParser):
 
     Parameters
     ----------
-    later : function, optional
-        Adds options that take long to determine; called when the command is known.
+    add_late_options : function, optional
+        Adds options that take long to determine to the parser; called once the command is known.
     examples : sequence of str
         Complete commands, which the help shows first.
     groups : mapping of str to sequence of str, optional
@@ -29,73 +29,80 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(
         self,
-        later: Callable[[argparse.ArgumentParser], None] | None = None,
+        add_late_options: Callable[[argparse.ArgumentParser], None] | None = None,
         examples: Sequence[str] = (),
         groups: Mapping[str, Sequence[str]] | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(**settings, allow_abbrev=False, add_help=False)
         self._positionals.title = "arguments"
-        self.later = later
+        self.add_late_options = add_late_options
         self.examples = examples
         self._groups = groups
-        # without a default, so that a command's parser keeps the values before the command
-        unset: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
+        # In `routelab -v route ...`, the parser of "route" has the option, too. A default there
+        # would replace the value that stands before the command.
+        flag: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
         self.general = self.add_argument_group("general options")
         self.general.add_argument("-h", "--help", action="help", help="print this help and exit")
-        self.general.add_argument("-v", "--verbose", help="print each step", **unset)
-        self.general.add_argument("-q", "--quiet", help="print only warnings and errors", **unset)
+        self.general.add_argument("-v", "--verbose", help="print each step", **flag)
+        self.general.add_argument("-q", "--quiet", help="print only warnings and errors", **flag)
         self.general.add_argument(
-            "--log-json", help="print messages as JSON, one object per line", **unset
+            "--log-json", help="print messages as JSON, one object per line", **flag
         )
 
     def add_subparsers(self, **settings: Any) -> Any:
-        """Add the place of the command's name; the commands are `Parser` objects."""
+        """Add the argument for the command's name; the parsers of commands are `Parser` objects."""
         settings["parser_class"] = Parser
         return super().add_subparsers(**settings)
 
-    def complete(self) -> None:
-        """Add the options of `later`."""
-        if self.later is not None:
-            later, self.later = self.later, None
-            later(self)
+    def add_missing_options(self) -> None:
+        """Add the late options, unless they are there already."""
+        if self.add_late_options is not None:
+            add_late_options, self.add_late_options = self.add_late_options, None
+            add_late_options(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments with all options; a command refuses what it does not know."""
-        self.complete()
+        """Parse arguments with all options; a command refuses what it does not know.
+
+        argparse would report it for ``routelab`` as a whole, with the usage of that.
+        """
+        self.add_missing_options()
         parsed, unknown = super().parse_known_args(args, namespace)
-        if unknown and not self.commands:
+        has_commands_below = bool(self.commands)
+        if unknown and not has_commands_below:
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._hint(unknown[0])}")
         return parsed, unknown
 
     def format_usage(self) -> str:
-        """Return a line with the arguments that must be given."""
+        """Return one line with the required options and the arguments, then ``[OPTION ...]``."""
         formatter = self._get_formatter()
         positionals = self._get_positional_actions()
-        options = [action for action in self._get_optional_actions() if action.required]
-        formatter.add_usage(self.usage, [*options, *positionals], [])
+        required = [action for action in self._get_optional_actions() if action.required]
+        formatter.add_usage(self.usage, [*required, *positionals], groups=[])
         return formatter.format_help().rstrip("\n") + " [OPTION ...]\n"
 
     def format_help(self) -> str:
         """Return usage, examples, description, arguments and options, general options last."""
         formatter = self._get_formatter()
         formatter.add_text(self.description)
-        # general options last
-        for group in sorted(
-            self._action_groups, key=lambda action_group: action_group is self.general
-        ):
+        others = [group for group in self._action_groups if group is not self.general]
+        for group in [*others, self.general]:
             actions = group._group_actions
             if any(isinstance(action, argparse._SubParsersAction) for action in actions):
-                for title, names in (self._groups or {group.title or "": [*self.commands]}).items():
-                    _add_section(formatter, title, list(self._lines_of(names)))
+                # the group of the commands becomes a section for each heading in `groups`
+                names_by_title = self._groups or {group.title or "": [*self.commands]}
+                for title, names in names_by_title.items():
+                    _add_section(formatter, title, list(self._help_entries(names)))
             else:
                 _add_section(formatter, group.title, actions)
-        lines = "".join(f"\n  {example}" for example in self.examples)
-        examples = f"example{'s' * (len(self.examples) > 1)}:{lines}\n" if lines else ""
+        examples = ""
+        if self.examples:
+            heading = "example:" if len(self.examples) == 1 else "examples:"
+            examples = "\n  ".join([heading, *self.examples]) + "\n"
         return "\n".join(filter(None, (self.format_usage(), examples, formatter.format_help())))
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Print a help; unlike argparse, report that it cannot be written."""
+        """Print a help; raise `OSError` if it cannot be written, which argparse ignores."""
         if file is not sys.stdout:
             super()._print_message(message, file)
             return
@@ -103,7 +110,7 @@ class Parser(argparse.ArgumentParser):
         file.flush()
 
     def error(self, message: str) -> NoReturn:
-        """End with code 2."""
+        """Print usage and message, with a suggestion for a misspelled command; exit with code 2."""
         from routelab.commands._shared.errors import safe_text
 
         if self.commands and (wrong := re.search(r"invalid choice: '([^']*)'", message)):
@@ -129,7 +136,7 @@ class Parser(argparse.ArgumentParser):
 
     def descendants(self) -> Iterator[Parser]:
         """Iterate over this parser, its commands and their actions, with all options."""
-        self.complete()
+        self.add_missing_options()
         yield self
         for child in self.commands.values():
             yield from child.descendants()
@@ -142,12 +149,16 @@ class Parser(argparse.ArgumentParser):
                 return action.choices
         return {}
 
-    def _lines_of(self, names: Sequence[str]) -> Iterator[argparse.Action]:
-        """Iterate over the lines of the help for some commands, in this order."""
+    def _help_entries(self, names: Sequence[str]) -> Iterator[argparse.Action]:
+        """Yield the entries of commands in the help, in the order of `names`.
+
+        Commands without a help text, which only the workflow calls, have no entry.
+        """
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
-                lines = {choice.dest: choice for choice in action._choices_actions}
-                yield from (lines[name] for name in names if name in lines)
+                # argparse describes each command by an action whose `dest` is the command's name
+                entries = {entry.dest: entry for entry in action._choices_actions}
+                yield from (entries[name] for name in names if name in entries)
 
 
 def _add_section(

@@ -46,7 +46,7 @@ def table_lines(
     width : int
         Width of the terminal. Only a table whose first column holds a longer number is wider.
     first : sequence of str
-        Names of columns that are shown before others when not all fit. The first column is always
+        Columns to show before others if not all fit. The first column of the table is always
         shown. The order of the columns does not change.
     hint : str
         How to see the columns that are not shown.
@@ -56,46 +56,53 @@ def table_lines(
     lines : list of str
         The last of them name the columns that are not shown.
     """
-    cells = [[name, *(row[i] for row in rows)] for i, name in enumerate(columns)]
+    # 1. The least width of each column. Text may be wrapped: the first column down to half of the
+    #    terminal, others also to `READABLE`. A number stays on its line, however long it is.
+    columns_cells = [[row[i] for row in rows] for i in range(len(columns))]
+    full_widths = [
+        max(cell_len(line) for cell in (name, *cells) for line in cell.split("\n"))
+        for name, cells in zip(columns, columns_cells, strict=True)
+    ]
+    number_widths = [
+        max((cell_len(cell) for cell in cells if NUMBER.fullmatch(cell)), default=0)
+        for cells in columns_cells
+    ]
     half = max(width // 2, 1)
-    column_widths = [
-        max(cell_len(line) for line in column for line in line.split("\n")) for column in cells
+    least_widths = [
+        max(number_widths[i], min(full_width, half if i == 0 else min(half, READABLE)))
+        for i, full_width in enumerate(full_widths)
     ]
-    # a number stays on its line, however long it is
-    longest = [
-        max((cell_len(cell) for cell in column[1:] if NUMBER.fullmatch(cell)), default=0)
-        for column in cells
-    ]
-    numeric = [all(NUMBER.fullmatch(cell) or not cell for cell in column[1:]) for column in cells]
-    needed = [
-        max(longest[i], min(size, half if i == 0 else min(half, READABLE)))
-        for i, size in enumerate(column_widths)
-    ]
-    order = dict.fromkeys([0, *(columns.index(name) for name in first if name in columns)])
-    widths: dict[int, int] = {}
-    for i in (*order, *range(len(columns))):
-        if i not in widths and (not widths or sum(widths.values()) + GAP + needed[i] <= width):
-            widths[i] = needed[i] + (GAP if widths else 0)
+    # 2. Which columns fit: the first one in any case, then those of `first`, then the others. A
+    #    wide one that does not fit leaves its room to narrower ones after it.
+    preferred = [0, *(columns.index(name) for name in first if name in columns)]
+    used_widths: dict[int, int] = {}
+    for i in (*preferred, *range(len(columns))):
+        fits = sum(used_widths.values()) + GAP + least_widths[i] <= width
+        if i not in used_widths and (fits or not used_widths):
+            used_widths[i] = least_widths[i] + (GAP if used_widths else 0)
+    # 3. The table: columns of numbers are aligned on the right, but the first one begins the line.
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for i in sorted(widths):
-        right = numeric[i] and bool(rows) and i > 0
+    for i in sorted(used_widths):
+        is_numeric = all(NUMBER.fullmatch(cell) or not cell for cell in columns_cells[i])
         table.add_column(
-            Text(_plain(columns[i])),
-            justify="right" if right else "left",
-            min_width=longest[i] or None,
+            Text(_escaped(columns[i])),
+            justify="right" if is_numeric and rows and i > 0 else "left",
+            min_width=number_widths[i] or None,
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*(Text(_plain(row[i])) for i in sorted(widths)))
+        table.add_row(*(Text(_escaped(row[i])) for i in sorted(used_widths)))
+    # 4. The lines. Only a long number in the first column makes them wider than the terminal.
     output = StringIO()
-    size = max(width, longest[0] if cells else 0)
-    console = Console(file=output, width=size, color_system=None, legacy_windows=False)
+    line_width = max(width, number_widths[0] if columns else 0)
+    console = Console(file=output, width=line_width, color_system=None, legacy_windows=False)
     console.print(table)
-    dropped = [name for i, name in enumerate(columns) if i not in widths]
-    if dropped:
-        console.print(Text(f"not shown: {', '.join(dropped)} ({hint})"))
+    hidden = [name for i, name in enumerate(columns) if i not in used_widths]
+    if hidden:
+        console.print(Text(f"not shown: {', '.join(hidden)} ({hint})"))
     return [line.rstrip() for line in output.getvalue().splitlines()]
 
 
-def _plain(text: str) -> str:
+def _escaped(text: str) -> str:
+    r"""Return a text with control characters as escapes, such as ``\x1b``."""
     return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)

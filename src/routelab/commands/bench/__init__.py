@@ -22,7 +22,7 @@ def add_parser(subparsers: Any) -> None:
             "routelab bench --cluster local --benchmark mpi-patterns --dry-run",
             "routelab bench parse npb lu.C.128.out",
         ),
-        later=_add_options,
+        add_late_options=_add_options,
     )
     parser.set_defaults(run=run)
     add_parse(

@@ -33,7 +33,10 @@ logger = logging.getLogger(__name__)
 
 
 def run_options(arguments: argparse.Namespace) -> int:
-    """Run the comparison that options describe."""
+    """Run the comparison that options describe, and print a table; return the exit code.
+
+    1 if a run failed, the session was stopped, or the fabric is not as before.
+    """
     settings = settings_from_options(BenchSettings, vars(arguments))
     comparison = texts.make_comparison(
         arguments.topology, arguments.routing or (), arguments.benchmark or (), settings
@@ -47,20 +50,26 @@ def run_options(arguments: argparse.Namespace) -> int:
     )
     if arguments.dry_run:
         return _print_commands(measurement)
-    _warn(measurement)
-    command = _in_salloc(measurement)
+    _log_warnings(measurement)
+    command = _salloc_command(measurement)
     if command:
-        return _ask_slurm(measurement, command)
-    collected, end = _measure(measurement, arguments, arguments.output, "")
+        return _run_in_allocation(measurement, command)
+    # results of options have no job, so no fingerprint
+    collected, end = _measure(measurement, arguments, folder=arguments.output, fingerprint="")
     if collected is None:
-        return _code(end, 0)
+        return _log_end(end)
     columns, rows = texts.summary_table(collected)
     print_rows(columns, rows, arguments.format, first=("size", "median", "unit", "failed"))
-    return _code(end, sum(row["status"] in ("failed", "timeout") for row in collected.runs))
+    code = _log_end(end)
+    has_failed_run = any(row["status"] in ("failed", "timeout") for row in collected.runs)
+    return 1 if has_failed_run else code
 
 
 def run_planned_comparison(arguments: argparse.Namespace) -> int:
-    """Run a planned comparison of a workflow; failed runs are results, not errors."""
+    """Run the comparison that a workflow has planned, and mark it as done; return the exit code.
+
+    Failed runs are results here, not errors.
+    """
     jobs = read_jobs(arguments.comparison)
     job = jobs[0] if len(jobs) == 1 else None
     if not isinstance(job, ComparisonJob):
@@ -73,17 +82,20 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     manifest: Path | None = arguments.output
     if manifest is None:
         raise InputError("--comparison needs -o FILE: the file to write when finished")
-    # jobs of Slurm outlive the workflow
+    # outside an allocation, this process ends with the workflow; jobs of Slurm outlive it
     if allocation() is None:
         join_run(arguments.comparison)
     if not job.is_done():
         measurement = prepare()
-        _warn(measurement)
-        command = _in_salloc(measurement)
+        _log_warnings(measurement)
+        command = _salloc_command(measurement)
         if command:
-            return _ask_slurm(measurement, command)
-        collected, end = _measure(measurement, arguments, Path(job.folder), job.fingerprint)
-        code = _code(end, 0)
+            return _run_in_allocation(measurement, command)
+        collected, end = _measure(
+            measurement, arguments, folder=Path(job.folder), fingerprint=job.fingerprint
+        )
+        code = _log_end(end)
+        # Without results, or with a fabric that is not as before, the comparison is not done.
         if collected is None or end.restored is False:
             return code
     job.write_manifest(jobs, manifest, replaced_manifest(arguments.comparison))
@@ -92,46 +104,55 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
 
 def _print_commands(measurement: ComparisonSession) -> int:
     """Print what would be run; start and write nothing."""
-    for line in texts.rehearsal_lines(measurement, _in_salloc(measurement, dry=True)):
+    for line in texts.rehearsal_lines(measurement, _salloc_command(measurement, dry=True)):
         print(line)
     return 0
 
 
-def _warn(measurement: ComparisonSession) -> None:
+def _log_warnings(measurement: ComparisonSession) -> None:
+    """Warn if nothing switches the fabric between routings, or if routings have the same routes."""
     plan = measurement.plan
-    same = equal_tables(plan.digests if plan.apply else {})
-    for text in filter(None, (texts.fabric_warning(plan), *same)):
+    # only routings that are applied have tables to compare
+    same_routes = equal_tables(plan.digests if plan.apply else {})
+    for text in filter(None, (texts.fabric_warning(plan), *same_routes)):
         logger.warning("%s", text)
 
 
 def _measure(
     measurement: ComparisonSession,
     arguments: argparse.Namespace,
+    *,
     folder: Path | None,
     fingerprint: str,
 ) -> tuple[ComparisonResult | None, SessionEnd]:
-    """Measure; return None instead of results if a signal ended the session."""
+    """Measure the missing runs; return the results and how the session ended.
+
+    There are no results if a signal ended it.
+    """
     try:
         with show_progress(arguments):
             return run_comparison(measurement, folder, fingerprint)
     except StopRequest as signal_:
+        stop_reason = str(signal_)
         slurm_job = allocation()
-        end_text = slurm_job.end_text() if slurm_job is not None else ""
-        stop_reason = (
-            f"Slurm's job {slurm_job.job_id} {end_text}"
-            if slurm_job is not None and end_text
-            else str(signal_)
-        )
+        if slurm_job is not None:
+            # Slurm knows why it sent the signal, such as its time limit
+            end_text = slurm_job.end_text()
+            if end_text:
+                stop_reason = f"Slurm's job {slurm_job.job_id} {end_text}"
         return None, SessionEnd(stopped=stop_reason)
 
 
-def _in_salloc(measurement: ComparisonSession, *, dry: bool = False) -> list[str]:
-    """Return this command in an allocation of the hosts; empty if it needs none.
+def _salloc_command(measurement: ComparisonSession, *, dry: bool = False) -> list[str]:
+    """Return the command that runs this command in an allocation; empty if it needs none.
+
+    It needs one if runs are missing, the launcher is srun, and it is not in an allocation already.
 
     Raises
     ------
     InputError
-        If Slurm is not available, unless the command is only shown (`dry`).
+        If the hosts are unknown, or Slurm is not available and the command is not only shown
+        (`dry`).
     """
     plan = measurement.plan
     if plan.file.cluster.launcher != "srun" or allocation() is not None:
@@ -144,28 +165,38 @@ def _in_salloc(measurement: ComparisonSession, *, dry: bool = False) -> list[str
             "in an allocation (salloc, sbatch)"
         )
     words = [word for word in sys.argv[1:] if word != "--dry-run"]
-    command = [sys.executable, "-m", "routelab", *words]
-    return salloc(plan.file.cluster, plan.hosts, plan.comparison.minutes, command, dry=dry)
+    return salloc(
+        cluster=plan.file.cluster,
+        hosts=plan.hosts,
+        minutes=plan.comparison.minutes,
+        command=[sys.executable, "-m", "routelab", *words],
+        dry=dry,
+    )
 
 
-def _ask_slurm(measurement: ComparisonSession, command: Sequence[str]) -> int:
-    """Run this command in an allocation and return its exit code."""
+def _run_in_allocation(measurement: ComparisonSession, command: Sequence[str]) -> int:
+    """Run a command of `_salloc_command`; return its exit code, 1 if runs are missing after it."""
     logger.info("asking Slurm for %s", ", ".join(measurement.plan.hosts))
     code = run_in_foreground(command)
-    # salloc also returns 0 for a killed command
+    # salloc also returns 0 if the command was killed
     if code == 0 and any(map(measurement.session.is_undone, measurement.plan.runs)):
         logger.error(
             "the allocation ended before all runs were measured. Finished runs are stored; run "
             "the same command again for the rest"
         )
         return 1
+    # negative: a signal has ended salloc
     return code if code >= 0 else 1
 
 
-def _code(end: SessionEnd, failures: int) -> int:
+def _log_end(end: SessionEnd) -> int:
+    """Log why a session was stopped, if it was; return the exit code.
+
+    1 if it was stopped, or did not restore the fabric (None: it had nothing to restore).
+    """
     if end.stopped:
         logger.error(
             "stopped: %s. Finished runs are stored; run the same command again for the rest",
             end.stopped.rstrip("."),
         )
-    return 1 if end.stopped or end.restored is False or failures else 0
+    return 1 if end.stopped or end.restored is False else 0

@@ -34,7 +34,10 @@ def add_parser(actions: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Parse the output and print its figures."""
+    """Read the output of a benchmark and print its figures of merit.
+
+    JSON also has the version, facts and lines of other programs; a table has them below it.
+    """
     from routelab.cluster.bench.parse import as_mapping, parse_output
     from routelab.results.json_files import to_json
 
@@ -44,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     print_rows(COLUMNS, [_cells(figure) for figure in result.figures], arguments.format)
     if arguments.format == "table":
-        _print_rest(result)
+        _print_facts(result)
     elif result.foreign:
         logger.warning(
             "%s: %d lines of other programs are not shown; see --format table",
@@ -55,24 +58,24 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _cells(figure: FigureOfMerit) -> tuple[str, ...]:
+    """Return the row (`COLUMNS`) of a figure of merit."""
     size = "" if figure.size is None else str(figure.size)
+    # 12 instead of 12.0
     value = int(figure.value) if float(figure.value).is_integer() else figure.value
     return (figure.metric, size, str(value), figure.unit, figure.better)
 
 
-def _print_rest(result: BenchmarkResult) -> None:
-    """Print version, facts and foreign lines, without control characters."""
-    facts = {"version": result.version} if result.version else {}
-    for name, value in {**facts, **result.facts}.items():
+def _print_facts(result: BenchmarkResult) -> None:
+    """Print version and facts, then the lines of other programs, unprintable characters escaped."""
+    version = {"version": result.version} if result.version else {}
+    for name, value in {**version, **result.facts}.items():
         print(f"{name}: {value}")
     if result.foreign:
         print("lines of other programs:")
         for line in result.foreign:
-            text = line.expandtabs()
-            print(
-                "  "
-                + "".join(
-                    character if character.isprintable() else ascii(character)[1:-1]
-                    for character in text
-                )
+            # `ascii` writes the escape character as '\x1b', in quotes
+            escaped = "".join(
+                character if character.isprintable() else ascii(character)[1:-1]
+                for character in line.expandtabs()
             )
+            print(f"  {escaped}")

@@ -68,7 +68,10 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """List plugins, including broken ones."""
+    """Print a row for each plugin, including broken ones, then the causes of the broken ones.
+
+    A terminal shows names and summaries only.
+    """
     from routelab.registry.catalogue import installed_catalogue
 
     entries = installed_catalogue().entries(arguments.kind)
@@ -91,19 +94,20 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """Show one plugin."""
+    """Print the page of one plugin."""
     from routelab.commands.plugins.page import print_page
     from routelab.registry.catalogue import installed_catalogue
 
     catalogue = installed_catalogue()
     kind, key = locate(catalogue, arguments.plugin)
+    # raises an error with the cause if the plugin is broken
     catalogue.plugin(kind, key)
     print_page(catalogue.entry(kind, key), catalogue)
     return 0
 
 
 def run_columns(arguments: argparse.Namespace) -> int:
-    """List columns."""
+    """Print a row for each column that results can have, or those of ``--of``."""
     from typing import get_args
 
     from routelab.api import InputError
@@ -115,7 +119,11 @@ def run_columns(arguments: argparse.Namespace) -> int:
     if arguments.of is not None and arguments.of not in row_kinds:
         hint = did_you_mean(arguments.of, row_kinds)
         raise InputError(f"no rows {arguments.of!r}{hint} (rows: {', '.join(row_kinds)})")
-    columns = [column for column in installed_columns() if arguments.of in (None, *column.of)]
+    columns = [
+        column
+        for column in installed_columns()
+        if arguments.of is None or arguments.of in column.of
+    ]
     rows = [
         [column.name, "+".join(column.of), column.unit, column.better, column.needs, column.meaning]
         for column in columns
@@ -126,7 +134,7 @@ def run_columns(arguments: argparse.Namespace) -> int:
 
 
 def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
-    """Return the kind and key of the plugin named ``NAME`` or ``KIND/NAME``.
+    """Return the kind and key of the plugin that a user calls ``NAME`` or ``KIND/NAME``.
 
     Raises
     ------
@@ -138,13 +146,13 @@ def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
 
     kind, slash, key = text.rpartition("/")
     if slash:
+        # `entry` raises if there is no such plugin
         return kind, catalogue.entry(kind, key).key
     kinds = catalogue.kinds_of(key)
     if not kinds:
-        keys = [name for kind in KINDS for name in catalogue.keys(kind)]
-        raise InputError(
-            f"no plugin is called {key!r}{did_you_mean(key, keys)} (see `routelab plugins list`)"
-        )
+        all_keys = [name for kind in KINDS for name in catalogue.keys(kind)]
+        hint = did_you_mean(key, all_keys)
+        raise InputError(f"no plugin is called {key!r}{hint} (see `routelab plugins list`)")
     if len(kinds) > 1:
         choices = " or ".join(f"{kind}/{key}" for kind in kinds)
         raise InputError(f"{key!r} is a plugin of several kinds; write {choices}")
@@ -152,14 +160,17 @@ def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
 
 
 def _name_rows(entries: Sequence[CatalogueEntry]) -> list[tuple[str, str]]:
-    """Return names and summaries; if there are several kinds, below the name of the kind."""
+    """Return names and summaries of plugins; several kinds are sections with a heading each."""
     kinds = dict.fromkeys(entry.kind for entry in entries)
+    has_headings = len(kinds) > 1
+    indent = "  " if has_headings else ""
     rows = []
     for kind in kinds:
-        if len(kinds) > 1:
+        if has_headings:
             rows.append((kind, ""))
         rows += [
-            ("  " * (len(kinds) > 1) + entry.key, _summary(entry) or f"({entry.status}, see below)")
+            # a broken plugin has no summary
+            (indent + entry.key, _summary(entry) or f"({entry.status}, see below)")
             for entry in entries
             if entry.kind == kind
         ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("check", "inputs", "result", "message")
 FIELDS = ("plugin", "check", "input", "status", "message", "seconds")
+"""Columns of CSV and JSON, which have a row for each input, unlike tables."""
 
 
 def add_check(actions: Any) -> None:
@@ -45,7 +46,7 @@ def add_check(actions: Any) -> None:
     check.add_argument(
         "--seconds",
         metavar="N",
-        type=_positive,
+        type=_positive_seconds,
         default=30.0,
         help="time limit of one check on one input, in seconds (default: 30)",
     )
@@ -53,7 +54,8 @@ def add_check(actions: Any) -> None:
     check.set_defaults(run=run_check)
 
 
-def _positive(text: str) -> float:
+def _positive_seconds(text: str) -> float:
+    """Parse a finite number above 0."""
     try:
         seconds = float(text)
     except ValueError:
@@ -71,25 +73,27 @@ def run_check(arguments: argparse.Namespace) -> int:
 
     catalogue = installed_catalogue()
     if arguments.plugin is not None:
-        names = [_parse_name(catalogue, arguments.plugin)]
+        plugins = [_parse_name(catalogue, arguments.plugin)]
     else:
-        names = [(kind, key) for kind in KINDS for key in catalogue.keys(kind)]
-    # checks of all plugins take minutes, so a table appears plugin by plugin
-    form = arguments.format
+        plugins = [(kind, key) for kind in KINDS for key in catalogue.keys(kind)]
+    is_table = arguments.format == "table"
     results: dict[str, list[CheckResult]] = {}
-    for kind, text in names:
-        name = f"{kind}/{text}"
+    for kind, instance_name in plugins:
+        name = f"{kind}/{instance_name}"
         results[name] = run_checks(
-            kind, text, budget_seconds=arguments.seconds, topologies=arguments.topology
+            kind, instance_name, budget_seconds=arguments.seconds, topologies=arguments.topology
         )
         if kind == "metric":
-            results[name] += _column_checks(text.partition("~")[0])
-        if form == "table":
-            _print_one(name, results[name], whole=bool(arguments.plugin))
-    if form != "table":
-        print_rows(FIELDS, [row for name in results for row in _cells(name, results[name])], form)
+            key, _, _ = instance_name.partition("~")
+            results[name] += _column_checks(key)
+        # checks of all plugins take minutes, so a table appears plugin by plugin
+        if is_table:
+            _print_plugin(name, results[name], in_full=bool(arguments.plugin))
+    if not is_table:
+        rows = [row for name in results for row in _cells(name, results[name])]
+        print_rows(FIELDS, rows, arguments.format)
     failures = [name for name, checks in results.items() if _has_failure(checks)]
-    if form == "table" and not arguments.plugin:
+    if is_table and not arguments.plugin:
         print(f"plugins checked: {len(results)}, not ok: {len(failures)}")
     if not results:
         print("routelab: error: no plugins are installed, nothing was checked", file=sys.stderr)
@@ -97,92 +101,116 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def _column_checks(key: str) -> list[CheckResult]:
-    """Check that no earlier metric has a column of this one, among all that are installed."""
+    """Check that no metric that comes earlier among those installed has a column of this one.
+
+    It counts as a check of this metric, on the input "other metrics".
+    """
     from routelab.api import RoutelabError
     from routelab.jobs.child import run_in_child
     from routelab.registry.columns import metric_clashes
     from routelab.testing import CheckResult
 
     try:
-        clash = run_in_child(metric_clashes).get(key)  # which imports all of them
+        # in a child process, because this imports all metrics
+        clash = run_in_child(metric_clashes).get(key)
     except RoutelabError:
+        # the child has ended without a result, so nothing is known about the columns
         return []
-    if clash is None:
-        return [CheckResult("columns", "other metrics", "passed", "", 0.0)]
-    message = f"{clash}; give it another name"
-    return [CheckResult("columns", "other metrics", "failed", message, 0.0)]
+    return [
+        CheckResult(
+            check="columns",
+            input="other metrics",
+            status="passed" if clash is None else "failed",
+            message="" if clash is None else f"{clash}; give it another name",
+            seconds=0.0,
+        )
+    ]
 
 
 def _parse_name(catalogue: Catalogue, text: str) -> tuple[str, str]:
     """Return kind and instance name of ``NAME`` or ``KIND/NAME``, without importing plugins."""
     from routelab.commands.plugins import locate
 
-    key, wave, parameters = text.partition("~")
+    # "rules/angara~turns=exact" has the key "rules/angara"; a parameter may contain "/", too
+    key, tilde, parameters = text.partition("~")
     if "/" in key:
         kind, _, key = key.partition("/")
+    # a composition such as "sssp@angara" is no plugin of the catalogue
     elif "@" in text:
         kind = "routing"
     else:
         kind, key = locate(catalogue, key)
-    return kind, key + wave + parameters
+    return kind, key + tilde + parameters
 
 
 def _has_failure(results: Sequence[CheckResult]) -> bool:
+    """Return whether a check of a plugin failed; no check at all is a failure, too."""
     return not results or any(result.status == "failed" for result in results)
 
 
-def _print_one(name: str, results: Sequence[CheckResult], *, whole: bool) -> None:
-    """Print a plugin's table, or one line and the failures."""
-    rows = [row for check in _by_check(results) for row in _rows(check, whole=whole)]
-    count = Counter(result.status for result in results)
-    line = f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped"
-    if whole:
-        print_table(COLUMNS, rows)
-        print(f"{name}: {line}")
-        return
-    print(f"{'failed' if _has_failure(results) else 'ok':<6}  {name:<30}  {line}", flush=True)
-    for check, input_, _, message in rows:
-        print(f"        {check} on {input_}: {message}", flush=True)
-
-
-def _by_check(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
-    checks: dict[str, list[CheckResult]] = {}
+def _print_plugin(name: str, results: Sequence[CheckResult], *, in_full: bool) -> None:
+    """Print the results of a plugin: in full as a table, else as one line and its failures."""
+    by_check: dict[str, list[CheckResult]] = {}
     for result in results:
-        checks.setdefault(result.check, []).append(result)
-    return list(checks.values())
+        by_check.setdefault(result.check, []).append(result)
+    rows = [
+        row
+        for check, check_results in by_check.items()
+        for row in _check_rows(check, check_results, in_full=in_full)
+    ]
+    count = Counter(result.status for result in results)
+    counts = f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped"
+    if in_full:
+        print_table(COLUMNS, rows)
+        print(f"{name}: {counts}")
+        return
+    print(f"{'failed' if _has_failure(results) else 'ok':<6}  {name:<30}  {counts}", flush=True)
+    for check, inputs, _, message in rows:
+        print(f"        {check} on {inputs}: {message}", flush=True)
 
 
-def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str, str, str]]:
-    """Return a row for each different failure; in a whole table, also one for all other inputs."""
-    check = results[0].check
-    failed: dict[str, list[str]] = {}
+def _check_rows(
+    check: str, results: Sequence[CheckResult], *, in_full: bool
+) -> list[tuple[str, str, str, str]]:
+    """Return the rows (`COLUMNS`) for the results of one check on all its inputs.
+
+    There is a row for each different failure, with the inputs that have it, and in full also one
+    for all inputs that passed, or if there are none, that were skipped.
+    """
+    inputs_by_failure: dict[str, list[str]] = {}
     for result in results:
         if result.status == "failed":
-            failed.setdefault(result.message, []).append(result.input)
-    rows = [(check, _inputs(inputs), "failed", message) for message, inputs in failed.items()]
+            inputs_by_failure.setdefault(result.message, []).append(result.input)
+    rows = [
+        (check, _inputs_text(inputs), "failed", message)
+        for message, inputs in inputs_by_failure.items()
+    ]
     passed = [result for result in results if result.status == "passed"]
     skipped = [result for result in results if result.status == "skipped"]
-    if not whole or not (passed or skipped):
+    if not in_full or not (passed or skipped):
         return rows
-    tried = f"{len(passed)}" if len(passed) == len(results) else f"{len(passed)} of {len(results)}"
+    # of 5 inputs: "5" if all passed, else "3 of 5"
+    inputs = f"{len(passed)}" if len(passed) == len(results) else f"{len(passed)} of {len(results)}"
     status = "passed" if passed else "skipped"
-    return [*rows, (check, tried, status, _common(passed or skipped))]
+    return [*rows, (check, inputs, status, _messages_text(passed or skipped))]
 
 
-def _inputs(names: Sequence[str]) -> str:
-    """Return the first input with a failure, and how many more have the same."""
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+def _inputs_text(inputs: Sequence[str]) -> str:
+    """Return inputs as text: ``ring-4``, or ``ring-4 and 2 more``."""
+    return inputs[0] if len(inputs) == 1 else f"{inputs[0]} and {len(inputs) - 1} more"
 
 
-def _common(results: Sequence[CheckResult]) -> str:
-    """Return the most frequent message and the number of other messages."""
-    messages = Counter(result.message for result in results if result.message).most_common()
-    if not messages:
+def _messages_text(results: Sequence[CheckResult]) -> str:
+    """Return the most frequent message of some results, and how many other ones there are."""
+    counts = Counter(result.message for result in results if result.message)
+    if not counts:
         return ""
-    return messages[0][0] + (f" (and {len(messages) - 1} more)" if messages[1:] else "")
+    ((message, _),) = counts.most_common(1)
+    return message + (f" (and {len(counts) - 1} more)" if len(counts) > 1 else "")
 
 
 def _cells(name: str, results: Sequence[CheckResult]) -> list[list[str]]:
+    """Return the rows (`FIELDS`) of a plugin."""
     return [
         [name, result.check, result.input, result.status, result.message, f"{result.seconds:.3f}"]
         for result in results

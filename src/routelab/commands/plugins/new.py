@@ -49,6 +49,7 @@ def run_new(arguments: argparse.Namespace) -> int:
     plugin = package.make_new_plugin(
         arguments.kind, arguments.name, arguments.author, hop_by_hop=arguments.hop_by_hop
     )
+    # only a warning, as the other plugin can be uninstalled
     owner = package.owner(plugin.kind, plugin.key)
     folder = package.write_package(plugin, arguments.directory)
     if owner:

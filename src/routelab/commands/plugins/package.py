@@ -97,13 +97,16 @@ class NewPlugin:
 
     @property
     def class_name(self) -> str:
-        """Name of the plugin's class; neither a keyword nor an imported name."""
+        """Name of the plugin's class: ``MySssp`` for the key ``my-sssp``.
+
+        ``My`` is put before a name that the plugin's module imports, and before a keyword or digit.
+        """
         name = "".join(word[0].upper() + word[1:] for word in self._words)
         is_taken = name in {*routelab.api.__all__, *_IMPORTED} or keyword.iskeyword(name)
         return f"My{name}" if is_taken or not name.isidentifier() else name
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Iterate over template and path of each file."""
+        """Yield for each file of the package its template, and its path in the package."""
         for name in ("pyproject.toml", "README.md", "ci.sh"):
             yield f"common/{name}.j2", name
         yield "common/gitignore.j2", ".gitignore"
@@ -140,15 +143,14 @@ class NewPlugin:
             "year": datetime.now(UTC).year,
         }
         return {
-            place: templates.get_template(template).render(facts)
-            for template, place in self.files()
+            path: templates.get_template(template).render(facts) for template, path in self.files()
         }
 
 
 def make_new_plugin(
     kind: str, key: str, author: str = "", *, hop_by_hop: bool = False
 ) -> NewPlugin:
-    """Return the description of a new plugin from the user's input.
+    """Check what the user has typed, and return it as the description of a new plugin.
 
     Parameters
     ----------
@@ -161,14 +163,20 @@ def make_new_plugin(
     Raises
     ------
     InputError
-        Lists all mistakes.
+        Lists all mistakes; or the import package of the plugin exists already.
     """
     _, author_match, _ = collect_errors(
-        partial(_check_kind, kind, hop_by_hop=hop_by_hop),
+        partial(_require_template, kind, hop_by_hop=hop_by_hop),
         partial(_match_author, author),
         partial(Name, key),
     )
-    plugin = NewPlugin(kind, key, author_match["name"], author_match["email"] or "", hop_by_hop)
+    plugin = NewPlugin(
+        kind,
+        key,
+        author_name=author_match["name"],
+        author_email=author_match["email"] or "",
+        hop_by_hop=hop_by_hop,
+    )
     if importlib.util.find_spec(plugin.package) is not None:
         raise InputError(
             f"a package {plugin.package} is already installed, and this one would have the same "
@@ -177,7 +185,7 @@ def make_new_plugin(
     return plugin
 
 
-def _check_kind(kind: str, *, hop_by_hop: bool) -> None:
+def _require_template(kind: str, *, hop_by_hop: bool) -> None:
     """Raise InputError if there is no template for this kind of plugin."""
     if kind not in KINDS:
         raise InputError(
@@ -185,9 +193,10 @@ def _check_kind(kind: str, *, hop_by_hop: bool) -> None:
             f"{', '.join(KINDS)})"
         )
     if kind not in SUMMARIES:
-        room = "src/routelab/simulation" if kind == "engine" else f"{PLUGINS}/{kind}"
+        # engines are part of routelab itself
+        folder = "src/routelab/simulation" if kind == "engine" else f"{PLUGINS}/{kind}"
         raise InputError(
-            f"there is no template for the kind {kind}; copy a built-in plugin of {room}, as "
+            f"there is no template for the kind {kind}; copy a built-in plugin of {folder}, as "
             "docs/plugins.md describes"
         )
     if hop_by_hop and kind != "routing":
@@ -195,7 +204,7 @@ def _check_kind(kind: str, *, hop_by_hop: bool) -> None:
 
 
 def _match_author(author: str) -> re.Match[str]:
-    """Return the match of an author's name and address."""
+    """Return the match of an author, with the groups "name" and "email" (None if not given)."""
     match = _AUTHOR.fullmatch(author.strip())
     if match is None:
         raise InputError(f"--author {author!r} is not of the form 'Name' or 'Name <address>'")
@@ -203,7 +212,7 @@ def _match_author(author: str) -> re.Match[str]:
 
 
 def owner(kind: str, key: str) -> str | None:
-    """Return the distribution that has a plugin of this kind and key; None if none has."""
+    """Return the installed distribution and version with a plugin of this kind and key, if any."""
     if key not in installed_catalogue().keys(kind):
         return None
     entry = installed_catalogue().entry(kind, key)
@@ -211,7 +220,7 @@ def owner(kind: str, key: str) -> str | None:
 
 
 def write_package(plugin: NewPlugin, directory: Path | None = None) -> Path:
-    """Write the whole package, or nothing.
+    """Write the files of a new package into a folder, all of them or none.
 
     Parameters
     ----------
@@ -235,8 +244,8 @@ def write_package(plugin: NewPlugin, directory: Path | None = None) -> Path:
         raise InputError(f"{target} is the folder you are in; name a new one with --directory")
     texts = plugin.texts()
     with atomic_directory(target) as folder:
-        for place, text in texts.items():
-            path = folder / place
+        for name, text in texts.items():
+            path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         (folder / "ci.sh").chmod(0o755)

@@ -13,7 +13,7 @@ from routelab.registry.instances import parameter_rows
 
 
 def print_page(entry: CatalogueEntry, catalogue: Catalogue) -> None:
-    """Print the declarations of a valid plugin."""
+    """Print what a plugin declares: parts, capabilities, parameters and citations."""
     plugin = entry.plugin
     assert plugin is not None, "a page needs a plugin that is ok"
     print(f"{entry.kind}/{entry.key}: {plugin.summary}")

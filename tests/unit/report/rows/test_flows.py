@@ -193,6 +193,6 @@ class _Subparsers:
     def __init__(self, parser):
         self._parser = parser
 
-    def add_parser(self, name, later, **more):
-        later(self._parser)
+    def add_parser(self, name, add_late_options, **more):
+        add_late_options(self._parser)
         return self._parser
