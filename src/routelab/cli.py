@@ -41,16 +41,17 @@ DEFECT = 70
 """Exit code of errors that nobody expected: ``EX_SOFTWARE`` of BSD."""
 
 STACK_WORDS = 70_000
-"""Eight bytes each. Python doubles the size of a block until a frame fits, here to 1 MiB."""
+"""Words of eight bytes: 560 kB. Python doubles the size of a block until a frame fits: 1 MiB."""
 
 
 def with_stack(function: Function) -> Function:
     """Let a function, and all that it calls, run on one block of Python's stack; a decorator.
 
     Python takes blocks of 16 KiB from the system and returns them when calls leave them. A loop
-    whose calls cross the end of a block does so every time: while Numba compiles, this takes up
-    to a sixth of the CPU time. A frame that claims more room gets a larger block, and the calls
-    below it use the rest of that block.
+    whose calls cross the end of a block takes and returns one every time: while Numba compiles,
+    this costs up to a sixth of the CPU time. A frame that claims more room gets a larger block, and
+    the calls below it use the rest of that block. So the function claims `STACK_WORDS`, and uses
+    only a few of them.
     """
     function.__code__ = function.__code__.replace(co_stacksize=STACK_WORDS)
     return function
@@ -74,12 +75,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     # Numba makes millions of objects that stay: to look for garbage less often saves 7 %
     gc.set_threshold(50_000)
-    _fill_closed()
+    # standard output or error that is closed (`>&-`) is None; the null device takes its place
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - pathlib costs time
     if problem := unsupported_platform():
         print(f"routelab: error: {problem}", file=sys.stderr)
         return 2
     try:
         parser = make_parser()
+        # set by the shell when somebody presses Tab
         if "_ARGCOMPLETE" in os.environ:
             from routelab.commands._shared.completion import complete
 
@@ -103,13 +108,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("routelab: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        _drop_output()
-        return 141
+        _discard_output()
+        return 141  # 128 + SIGPIPE, as shells do
     except OSError as error:
-        # errors about files name the file
-        if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        # A full disk or quota, or a failing device, is no defect if it concerns standard output.
+        # Errors about files have the name of the file.
+        cannot_write = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+        if error.filename is not None or not cannot_write:
             return _report_defect(error)
-        _drop_output()
+        _discard_output()
         print(f"routelab: error: cannot write the output: {error.strerror}", file=sys.stderr)
         return 2
     except Exception as error:
@@ -124,7 +131,8 @@ def _report_defect(error: Exception) -> int:
     return DEFECT
 
 
-def _drop_output() -> None:
+def _discard_output() -> None:
+    """Send what is left in the buffer of standard output to the null device."""
     # the interpreter flushes once more at its end and would print an error
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -138,13 +146,6 @@ def _require_working_directory() -> None:
         raise InputError(
             "the working directory was removed; change to another one, with cd"
         ) from None
-
-
-def _fill_closed() -> None:
-    """Replace closed standard output and error (``>&-``) by the null device."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - pathlib costs time
 
 
 def make_parser() -> Parser:

@@ -86,9 +86,10 @@ def evaluate(
     >>> frame[["routing", "max_load"]].values.tolist()
     [['dor', 8], ['angara-bfs', 12]]
     """
-    several = [routings] if isinstance(routings, str | Plugin) else list(routings)
-    rows = evaluate_routings(topology, several)
+    routing_list = [routings] if isinstance(routings, str | Plugin) else list(routings)
+    rows = evaluate_routings(topology, routing_list)
     frame = pd.DataFrame(rows, columns=list(FIELDS))
+    # each row has the name; without routings, the network is loaded to find it
     frame.attrs["topology"] = rows[0]["topology"] if rows else load_network(topology)[0]
     frame.attrs["facts"] = [
         {key: value for key, value in row.items() if key not in FIELDS} for row in rows
@@ -125,9 +126,10 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
     Parameters
     ----------
     topology : str or Topology
-        As for `evaluate`.
+        Instance name, a folder or file that ``routelab topology`` wrote, or a network.
     routing : str or Plugin
-        Instance name, or your own algorithm as for `evaluate`.
+        Instance name, or your own algorithm: an object of a subclass of
+        `routelab.api.RoutingPlugin`.
 
     Raises
     ------
@@ -145,10 +147,10 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
     >>> routed.verdict.status, routed.facts["max_load"]
     ('proven', 9)
     """
-    chosen = Routing.from_name(routing)
+    algorithm = Routing.from_name(routing)
     name, network = load_network(topology)
-    routed, facts, _ = route_network(network, chosen)
-    facts = {"topology": name, "routing": chosen.name, **facts}
+    routed, facts, _ = route_network(network, algorithm)
+    facts = {"topology": name, "routing": algorithm.name, **facts}
     return RoutedNetwork(routed.table, routed.verdict, facts)
 
 
@@ -169,14 +171,16 @@ def prove(
     routes : str or path
         CSV file or folder, as ``routelab prove`` reads it.
     network : str or Topology, optional
-        As for `evaluate`, or the path of a file that the topology ``graph`` reads, or of output of
-        ``ibnetdiscover`` (default: the switches and links that the routes use).
+        Instance name, a network, or a path: a folder or file that ``routelab topology`` wrote, a
+        file that the topology ``graph`` reads, or output of ``ibnetdiscover`` (default: the
+        switches and links that the routes use).
     vcs : int, optional
         Virtual channels that the network has (default: as many as the routes use).
     waits : {"any", "one", "escape"}
         What packets with several next hops wait for: any of them, the one that they have chosen,
         or the first.
     switching : {"virtual-cut-through", "wormhole"}
+        Whether a buffer has room for a whole packet.
     flow_control : {"plain", "bubble"}, optional
         Whether each ring of the network keeps a bubble (default: that of the file, or plain).
     pairs : str or path, optional
@@ -199,8 +203,8 @@ def prove(
     """
     return prove_files(
         Path(routes),
-        network,
-        vcs,
+        network=network,
+        vcs=vcs,
         waits=waits,
         switching=switching,
         flow_control=flow_control,
@@ -216,10 +220,10 @@ def simulate(
     Parameters
     ----------
     topology : str or Topology
-        As for `evaluate`.
+        Instance name, a folder or file that ``routelab topology`` wrote, or a network.
     routing : str or Plugin
-        Instance name, a ``routes.npz`` that was made on this network, or your own algorithm as for
-        `evaluate`.
+        Instance name, a ``routes.npz`` that was made on this network, or your own algorithm: an
+        object of a subclass of `routelab.api.RoutingPlugin`.
     work : str
         Instance name of traffic such as ``"uniform"`` or ``"tornado~shift=3x0"``, or of a workload
         if `engine` runs these.
@@ -252,20 +256,28 @@ def simulate(
     from routelab.simulation import run
     from routelab.simulation.case import look_up
 
-    chosen = engine_class(engine or DEFAULT_ENGINES["traffic"])
-    name, network, algorithms, plugin, runner = look_up(
-        topology, [routing], work, chosen, lambda: _read_settings(settings, chosen.Parameters)
+    # 1. Look up what the arguments name; all mistakes are reported together.
+    engine_type = engine_class(engine or DEFAULT_ENGINES["traffic"])
+    topology_name, network, algorithms, work_plugin, runner = look_up(
+        topology=topology,
+        routings=[routing],
+        work=work,
+        engine=engine_type,
+        settings=lambda: _read_settings(settings, engine_type.Parameters),
     )
-    ((text, algorithm),) = algorithms.items()
-    result = run.run_simulation(network, algorithm, plugin, runner)
-    names = {"topology": name, "routing": text}
+    # 2. Simulate the only routing.
+    ((routing_name, algorithm),) = algorithms.items()
+    result = run.run_simulation(network, algorithm, work_plugin, runner)
+    names = {"topology": topology_name, "routing": routing_name}
     tables = {name: pd.DataFrame(dict(table)) for name, table in result.tables.items()}
     return SimulatedNetwork({**names, **result.facts}, tables)
 
 
 def _read_settings(values: Mapping[str, Any], model: type[Parameters]) -> Parameters:
     """Return the settings of an engine; raise InputError with all problems."""
-    settings, problems = read_parameters(model, {key: as_text(v) for key, v in values.items()})
+    # parameters are read from text, as the command line and studies have them
+    texts = {name: as_text(value) for name, value in values.items()}
+    settings, problems = read_parameters(model, texts)
     if settings is None or problems:
         raise InputError("simulation settings: " + "; ".join(problems))
     return settings
@@ -277,7 +289,8 @@ def plugins(kind: str | None = None) -> pd.DataFrame:
     Returns
     -------
     frame : DataFrame
-        Columns ``kind, key, summary, distribution, version, status, cause``.
+        Columns ``kind, key, summary, distribution, version, status, cause``; the cause says why a
+        plugin cannot be used.
 
     Raises
     ------
@@ -343,7 +356,7 @@ class RoutedNetwork:
         """Channel loads: one row per channel, ``source, target, direction, load``.
 
         A load is the number of ordered terminal pairs whose route crosses the channel, times
-        greatest capacity / capacity of the channel.
+        greatest capacity / capacity of the channel. The direction is empty if the network has none.
         """
         network = self.topology
         names = network.switch_names
@@ -351,6 +364,7 @@ class RoutedNetwork:
             {
                 "source": [names[switch] for switch in network.channel_source],
                 "target": [names[switch] for switch in network.channel_target],
+                # a channel without a direction has -1
                 "direction": [
                     network.directions[d].name if d >= 0 else "" for d in network.channel_direction
                 ],
@@ -368,7 +382,8 @@ class RoutedNetwork:
         source : str or int
             Name of a switch, or its number.
         target : str or int
-            Likewise; for a table per terminal, name of a terminal, or its number.
+            Name of a switch, or its number; of a terminal, if the table has a route to each
+            terminal instead of each switch.
 
         Returns
         -------
@@ -383,19 +398,19 @@ class RoutedNetwork:
             If the switch or terminal does not exist, or the switch has no terminal.
         """
         table, names = self.table, self.topology.switch_names
-        start = self._switch(source)
-        goal = self._terminal(target) if table.per_terminal else self._switch(target)
-        pair = table.pair(start, goal)
+        first_switch = self._switch_number(source)
+        number = self._terminal_number if table.per_terminal else self._switch_number
+        pair = table.pair(first_switch, number(target))
         rows = []
         for path in range(table.pair_start[pair], table.pair_start[pair + 1]):
             hops = slice(table.path_start[path], table.path_start[path + 1])
             channels = table.hop_channel[hops]
-            way = (start, *self.topology.channel_target[channels].tolist())
+            switches = (first_switch, *self.topology.channel_target[channels].tolist())
             rows.append(
                 (
                     float(table.path_weight[path]),
                     len(channels),
-                    tuple(names[switch] for switch in way),
+                    tuple(names[switch] for switch in switches),
                     tuple(channels.tolist()),
                     tuple(table.hop_vc[hops].tolist()),
                 )
@@ -416,8 +431,8 @@ class RoutedNetwork:
         title = f"{self.facts['routing']} on {self.facts['topology']}"
         return draw_network(title, self.topology, self.loads["load"])
 
-    def _switch(self, name: str | int) -> int:
-        """Return the number of a switch, by number or name."""
+    def _switch_number(self, name: str | int) -> int:
+        """Return the number of a switch from its name; a number is only checked."""
         names = self.topology.switch_names
         if isinstance(name, str) and name in names:
             return names.index(name)
@@ -428,30 +443,31 @@ class RoutedNetwork:
             f"called {names[0]} to {names[-1]}, or numbered 0 to {len(names) - 1})"
         )
 
-    def _terminal(self, name: str | int) -> int:
-        """Return the number of a terminal, by number or name."""
-        names, count = self.topology.terminal_names, self.topology.num_terminals
+    def _terminal_number(self, name: str | int) -> int:
+        """Return the number of a terminal from its name; a number is only checked."""
+        # terminals need not have names
+        names, num_terminals = self.topology.terminal_names, self.topology.num_terminals
         if isinstance(name, str) and name in names:
             return names.index(name)
-        if not isinstance(name, str) and 0 <= name < count:
+        if not isinstance(name, str) and 0 <= name < num_terminals:
             return int(name)
         raise InputError(
             f"the network has no terminal {name!r}{did_you_mean(str(name), names)} (terminals are "
-            f"numbered 0 to {count - 1})"
+            f"numbered 0 to {num_terminals - 1})"
         )
 
-    def _shown(self) -> dict[str, str]:
+    def _shown_facts(self) -> dict[str, str]:
         return {key: _text(self.facts[key]) for key in SHOWN if self.facts.get(key) is not None}
 
     def __repr__(self) -> str:
-        facts = ", ".join(f"{key} {value}" for key, value in self._shown().items())
+        facts = ", ".join(f"{key} {value}" for key, value in self._shown_facts().items())
         return f"<{self.facts['routing']} on {self.facts['topology']}: {facts}>"
 
     def _repr_html_(self) -> str:
         title = html.escape(f"{self.facts['routing']} on {self.facts['topology']}")
         rows = "".join(
             f"<tr><th scope='row'>{html.escape(key)}</th><td>{html.escape(value)}</td></tr>"
-            for key, value in self._shown().items()
+            for key, value in self._shown_facts().items()
         )
         reason = html.escape(self.verdict.reason)
         return f"<table><caption>{title}</caption>{rows}</table><p>{reason}</p>"
@@ -506,10 +522,13 @@ class SimulatedNetwork:
     def _table(self, name: str) -> pd.DataFrame:
         return self.tables.get(name, pd.DataFrame())
 
-    def _shown(self) -> list[str]:
-        """Return the columns of a load to display."""
-        columns = engine_class(self.facts["engine"]).columns
-        return [one.name for one in columns if "loads" in one.of and "simulate" in one.shown]
+    def _shown_columns(self) -> list[str]:
+        """Return the columns of the curve that the engine marks for `routelab simulate`."""
+        return [
+            column.name
+            for column in engine_class(self.facts["engine"]).columns
+            if "loads" in column.of and "simulate" in column.shown
+        ]
 
     def _title(self) -> str:
         work = self.facts["traffic" if "traffic" in self.facts else "workload"]
@@ -523,10 +542,10 @@ class SimulatedNetwork:
 
     def _repr_html_(self) -> str:
         if self.curve.empty:
-            shown = pd.Series(self.facts).to_frame("value")
-            return f"<p>{html.escape(self._title())}</p>{shown.to_html()}"
-        shown = self.curve[[name for name in self._shown() if name in self.curve]]
-        return f"<p>{html.escape(self._title())}</p>{shown.to_html(index=False)}"
+            facts = pd.Series(self.facts).to_frame("value")
+            return f"<p>{html.escape(self._title())}</p>{facts.to_html()}"
+        curve = self.curve[[name for name in self._shown_columns() if name in self.curve]]
+        return f"<p>{html.escape(self._title())}</p>{curve.to_html(index=False)}"
 
 
 def _text(value: object) -> str:
