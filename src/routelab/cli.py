@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             complete(parser)
         arguments = parser.parse_args(argv)
-        # an import of logging takes as long as all other imports
+        # An import of logging takes as long as all other imports. A help needs none.
         from routelab.commands._shared.errors import report_error
         from routelab.commands._shared.logging import log_to_stderr
 

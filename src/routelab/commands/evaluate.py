@@ -114,7 +114,7 @@ def _print_tables(rows: list[dict[str, Any]], added_columns: Sequence[str]) -> N
     from routelab.metrics.bounds.columns import COLUMNS as BOUNDS
     from routelab.routing.fact_columns import COLUMNS
 
-    # 1. The table. A narrow terminal shows as many as fit of the columns in `important`.
+    # 1. The table. A narrow terminal shows the columns of `important` first, as many as fit.
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
     columns += added_columns
     bounds = [name for name in ("gap", "lower_bound_rules") if name in added_columns]

@@ -90,10 +90,16 @@ def _key(name: str) -> str:
 def with_option_names(text: str, model: type[Parameters]) -> str:
     """Replace the names of a model's fields in a message by those of their options.
 
-    Four forms are replaced: ```loads```, "raise loads" and "lower loads", ``max_cycles`` (with an
-    underscore), and ``loads=``. A name after ``=`` is a value, and one in ``npb-cg~class=S`` a
-    parameter of a plugin; both stay. A line about a file (``study.yaml:12: ...``) may speak of keys
-    in it, so only the first two forms are replaced there.
+    Of the fields `loads` and `max_cycles`, these forms are replaced::
+
+        `loads`                     in backquotes
+        raise loads, lower loads    in an advice
+        max_cycles                  if the name has an underscore
+        loads=0.5                   before an equals sign
+
+    A name after ``=`` is a value, and one in ``npb-cg~class=S`` a parameter of a plugin; both stay.
+    A line about a file (``study.yaml:12: ...``) may speak of its keys, so only the first two forms
+    are replaced there.
     """
     if not model.model_fields:
         return text
@@ -105,7 +111,7 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
     lines = []
     for line in text.split("\n"):
         pattern = marked if FILE_AND_LINE.match(line) else mentioned
-        # only one of the groups takes part in a match, so the last one is the name
+        # one alternative matches, so the last group that took part holds the name
         lines.append(re.sub(pattern, lambda match: option(match[match.lastindex or 0]), line))
     return "\n".join(lines)
 

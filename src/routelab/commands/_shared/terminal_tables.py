@@ -56,8 +56,8 @@ def table_lines(
     lines : list of str
         The last of them name the columns that are not shown.
     """
-    # 1. The least width of each column. Text may be wrapped: the first column down to half of the
-    #    terminal, others also to `READABLE`. A number stays on its line, however long it is.
+    # 1. The least width of each column. Longer text is wrapped: in the first column at half of the
+    #    terminal, in the others at `READABLE` if that is less. A number is never split.
     columns_cells = [[row[i] for row in rows] for i in range(len(columns))]
     full_widths = [
         max(cell_len(line) for cell in (name, *cells) for line in cell.split("\n"))
