@@ -20,21 +20,21 @@ from routelab.toolkit.families.groups import GROUP_COORDINATES, coordinate_name,
 if TYPE_CHECKING:  # takes half a second, and most pages draw no network
     import networkx as nx
 
-LINK = 2.4
+MEDIAN_LINK = 2.4
 """Median length of a link in layouts by distances."""
-PITCH = 1.0
+SWITCH_PITCH = 1.0
 """Distance between neighbours on a full level or in a large group."""
-APART = 0.9
+MIN_DISTANCE = 0.9
 """Distance to which switches push each other apart in layouts by distances."""
-IN_GROUP = 0.85
-"""Radius of the circle of a group with few switches."""
+MIN_GROUP_RADIUS = 0.85
+"""Radius of the circle of a group with few switches; larger groups have larger circles."""
 GROUP_GAP = 1.8
 """Distance between neighbouring groups."""
-STEPS = 80
+SPRING_STEPS = 80
 """Steps of the layout by distances."""
-LARGEST_BY_SUBTREES = 2000
+MAX_SORTED_SWITCHES = 2000
 """Largest network whose levels are sorted by subtrees; larger ones keep their order."""
-LARGEST_BY_DISTANCES = 400
+MAX_SPRING_SWITCHES = 400
 """Largest network laid out by distances; larger ones become a circle."""
 
 
@@ -45,14 +45,14 @@ class SwitchLayout:
     Attributes
     ----------
     switches : float64 array, shape (S, 2)
-    rows : list of (float, str)
-        Heights and names of levels.
-    captions : list of (float, float, str)
-        Places and names of groups.
     marks : tuple of str, length S
-        Texts inside the switches, or nothing.
+        Text inside each switch; may be empty.
+    rows : list of (float, str)
+        Height and name of each level; empty without levels.
+    captions : list of (float, float, str)
+        Position (x, y) and name of each group; empty without groups.
     hint : str
-        What the texts mean, or nothing.
+        What the texts mean; empty if they need no explanation.
     """
 
     switches: Float64Array
@@ -68,149 +68,153 @@ def layout_of(topology: Topology) -> SwitchLayout:
     if level is not None:
         return _on_levels(topology, level)
     group = switch_groups(topology)
+    # A single group, or one for each switch, would be a mere circle.
     if group is not None and 1 < group.max(initial=0) + 1 < topology.num_switches:
         return _in_groups(topology, group)
-    return SwitchLayout(_by_distances(topology), _short(topology.switch_names))
+    return SwitchLayout(_by_distances(topology), _short_texts(topology.switch_names))
 
 
 def switch_levels(topology: Topology) -> Int64Array | None:
     """Return the level of each switch, if every link joins neighbouring levels.
 
-    The level is the coordinate with this name, or the distance from the switches with terminals.
+    The level is the coordinate with the name ``level``, or else the number of hops from the nearest
+    switch with terminals.
 
     Returns
     -------
     level : int64 array, shape (S,), or None
-        None if there are no two levels, or other links.
+        None if there is only one level, or a link inside a level or past one.
     """
     for level in (_named_levels(topology), _levels_above_terminals(topology)):
         if level is not None and len(np.unique(level)) > 1:
-            step = level[topology.channel_target] - level[topology.channel_source]
-            if topology.num_channels and (np.abs(step) == 1).all():
+            rise = level[topology.channel_target] - level[topology.channel_source]
+            if topology.num_channels and (np.abs(rise) == 1).all():
                 return level
     return None
 
 
 def _named_levels(topology: Topology) -> Int64Array | None:
-    grid = topology.coordinates
-    if grid is None:
+    coordinates = topology.coordinates
+    if coordinates is None:
         return None
-    names = [coordinate_name(topology, number) for number in range(grid.shape[1])]
-    return grid[:, names.index("level")].astype(np.int64) if "level" in names else None
+    names = [coordinate_name(topology, number) for number in range(coordinates.shape[1])]
+    return coordinates[:, names.index("level")].astype(np.int64) if "level" in names else None
 
 
 def _levels_above_terminals(topology: Topology) -> Int64Array | None:
-    """Return the distance of each switch from a terminal; None if some are not connected."""
-    sources = set(topology.endpoints.tolist())
-    if len(sources) == topology.num_switches:
+    """Return the hops of each switch to the nearest switch with terminals.
+
+    None if every switch has terminals, so all would be on one level, or if some are not connected.
+    """
+    terminal_switches = set(topology.endpoints.tolist())
+    if len(terminal_switches) == topology.num_switches:
         return None
     import networkx as nx
 
-    reached = nx.multi_source_dijkstra_path_length(_graph(topology), sources, weight=None)
-    if len(reached) < topology.num_switches:
+    hops = nx.multi_source_dijkstra_path_length(_graph(topology), terminal_switches, weight=None)
+    if len(hops) < topology.num_switches:
         return None
-    return np.array([reached[switch] for switch in range(topology.num_switches)], dtype=np.int64)
+    return np.array([hops[switch] for switch in range(topology.num_switches)], dtype=np.int64)
 
 
 def _on_levels(topology: Topology, level: Int64Array) -> SwitchLayout:
-    """Spread each level over the same width; terminals are at the bottom."""
-    numbers = np.unique(level)
-    orders = _level_orders(topology, [np.flatnonzero(level == number) for number in numbers])
+    """Spread the switches of each level over the width of the widest one; the lowest is below."""
+    level_numbers = np.unique(level)
+    levels = [np.flatnonzero(level == number) for number in level_numbers]
+    orders = _level_orders(topology, levels)
     widest = max(len(order) for order in orders)
-    height = max(3.0, 0.22 * widest) * PITCH
-    places = np.zeros((topology.num_switches, 2))
+    # The distance of levels grows with the width, or links between them would be nearly horizontal.
+    height = max(3.0, 0.22 * widest) * SWITCH_PITCH
+    positions = np.zeros((topology.num_switches, 2))
     for row, order in enumerate(orders):
-        places[order, 0] = _spread(len(order), widest)
-        places[order, 1] = height * row
-    rows = [(height * row, f"level {number}") for row, number in enumerate(numbers.tolist())]
-    return SwitchLayout(places, _short(topology.switch_names), rows)
+        # Each switch is in the middle of its share of the width: 2 switches at 1/4 and 3/4 of it.
+        positions[order, 0] = (np.arange(len(order)) + 0.5) * SWITCH_PITCH * widest / len(order)
+        positions[order, 1] = height * row
+    rows = [(height * row, f"level {number}") for row, number in enumerate(level_numbers.tolist())]
+    return SwitchLayout(positions, _short_texts(topology.switch_names), rows)
 
 
-def _level_orders(topology: Topology, members: list[Int64Array]) -> list[Int64Array]:
+def _level_orders(topology: Topology, levels: list[Int64Array]) -> list[Int64Array]:
     """Return the switches of each level from left to right.
 
-    Switches with coordinates are in this order, and those of large networks in their own. Others
-    are sorted by the second eigenvector of the Laplacian, which separates subtrees: Fiedler,
-    Algebraic Connectivity of Graphs, 1973.
+    Switches are in the order of their coordinates. Without coordinates, they are sorted by the
+    second eigenvector of the Laplacian, which separates subtrees: Fiedler, Algebraic Connectivity
+    of Graphs, 1973. Large networks without coordinates keep the order of their switches.
     """
     if topology.coordinates is not None:
-        rank = np.lexsort(topology.coordinates.T[::-1])
-        return [rank[np.isin(rank, level)] for level in members]
-    if topology.num_switches > LARGEST_BY_SUBTREES:
-        return members
+        # `lexsort` compares its last key first, and coordinate 0 comes first here.
+        by_coordinates = np.lexsort(topology.coordinates.T[::-1])
+        return [by_coordinates[np.isin(by_coordinates, level)] for level in levels]
+    if topology.num_switches > MAX_SORTED_SWITCHES:
+        return levels
     source, target = topology.channel_source, topology.channel_target
     laplacian = np.zeros((topology.num_switches, topology.num_switches))
     np.add.at(laplacian, (source, target), -1.0)
     np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
-    place = np.linalg.eigh(laplacian + laplacian.T)[1][:, 1].round(6)
-    return [level[np.argsort(place[level], kind="stable")] for level in members]
-
-
-def _spread(count: int, widest: int) -> Float64Array:
-    return (np.arange(count) + 0.5) * PITCH * widest / count
+    # `eigh` needs a symmetric matrix, also if some links have a single direction, and sorts by
+    # eigenvalue: column 0 is constant. Values that differ by rounding errors only are equal.
+    eigenvectors = np.linalg.eigh(laplacian + laplacian.T)[1]
+    fiedler = eigenvectors[:, 1].round(6)
+    return [level[np.argsort(fiedler[level], kind="stable")] for level in levels]
 
 
 def _in_groups(topology: Topology, group: Int64Array) -> SwitchLayout:
-    """Place groups clockwise on a circle, and the switches of a group on a small circle.
+    """Place groups clockwise on a large circle, and the switches of a group on a small one.
 
     The first half of a group is on the outside: the leaves of a Megafly, one half of a Slim Fly.
     """
     members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
-    # 1. The radii: switches of the largest group are PITCH apart, and groups GROUP_GAP.
-    group_radius = max(IN_GROUP, PITCH * max(map(len, members)) / (2 * np.pi))
+    # 1. Radii. A circle has room for n things at distance d if its circumference is n d.
+    largest_group = max(map(len, members))
+    group_radius = max(MIN_GROUP_RADIUS, SWITCH_PITCH * largest_group / (2 * np.pi))
     circumference = len(members) * (2 * group_radius + GROUP_GAP)
+    # The chord between two of a few groups is much shorter than the arc; none reaches the centre.
     radius = max(circumference / (2 * np.pi), group_radius + GROUP_GAP)
-    # 2. The groups from the top on. The first switch is a quarter turn before the outermost point,
-    #    so that the outside is the first half of the turn.
+    # 2. Positions, clockwise, which is the direction of falling angles: groups begin at the top, at
+    #    90°, and switches 90° before the direction away from the centre, so that the first half of
+    #    them is on the outside.
     positions = np.zeros((topology.num_switches, 2))
     captions = []
-    names, marks = _group_names(topology, members)
+    names, marks, hint = _group_texts(topology, members)
     for number, switches in enumerate(members):
         outwards = np.pi / 2 - 2 * np.pi * number / len(members)
         angles = outwards + np.pi / 2 - 2 * np.pi * (np.arange(len(switches)) + 0.5) / len(switches)
         positions[switches] = radius * _direction(outwards) + group_radius * _direction(angles)
         x, y = (radius + group_radius + 0.8) * _direction(np.float64(outwards))
         captions.append((float(x), float(y), names[number]))
-    # 3. What the texts mean, if there are any.
-    hints = []
-    if any(names):
-        hints.append(f"At the rim: {_coordinate_names(topology, 0)}.")
-    if any(marks):
-        hints.append(f"In the circles: {_coordinate_names(topology, 1)}.")
-    return SwitchLayout(positions, marks, captions=captions, hint=" ".join(hints))
+    return SwitchLayout(positions, marks, captions=captions, hint=hint)
 
 
-def _group_coordinates(topology: Topology) -> tuple[list[int], list[int]]:
-    """Return the numbers of coordinates that a group shares, and of the others."""
-    assert topology.coordinates is not None
-    shared = list(topology.attributes[GROUP_COORDINATES])
-    return shared, [at for at in range(topology.coordinates.shape[1]) if at not in shared]
-
-
-def _group_names(
+def _group_texts(
     topology: Topology, members: Sequence[Int64Array]
-) -> tuple[list[str], tuple[str, ...]]:
-    """Return the coordinates of the groups, and those of the switches inside."""
-    grid = topology.coordinates
-    if grid is None or GROUP_COORDINATES not in topology.attributes:
-        return [""] * len(members), ("",) * topology.num_switches
-    shared, inner = _group_coordinates(topology)
-    names = [",".join(map(str, grid[switches[0], shared].tolist())) for switches in members]
-    texts = [".".join(map(str, row)) for row in grid[:, inner].tolist()]
-    return names, _short(texts)
+) -> tuple[list[str], tuple[str, ...], str]:
+    """Return a name for each group, a text for each switch, and what these texts mean.
+
+    A group is called after the coordinates that its switches share, a switch after the others. All
+    texts are empty if the network does not say which coordinates a group shares.
+    """
+    coordinates = topology.coordinates
+    if coordinates is None or GROUP_COORDINATES not in topology.attributes:
+        return [""] * len(members), ("",) * topology.num_switches, ""
+    shared = list(topology.attributes[GROUP_COORDINATES])
+    others = [number for number in range(coordinates.shape[1]) if number not in shared]
+    names = [",".join(map(str, coordinates[switches[0], shared].tolist())) for switches in members]
+    marks = _short_texts([".".join(map(str, row)) for row in coordinates[:, others].tolist()])
+    hints = []
+    for place, texts, numbers in (("At the rim", names, shared), ("In the circles", marks, others)):
+        if any(texts):
+            axes = ", ".join(coordinate_name(topology, number) for number in numbers)
+            hints.append(f"{place}: {axes}.")
+    return names, marks, " ".join(hints)
 
 
-def _coordinate_names(topology: Topology, part: int) -> str:
-    """Return the names of the coordinates that a group shares (0), or of the others (1)."""
-    return ", ".join(coordinate_name(topology, at) for at in _group_coordinates(topology)[part])
-
-
-def _short(texts: Sequence[str]) -> tuple[str, ...]:
+def _short_texts(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the texts that fit into a circle, and nothing instead of others."""
     return tuple(text if len(text) <= 3 else "" for text in texts)
 
 
 def _direction(angles: Float64Array | float) -> Float64Array:
+    """Return unit vectors; shape of the angles with a last axis of (x, y)."""
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
@@ -228,41 +232,51 @@ def _by_distances(topology: Topology) -> Float64Array:
     """Return positions where links pull switches together; large networks become a circle."""
     import networkx as nx
 
-    graph, count = _graph(topology), topology.num_switches
-    if count > LARGEST_BY_DISTANCES:
-        angles = 2 * np.pi * np.arange(count) / count
-        return PITCH * count / (2 * np.pi) * _direction(angles)
-    places = nx.spring_layout(graph, seed=1, iterations=STEPS)
-    points = np.array([places[switch] for switch in range(count)])
+    num_switches = topology.num_switches
+    if num_switches > MAX_SPRING_SWITCHES:
+        angles = 2 * np.pi * np.arange(num_switches) / num_switches
+        return SWITCH_PITCH * num_switches / (2 * np.pi) * _direction(angles)
+    graph = _graph(topology)
+    position_of = nx.spring_layout(graph, seed=1, iterations=SPRING_STEPS)
+    positions = np.array([position_of[switch] for switch in range(num_switches)])
     if not graph.number_of_edges():
-        return _push_apart(points)
+        return _push_apart(positions)
+    # Scale the layout until the median link is long enough and 90 % of the switches have room.
+    # Switches that nearly coincide would ask for any scale, so it is limited by the median link,
+    # and `_push_apart` separates them.
     ends = np.array(graph.edges)
-    median = float(np.median(np.hypot(*(points[ends[:, 0]] - points[ends[:, 1]]).T)))
-    crowded = float(np.percentile(_distances(points).min(axis=1), 10))
-    scale = max(LINK / max(median, 1e-9), PITCH / max(crowded, 0.2 * median, 1e-9))
-    return _push_apart(points * scale)
+    median = float(np.median(np.hypot(*(positions[ends[:, 0]] - positions[ends[:, 1]]).T)))
+    nearest = _distances(positions).min(axis=1)
+    room = max(float(np.percentile(nearest, 10)), 0.2 * median, 1e-9)
+    scale = max(MEDIAN_LINK / max(median, 1e-9), SWITCH_PITCH / room)
+    return _push_apart(positions * scale)
 
 
-def _distances(points: Float64Array) -> Float64Array:
-    distances = np.hypot(*(points[:, np.newaxis] - points).transpose(2, 0, 1))
+def _distances(positions: Float64Array) -> Float64Array:
+    """Return the distance between any two switches; infinite between a switch and itself."""
+    distances = np.hypot(*(positions[:, np.newaxis] - positions).transpose(2, 0, 1))
     np.fill_diagonal(distances, np.inf)
     return np.asarray(distances)
 
 
-def _push_apart(points: Float64Array) -> Float64Array:
-    """Move switches that are closer than `APART` away from each other."""
+def _push_apart(positions: Float64Array) -> Float64Array:
+    """Move switches that are closer than `MIN_DISTANCE` away from each other."""
+    # A push can bring a switch close to a third one, so this is repeated, but not for ever.
     for _ in range(100):
-        close = np.argwhere(np.triu(_distances(points) < 0.99 * APART))
-        if not len(close):
+        # Pairs at `MIN_DISTANCE` but for rounding errors are not close.
+        close_pairs = np.argwhere(np.triu(_distances(positions) < 0.99 * MIN_DISTANCE))
+        if not len(close_pairs):
             break
-        a, b = close.T
-        way = points[b] - points[a]
-        length = np.hypot(*way.T)
-        # switches at one place move in a direction that depends on their numbers
-        way = np.where(length[:, np.newaxis] > 1e-6, way, _direction(a + 0.7 * b))
-        way /= np.maximum(np.hypot(*way.T), 1e-9)[:, np.newaxis]
-        shift = 0.5 * (APART - length)[:, np.newaxis] * way
-        points = points.copy()
-        np.add.at(points, a, -shift)
-        np.add.at(points, b, shift)
-    return points
+        a, b = close_pairs.T
+        direction = positions[b] - positions[a]
+        length = np.hypot(*direction.T)
+        # Switches at one position have no direction; any will do that differs from pair to pair.
+        coincide = length <= 1e-6
+        direction = np.where(coincide[:, np.newaxis], _direction(a + 0.7 * b), direction)
+        direction /= np.maximum(np.hypot(*direction.T), 1e-9)[:, np.newaxis]
+        # Each of the two moves by half of what is missing; `add.at` sums the pushes of a switch.
+        push = 0.5 * (MIN_DISTANCE - length)[:, np.newaxis] * direction
+        positions = positions.copy()
+        np.add.at(positions, a, -push)
+        np.add.at(positions, b, push)
+    return positions

@@ -34,16 +34,18 @@ Ticks = tuple[list[tuple[float, str]], list[tuple[float, str]]]
 
 RADIUS = 0.20
 """Radius of a switch; the unit of lengths is the distance between rows inside a block."""
-SIDE = 0.13
+CHANNEL_OFFSET = 0.13
 """Distance of a channel from the line between its switches."""
-GAP = 2.4
+BLOCK_GAP = 2.4
 """Distance between the outermost columns of neighbouring blocks."""
-STUB = 0.9
+STUB_LENGTH = 0.9
 """Length by which the ends of a channel that closes a ring stick out."""
 BARB_BACK, BARB_OUT = 0.24, 0.13
-BULGE = 0.16
-"""Height of an arc over switches of a row, relative to its length."""
+"""Length of a barb along its channel and across it."""
+ARC_HEIGHT = 0.16
+"""Height of an arc over switches of a row, relative to the distance between its ends."""
 ARC_POINTS = 12
+"""Points of the polyline that stands for an arc."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +56,23 @@ class Picture:
     ----------
     switches : float64 array, shape (S, 2)
     lines : tuple of float64 arrays, each of shape (k, 2)
-        Polylines; a cut channel has two.
+        Polylines whose last point but one is the tip, and the last the outer end of the barb. A
+        channel that is cut has two: first the end that leaves, then the end that arrives.
     line_channel : tuple of int
         Channel of each line.
     marks : tuple of str, length S
-        Texts inside the switches: inner coordinates, a short name, or nothing.
+        Text inside each switch: its coordinates in its block, a short name, or empty.
     block_ticks : tuple of two lists of (float, str)
-        Positions and texts of the coordinates of dimensions 0 (below) and 1 (at the left), or of
-        levels (at the left).
+        Positions and texts of the ticks of the horizontal and of the vertical axis: coordinates of
+        dimension 0 and of dimension 1, or nothing and levels.
     hint : str
         How to read the picture.
     captions : tuple of (float, float, str)
-        Places and names of groups of switches.
+        Position (x, y) and name of each group of switches.
     failed_links : tuple of (str, float64 array)
         Name and line of each failed link between remaining switches; a cut link has two lines.
     failed_switches : float64 array, shape (F, 2)
-        Places of the failed switches of a grid whose switches are named by their coordinates.
+        Positions of the failed switches of a grid whose switches are named by their coordinates.
     """
 
     switches: Points
@@ -84,8 +87,8 @@ class Picture:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """Return left, right, bottom and top of the drawing, with a margin."""
-        caption_points = np.array([place[:2] for place in self.captions]).reshape(-1, 2)
+        """Left, right, bottom and top of the drawing, with a margin."""
+        caption_points = np.array([(x, y) for x, y, _ in self.captions]).reshape(-1, 2)
         failed_lines = [line for _, line in self.failed_links]
         points = np.concatenate(
             [self.switches, self.failed_switches, caption_points, *self.lines, *failed_lines]
@@ -96,7 +99,7 @@ class Picture:
 
 def picture_of(topology: Topology) -> Picture:
     """Lay out a network: unrolled if it is a grid, otherwise by its levels, groups or distances."""
-    # 1. Places of the switches.
+    # 1. Positions of the switches.
     grid = topology.coordinates
     channel_ends = np.stack((topology.channel_source, topology.channel_target), axis=1)
     steps = _row_steps(topology, channel_ends)
@@ -110,94 +113,115 @@ def picture_of(topology: Topology) -> Picture:
     else:
         sizes = grid_sizes(topology)
         switches, ticks = unroll(grid, sizes), _block_ticks(topology, sizes)
-        # circles have room for the inner coordinates if these are at most three digits
-        inner = len(sizes) > 2 and max(sizes[2:]) <= 10 and len(sizes) <= 5
-        marks = tuple("".join(map(str, row[2:])) if inner else "" for row in grid.tolist())
-        if inner:
+        # A circle has room for three digits: at most three inner coordinates, each below 10.
+        is_marked = 2 < len(sizes) <= 5 and max(sizes[2:]) <= 10
+        marks = tuple("".join(map(str, row[2:])) if is_marked else "" for row in grid.tolist())
+        if is_marked:
             axes = ", ".join(coordinate_name(topology, i) for i in range(2, len(sizes)))
             hint += f" In the circles: {axes}."
     # 2. Lines of the channels. Parallel channels of two switches have a lane each, further out.
     lines: list[Points] = []
-    owners: list[int] = []
-    lanes: Counter[tuple[int, int]] = Counter()
+    line_channel: list[int] = []
+    num_lanes: Counter[tuple[int, int]] = Counter()
     rings = _ring_dimensions(steps, sizes) if sizes is not None else set()
     for channel, step in enumerate(steps):
         ends = int(channel_ends[channel, 0]), int(channel_ends[channel, 1])
-        side = SIDE * (1 + 1.6 * lanes[ends])
-        lanes[ends] += 1
-        channel_lines = _channel_lines(switches, ends, step, sizes, rings, side)
+        offset = CHANNEL_OFFSET * (1 + 1.6 * num_lanes[ends])
+        num_lanes[ends] += 1
+        channel_lines = _channel_lines(
+            switches, ends, step, sizes=sizes, rings=rings, offset=offset
+        )
         lines += channel_lines
-        owners += [channel] * len(channel_lines)
-    # 3. Failed parts, and hints for what is in this picture.
-    failed = tuple(_failed_links(topology, switches, sizes, rings))
-    if len(lines) > topology.num_channels or len(failed) > len(dict(failed)):
+        line_channel += [channel] * len(channel_lines)
+    # 3. Failed links and switches, and a hint for channels and failed links that have two lines.
+    failed_links = tuple(_failed_links(topology, switches, sizes, rings))
+    num_failed_links = len({name for name, _ in failed_links})
+    if len(lines) > topology.num_channels or len(failed_links) > num_failed_links:
         hint += " Open ends close a ring with those at the other side."
+    failed_switches = np.zeros((0, 2))
+    if sizes is not None:
+        failed_switches = unroll(_failed_switch_coordinates(topology, sizes), sizes)
     return Picture(
-        switches,
-        tuple(lines),
-        tuple(owners),
-        marks,
-        ticks,
-        hint,
-        tuple(captions),
-        failed,
-        np.zeros((0, 2)) if sizes is None else unroll(_failed_cells(topology, sizes), sizes),
+        switches=switches,
+        lines=tuple(lines),
+        line_channel=tuple(line_channel),
+        marks=marks,
+        block_ticks=ticks,
+        hint=hint,
+        captions=tuple(captions),
+        failed_links=failed_links,
+        failed_switches=failed_switches,
     )
 
 
 def _failed_links(
     topology: Topology, switches: Points, sizes: Sequence[int] | None, rings: set[int]
 ) -> Iterator[tuple[str, Points]]:
-    """Yield the lines of failed links, in the middle between the places of their channels."""
-    ends = list(failed_link_ends(topology))
-    steps = _row_steps(topology, np.array([pair[:2] for pair in ends], dtype=int).reshape(-1, 2))
-    for (a, b, name), step in zip(ends, steps, strict=True):
-        for line in _channel_lines(switches, (a, b), step, sizes, rings, side=0.0):
+    """Yield the name and the line of each failed link, two lines if it is cut.
+
+    The line runs from switch to switch, between the lines that its two channels would have.
+    """
+    links = list(failed_link_ends(topology))
+    # without any failed link, the array has no second axis of its own
+    link_ends = np.array([(a, b) for a, b, _ in links], dtype=int).reshape(-1, 2)
+    steps = _row_steps(topology, link_ends)
+    for (a, b, name), step in zip(links, steps, strict=True):
+        for line in _channel_lines(switches, (a, b), step, sizes=sizes, rings=rings, offset=0.0):
             yield name, line[:-1]  # without the barb, because both directions failed
 
 
-def _failed_cells(topology: Topology, sizes: Sequence[int]) -> NDArray[np.int32]:
-    """Return the coordinates of failed switches, which are known if they are the names.
+def _failed_switch_coordinates(topology: Topology, sizes: Sequence[int]) -> NDArray[np.int32]:
+    """Return the coordinates of the failed switches of a grid; int32, shape (F, n).
 
-    Returns
-    -------
-    cells : int32 array, shape (F, n)
+    A network has no coordinates for failed switches, only their names. If the name of every other
+    switch is made of its coordinates (``0.2`` for (0, 2)), those of the failed ones are, too; else
+    the result is empty.
     """
     assert topology.coordinates is not None
     names = [".".join(map(str, row)) for row in topology.coordinates.tolist()]
-    cells = []
+    failed = []
     if tuple(names) == topology.switch_names:
         for name in topology.failed_switches:
-            cell = tuple(int(digit) for digit in name.split(".") if digit.isdecimal())
-            if len(cell) == len(sizes) and all(np.less(cell, sizes)):
-                cells.append(cell)
-    return np.array(cells, dtype=np.int32).reshape(-1, len(sizes))
+            coordinates = tuple(int(text) for text in name.split(".") if text.isdecimal())
+            if len(coordinates) == len(sizes) and all(np.less(coordinates, sizes)):
+                failed.append(coordinates)
+    return np.array(failed, dtype=np.int32).reshape(-1, len(sizes))
 
 
 def _is_grid(topology: Topology, steps: Sequence[tuple[int, int]]) -> bool:
-    """Return whether the coordinates are places in a grid, and not levels or groups."""
+    """Return whether the coordinates are positions in a grid, and not levels or groups.
+
+    `steps`: dimension and length of the step of each channel, from `_row_steps`.
+    """
     if topology.coordinates is None or topology.coordinates.shape[1] == 0:
         return False
+    # If every channel runs along a row, it is a grid, whatever else the coordinates mean.
     if all(dimension >= 0 for dimension, _ in steps):
         return True
     return switch_levels(topology) is None and switch_groups(topology) is None
 
 
 def grid_sizes(topology: Topology) -> tuple[int, ...]:
-    """Return the size of each dimension, from ``attributes["dims"]`` if it fits the coordinates."""
+    """Return the size of each dimension of a grid.
+
+    ``attributes["dims"]`` is larger than the coordinates if the switches at an edge have failed. It
+    has no influence if it has another number of dimensions.
+    """
     grid = topology.coordinates
     assert grid is not None
-    extents = (
+    occupied = (
         tuple(int(size) for size in grid.max(axis=0) + 1) if len(grid) else (1,) * grid.shape[1]
     )
-    attribute = topology.attributes.get("dims", ())
-    if isinstance(attribute, Sequence) and len(attribute) == len(extents):
-        return tuple(max(int(size), least) for size, least in zip(attribute, extents, strict=True))
-    return extents
+    dims = topology.attributes.get("dims", ())
+    if isinstance(dims, Sequence) and len(dims) == len(occupied):
+        return tuple(max(int(dim), size) for dim, size in zip(dims, occupied, strict=True))
+    return occupied
 
 
 def unroll(grid: NDArray[np.int32], sizes: Sequence[int]) -> Points:
     """Return the positions of the switches of a grid; float64, shape (S, 2).
+
+    Blocks are `BLOCK_GAP` apart; coordinate 0 is the column of the block, and coordinate 1 its row.
 
     Parameters
     ----------
@@ -205,46 +229,56 @@ def unroll(grid: NDArray[np.int32], sizes: Sequence[int]) -> Points:
         Coordinates.
     sizes : sequence of int, length n
     """
-    columns, rows = _inner(grid[:, 2:], sizes[2:])
-    inner = int(np.prod(sizes[2:], dtype=np.int64))
-    pitch = inner - 1 + GAP
+    columns, rows = _position_in_block(grid[:, 2:], sizes[2:])
+    # a block of k switches has k columns and k rows, at distance 1
+    switches_per_block = int(np.prod(sizes[2:], dtype=np.int64))
+    pitch = switches_per_block - 1 + BLOCK_GAP
     x = grid[:, 0] * pitch + columns
     y = (grid[:, 1] * pitch if len(sizes) > 1 else 0.0) + rows
     return np.column_stack([x, y]).astype(np.float64)
 
 
-def _inner(grid: NDArray[np.int32], sizes: Sequence[int]) -> tuple[Points, Points]:
+def _position_in_block(grid: NDArray[np.int32], sizes: Sequence[int]) -> tuple[Points, Points]:
     """Return column and row inside a block; no two switches of a block share either.
 
-    The row counts in mixed radix with the first inner dimension as the lowest digit, the column
-    with the first as the highest; every second dimension counts its columns backwards, which
-    turns two dimensions into a square and not into a parallelogram.
+    Both are numbers in mixed radix with a digit for each inner dimension. For the row, the first
+    inner dimension is the lowest digit; for the column it is the highest one. Every second
+    dimension counts its columns backwards, which turns two dimensions into a square and not into a
+    parallelogram. Sizes (2, 2):
+
+        coordinates   0,0   1,0   0,1   1,1
+        row             0     1     2     3
+        column          1     3     0     2
     """
     columns, rows = np.zeros(len(grid)), np.zeros(len(grid))
-    below, above = 1, int(np.prod(sizes, dtype=np.int64))
-    for m, size in enumerate(sizes):
-        above //= size
-        digit = grid[:, m]
-        rows += digit * below
-        columns += (digit if m % 2 == 0 else size - 1 - digit) * above
-        below *= size
+    row_weight, column_weight = 1, int(np.prod(sizes, dtype=np.int64))
+    for dimension, size in enumerate(sizes):
+        digit = grid[:, dimension]
+        rows += digit * row_weight
+        row_weight *= size
+        column_weight //= size
+        columns += (digit if dimension % 2 == 0 else size - 1 - digit) * column_weight
     return columns, rows
 
 
 def _block_ticks(topology: Topology, sizes: Sequence[int]) -> Ticks:
-    """Return the ticks of both axes: places and texts at the middle of each block."""
-    inner = int(np.prod(sizes[2:], dtype=np.int64))
+    """Return the ticks of both axes: position and text at the middle of each block."""
+    # a block of k switches is k - 1 wide and high; see `unroll`
+    block_width = int(np.prod(sizes[2:], dtype=np.int64)) - 1
     ticks: Ticks = ([], [])
     for dimension, size in enumerate(sizes[:2]):
         name = coordinate_name(topology, dimension)
         for block in range(size):
-            middle = block * (inner - 1 + GAP) + (inner - 1) / 2
+            middle = block * (block_width + BLOCK_GAP) + block_width / 2
             ticks[dimension].append((middle, f"{name} = {block}" if block == 0 else str(block)))
     return ticks
 
 
 def _row_steps(topology: Topology, ends: NDArray[np.integer[Any]]) -> list[tuple[int, int]]:
-    """Return dimension and length of each step along a row of the grid; (−1, 0) for others.
+    """Return dimension and length of each step along a row of the grid.
+
+    A step from (0, 1) to (0, 3) is (1, 2). A step that changes several coordinates or none, or
+    whose switches have no coordinates, is (−1, 0).
 
     Parameters
     ----------
@@ -254,16 +288,20 @@ def _row_steps(topology: Topology, ends: NDArray[np.integer[Any]]) -> list[tuple
     """
     if topology.coordinates is None or topology.coordinates.shape[1] == 0:
         return [(-1, 0)] * len(ends)
-    places = topology.coordinates
-    step = np.abs(places[ends[:, 1]] - places[ends[:, 0]])
-    along = np.count_nonzero(step, axis=1) == 1
-    dimension = np.where(along, step.argmax(axis=1), -1)
-    length = np.where(along, step.max(axis=1), 0)
+    coordinates = topology.coordinates
+    differences = np.abs(coordinates[ends[:, 1]] - coordinates[ends[:, 0]])
+    is_along_row = np.count_nonzero(differences, axis=1) == 1
+    dimension = np.where(is_along_row, differences.argmax(axis=1), -1)
+    length = np.where(is_along_row, differences.max(axis=1), 0)
     return list(zip(dimension.tolist(), length.tolist(), strict=True))
 
 
 def _ring_dimensions(steps: Sequence[tuple[int, int]], sizes: Sequence[int]) -> set[int]:
-    """Return the dimensions of size 3 and more whose channels do not skip switches of a row."""
+    """Return the dimensions in which a step from the first to the last switch closes a ring.
+
+    They have size 3 or more, and none of their channels skips only some switches of its row, as
+    channels of a complete graph do.
+    """
     skipping = {d for d, length in steps if d >= 0 and 1 < length < sizes[d] - 1}
     return {d for d, size in enumerate(sizes) if size >= 3} - skipping
 
@@ -272,77 +310,95 @@ def _channel_lines(
     switches: Points,
     ends: tuple[int, int],
     step: tuple[int, int],
+    *,
     sizes: Sequence[int] | None,
     rings: set[int],
-    side: float,
+    offset: float,
 ) -> list[Points]:
     """Return the lines of a channel, each with a barb: straight, an arc, or cut in two.
 
     Parameters
     ----------
     switches : float64 array, shape (S, 2)
+        Positions.
     ends : (int, int)
         First and last switch.
     step : (int, int)
-        Dimension and length; see `_row_steps`.
+        Dimension and length of the step along a row, or (−1, 0) if it is not along a row.
     sizes : sequence of int or None
-        Of the grid; None if the network is none.
+        Size of each dimension; None if the network is not a grid.
     rings : set of int
-        Dimensions whose longest step closes a ring.
-    side : float
-        Distance from the line between the switches.
+        Dimensions in which a step of length size − 1 closes a ring.
+    offset : float
+        Distance to the right of the line between the switches.
     """
     start, end = switches[ends[0]], switches[ends[1]]
     dimension, length = step
     if sizes is not None and dimension in rings and length == sizes[dimension] - 1:
-        return _cut_channel(start, end, side, switches, dimension)
+        return _cut_lines(start, end, offset, switches, dimension)
     if sizes is not None and dimension not in rings and length > 1:
-        return [_arc(start, end, side)]
-    return [_straight(start, end, side)]
+        return [_arc_line(start, end, offset)]
+    return [_straight_line(start, end, offset)]
 
 
-def _straight(start: Points, end: Points, side: float) -> Points:
-    along = _unit(end - start)
-    shift = side * _right_of(along)
+def _straight_line(start: Points, end: Points, offset: float) -> Points:
+    """Draw a channel parallel to the line between its switches, and to its right."""
+    along = _unit_vector(end - start)
+    shift = offset * _right_of(along)
     return _with_barb(start + RADIUS * along + shift, end - RADIUS * along + shift, along)
 
 
-def _arc(start: Points, end: Points, side: float) -> Points:
+def _arc_line(start: Points, end: Points, offset: float) -> Points:
     """Draw a channel that bends to its right, round the switches between its ends."""
-    height = BULGE * float(np.hypot(*(end - start))) + side
-    control = (start + end) / 2 + 2 * height * _right_of(_unit(end - start))
+    # A quadratic Bézier curve reaches half the height of its control point.
+    height = ARC_HEIGHT * float(np.hypot(*(end - start))) + offset
+    control = (start + end) / 2 + 2 * height * _right_of(_unit_vector(end - start))
+    # Its ends are at the borders of the circles of both switches.
     curve_start, curve_end = (
-        start + RADIUS * _unit(control - start),
-        end - RADIUS * _unit(end - control),
+        start + RADIUS * _unit_vector(control - start),
+        end - RADIUS * _unit_vector(end - control),
     )
     t = np.linspace(0, 1, ARC_POINTS)[:, np.newaxis]
     curve = (1 - t) ** 2 * curve_start + 2 * t * (1 - t) * control + t**2 * curve_end
-    along = _unit(end - control)
+    # The curve arrives in the direction from the control point, and so does its barb.
+    along = _unit_vector(end - control)
     return np.vstack([curve, curve_end - BARB_BACK * along + BARB_OUT * _right_of(along)])
 
 
-def _cut_channel(
-    start: Points, end: Points, side: float, switches: Points, dimension: int
+def _cut_lines(
+    start: Points, end: Points, offset: float, switches: Points, dimension: int
 ) -> list[Points]:
-    """Draw both ends of a channel that closes a ring; outer dimensions end at one border."""
-    way = -_unit(end - start)
-    shift = side * _right_of(way)
-    reach = [STUB, STUB]
+    """Draw both ends of a channel that closes a ring: the one that leaves, the one that arrives.
+
+        --> end  o  o  start -->
+
+    In dimensions 0 and 1 they stick out of the whole grid, in others out of their block.
+    """
+    # A channel that closes a ring leaves away from its end.
+    along = -_unit_vector(end - start)
+    shift = offset * _right_of(along)
+    leaving_length = arriving_length = STUB_LENGTH
     if dimension < 2:
-        along = switches @ way
-        reach = [float(along.max() - start @ way) + STUB, float(end @ way - along.min()) + STUB]
-    leaving = _with_barb(start + RADIUS * way + shift, start + reach[0] * way + shift, way)
-    arriving = _with_barb(end - reach[1] * way + shift, end - RADIUS * way + shift, way)
+        # The largest and the least projection belong to switches at the borders of the grid.
+        projections = switches @ along
+        leaving_length = float(projections.max() - start @ along) + STUB_LENGTH
+        arriving_length = float(end @ along - projections.min()) + STUB_LENGTH
+    leaving_start, arriving_tip = start + RADIUS * along + shift, end - RADIUS * along + shift
+    leaving = _with_barb(leaving_start, start + leaving_length * along + shift, along)
+    arriving = _with_barb(end - arriving_length * along + shift, arriving_tip, along)
     return [leaving, arriving]
 
 
 def _with_barb(start: Points, tip: Points, along: Points) -> Points:
+    """Return a line from `start` to `tip` and back to the end of a barb at its right."""
     return np.array([start, tip, tip - BARB_BACK * along + BARB_OUT * _right_of(along)])
 
 
-def _unit(vector: Points) -> Points:
+def _unit_vector(vector: Points) -> Points:
+    """Return the direction of a vector; zero for the zero vector of switches at one position."""
     return vector / max(float(np.hypot(*vector)), 1e-9)
 
 
 def _right_of(along: Points) -> Points:
+    """Return the direction that is to the right of another one."""
     return np.array([along[1], -along[0]])

@@ -11,11 +11,14 @@ from routelab.api import Topology
 from routelab.report.network_picture import BARB_BACK, BARB_OUT, RADIUS, Picture, Points
 
 Turn = tuple[int, int, int]
+"""Switches: a packet from the first turns at the second into the link to the third."""
 
-INNERMOST, SPACING = RADIUS + 0.16, 0.13
+INNERMOST_RADIUS, RADIUS_STEP = RADIUS + 0.16, 0.13
 """Radius of the innermost arc round a switch, and distance between arcs."""
-STEP = np.pi / 16
+ANGLE_STEP = np.pi / 16
 """Largest angle between two points of an arc."""
+MIN_GAP = 0.2
+"""Smallest angle between two arcs of one radius."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +28,9 @@ class MarkedTurn:
     Attributes
     ----------
     before, switch, after : int
-        Switches: a packet from the first turns at the second into the link to the third.
+        Switches: a packet from `before` turns at `switch` into the link to `after`.
     both_ways : bool
-        Whether the opposite turn is marked, too.
+        Whether the mark also stands for the opposite turn, from `after` to `before`.
     """
 
     before: int
@@ -37,11 +40,15 @@ class MarkedTurn:
 
 
 def pair_turns(turns: Iterable[Turn]) -> tuple[MarkedTurn, ...]:
-    """Join opposite turns; the result is in ascending order of switches at which packets turn."""
+    """Join opposite turns into one mark; the marks of a switch follow each other.
+
+    Turns (0, 1, 2), (2, 1, 0) and (4, 1, 3): two marks, (0, 1, 2) both ways and (4, 1, 3).
+    """
     distinct_turns = set(turns)
     return tuple(
-        MarkedTurn(a, b, c, (c, b, a) in distinct_turns)
+        MarkedTurn(a, b, c, both_ways=(c, b, a) in distinct_turns)
         for b, a, c in sorted((b, a, c) for a, b, c in distinct_turns)
+        # of two opposite turns, the one from the switch with the smaller number stands for both
         if a < c or (c, b, a) not in distinct_turns
     )
 
@@ -51,60 +58,72 @@ def turn_arcs(
 ) -> tuple[Points, ...]:
     """Return a polyline for each turn; one that is marked in one direction ends with a barb.
 
-    Arcs take the shorter way round their switch, and those that would overlap different radii.
+    Arcs take the shorter way round their switch. Those that would overlap have different radii.
     """
     angles = _link_angles(topology, picture)
-    rings_at: dict[int, list[list[tuple[float, float]]]] = {}
+    # The spans (least and largest angle) of the arcs at a switch, by radius, the innermost first.
+    spans_at: dict[int, list[list[tuple[float, float]]]] = {}
     arcs = []
     for turn in turns:
+        # 1. The angle from one link to the other; in [−π, π), which is the shorter way.
         start_angle = angles[turn.switch, turn.before]
         sweep = (angles[turn.switch, turn.after] - start_angle + np.pi) % (2 * np.pi) - np.pi
         span = (
             (start_angle, start_angle + sweep) if sweep > 0 else (start_angle + sweep, start_angle)
         )
-        rings = rings_at.setdefault(turn.switch, [])
-        ring = next((r for r, spans in enumerate(rings) if _is_free(span, spans)), len(rings))
-        if ring == len(rings):
-            rings.append([])
-        rings[ring].append(span)
-        along = start_angle + np.linspace(0, sweep, 2 + int(abs(sweep) / STEP))
-        radius = INNERMOST + SPACING * ring
-        arc = picture.switches[turn.switch] + radius * _direction(along)
+        # 2. The smallest radius at which it is free, or else a new one outside all others.
+        radii = spans_at.setdefault(turn.switch, [])
+        level = next((i for i, spans in enumerate(radii) if _is_free(span, spans)), len(radii))
+        if level == len(radii):
+            radii.append([])
+        radii[level].append(span)
+        # 3. The arc, and a barb at the outside of its end.
+        arc_angles = start_angle + np.linspace(0, sweep, 2 + int(abs(sweep) / ANGLE_STEP))
+        radius = INNERMOST_RADIUS + RADIUS_STEP * level
+        arc = picture.switches[turn.switch] + radius * _unit_vectors(arc_angles)
         if not turn.both_ways:
-            side = _direction(along[-1:])
-            backwards = np.sign(sweep) * np.column_stack([-side[:, 1], side[:, 0]])
-            arc = np.vstack([arc, arc[-1:] - 0.7 * BARB_BACK * backwards + 0.9 * BARB_OUT * side])
+            outwards = _unit_vectors(arc_angles[-1:])
+            # the tangent at the end: a quarter turn to the left, or to the right if clockwise
+            forwards = np.sign(sweep) * np.column_stack([-outwards[:, 1], outwards[:, 0]])
+            barb_end = arc[-1:] - 0.7 * BARB_BACK * forwards + 0.9 * BARB_OUT * outwards
+            arc = np.vstack([arc, barb_end])
         arcs.append(arc)
     return tuple(arcs)
 
 
 def _link_angles(topology: Topology, picture: Picture) -> dict[tuple[int, int], float]:
-    """Return the angle at which the link to another switch leaves a switch, by both."""
+    """Return the angle at which a link leaves a switch, by this switch and the link's other one.
+
+    A link that is cut or an arc does not leave in the direction of its other switch.
+    """
     angles: dict[tuple[int, int], float] = {}
-    lines: list[list[Points]] = [[] for _ in range(topology.num_channels)]
+    lines_of: list[list[Points]] = [[] for _ in range(topology.num_channels)]
     for line, channel in zip(picture.lines, picture.line_channel, strict=True):
-        lines[channel].append(line)
-    for channel, channel_lines in enumerate(lines):
+        lines_of[channel].append(line)
+    for channel, lines in enumerate(lines_of):
         source = int(topology.channel_source[channel])
         target = int(topology.channel_target[channel])
-        # the last point of a line is its barb
-        for ends, way in (
-            ((source, target), channel_lines[0][1] - channel_lines[0][0]),
-            ((target, source), channel_lines[-1][-3] - channel_lines[-1][-2]),
+        # A cut channel leaves with its first line and arrives with its second one. A line ends
+        # with its tip and the end of its barb: (..., before the tip, tip, barb).
+        leaving, arriving = lines[0], lines[-1]
+        for ends, direction in (
+            ((source, target), leaving[1] - leaving[0]),
+            ((target, source), arriving[-3] - arriving[-2]),
         ):
-            angles.setdefault(ends, float(np.arctan2(way[1], way[0])))
+            angles.setdefault(ends, float(np.arctan2(direction[1], direction[0])))
     return angles
 
 
 def _is_free(span: tuple[float, float], spans: Iterable[tuple[float, float]]) -> bool:
-    """Return whether an arc neither overlaps nor touches others of its radius."""
-    gap = 0.2
+    """Return whether an arc keeps a distance of `MIN_GAP` from other arcs of its radius."""
     for start, end in spans:
-        for shift in (-2 * np.pi, 0, 2 * np.pi):
-            if span[0] < end + shift + gap and start + shift - gap < span[1]:
+        # The same arc has angles from −90° to −30° and from 270° to 330°.
+        for full_turn in (-2 * np.pi, 0, 2 * np.pi):
+            if span[0] < end + full_turn + MIN_GAP and start + full_turn - MIN_GAP < span[1]:
                 return False
     return True
 
 
-def _direction(angles: Points) -> Points:
+def _unit_vectors(angles: Points) -> Points:
+    """Return a row (x, y) of length 1 for each angle."""
     return np.column_stack([np.cos(angles), np.sin(angles)])

@@ -20,7 +20,7 @@ THIN, THICK = 0.7, 3.0
 """Points of the least and the most loaded channel in small networks."""
 THIN_GROUP, THICK_GROUP = 1.0, 2.2
 """Points of channels in no group and in a group."""
-STEPS = 20
+COLOUR_STEPS = 20
 """Number of colours on pages from zero load to the largest."""
 GROUPS = (
     "#0072b2",
@@ -34,7 +34,7 @@ GROUPS = (
 )
 """Colours of groups, all visible on white; the first six are Okabe and Ito's."""
 NO_GROUP = "#cfcfcf"
-NUMBER_SIZE = 0.7
+MIN_NUMBER_DISTANCE = 0.7
 """Smallest distance between two numbers of groups."""
 MAX_NUMBERS = 200
 """Largest number of groups whose numbers are written into a picture."""
@@ -56,29 +56,27 @@ class ChannelStyles:
 
 
 def load_styles(values: Values, top: float) -> ChannelStyles:
-    """Return the styles of channels with amounts: darker and thicker up to the amount `top`."""
+    """Return the styles of channels with amounts up to `top`: large ones are darker and thicker."""
     shares = values / top
     return ChannelStyles(scale_map()(shares), THIN + (THICK - THIN) * shares)
 
 
 def group_styles(topology: Topology, values: Values) -> ChannelStyles:
-    """Return the styles of channels in groups: groups that meet at a switch have other colours.
+    """Return the styles of channels in groups: groups that meet at a switch differ in colour.
 
-    Channels with 0 belong to no group and are thin and grey.
+    Channels of number 0 belong to no group and are thin and grey.
     """
     colour = group_colours(topology, values)
-    inside = colour >= 0
-    return ChannelStyles(
-        to_rgba_array([*GROUPS, NO_GROUP])[colour],
-        np.where(inside, THICK_GROUP, THIN_GROUP),
-    )
+    # The number −1 of channels in no group selects the last colour.
+    colours = to_rgba_array([*GROUPS, NO_GROUP])[colour]
+    return ChannelStyles(colours, np.where(colour >= 0, THICK_GROUP, THIN_GROUP))
 
 
 def group_colours(topology: Topology, values: Values) -> Int64Array:
     """Return the number of each channel's colour in `GROUPS`; −1 in no group.
 
-    Groups take the first colour that no earlier group has at any of their switches. If there is
-    none, they take the one that the fewest of these groups have.
+    Groups in ascending order take the first colour that no earlier group has at any of their
+    switches. If there is none, they take the colour that the fewest of these earlier groups have.
 
     Parameters
     ----------
@@ -87,16 +85,16 @@ def group_colours(topology: Topology, values: Values) -> Int64Array:
         Positive numbers of groups, and 0 for channels in none.
     """
     groups = values.astype(np.int64)
-    members: dict[int, set[int]] = {}
-    at_switch: list[set[int]] = [set() for _ in range(topology.num_switches)]
+    switches_of: dict[int, set[int]] = {}
+    groups_at: list[set[int]] = [set() for _ in range(topology.num_switches)]
     for ends in (topology.channel_source, topology.channel_target):
         for switch, group in zip(ends.tolist(), groups.tolist(), strict=True):
             if group > 0:
-                members.setdefault(group, set()).add(switch)
-                at_switch[switch].add(group)
+                switches_of.setdefault(group, set()).add(switch)
+                groups_at[switch].add(group)
     colour_of: dict[int, int] = {}
-    for group in sorted(members):
-        neighbours = set().union(*(at_switch[switch] for switch in members[group]))
+    for group in sorted(switches_of):
+        neighbours = set().union(*(groups_at[switch] for switch in switches_of[group]))
         neighbour_colours = [
             colour_of[neighbour] for neighbour in neighbours if neighbour in colour_of
         ]
@@ -106,49 +104,58 @@ def group_colours(topology: Topology, values: Values) -> Int64Array:
     return np.array([colour_of.get(group, -1) for group in groups.tolist()], dtype=np.int64)
 
 
-def group_places(
+def group_number_positions(
     topology: Topology, picture: Picture, values: Values
 ) -> Iterator[tuple[int, Points]]:
-    """Yield each group and a place for its number: the middle of a link.
+    """Yield each group and the position (x, y) of its number: the middle of one of its links.
 
-    It is the most central link that is not close to the number of an earlier group. There are none
-    for a single group or more than `MAX_NUMBERS`.
+    It is the link next to the centre of the group, of those that are not close to the number of an
+    earlier group if possible. A single group, or more than `MAX_NUMBERS`, have no numbers.
     """
     groups = np.unique(values[values > 0]).astype(np.int64)
     if not 1 < len(groups) <= MAX_NUMBERS:
         return
     middles = _link_middles(topology, picture)
-    number_places: list[Points] = []
+    chosen: list[Points] = []
     for group in groups.tolist():
-        channels = np.flatnonzero(values == group).tolist()
-        places = np.array([middles[channel] for channel in channels])
-        distances = np.hypot(*(places - places.mean(axis=0)).T).round(6)
-        overlaps = [
-            any(np.hypot(*(at - place)) < NUMBER_SIZE for place in number_places) for at in places
+        candidates = middles[values == group]
+        # rounded, so that links at equal distances stay in the order of their channels
+        from_centre = np.hypot(*(candidates - candidates.mean(axis=0)).T).round(6)
+        is_close = [
+            any(np.hypot(*(candidate - other)) < MIN_NUMBER_DISTANCE for other in chosen)
+            for candidate in candidates
         ]
-        number_places.append(places[np.lexsort((distances, overlaps))[0]])
-        yield group, number_places[-1]
+        # `lexsort` compares its last key first
+        best = np.lexsort((from_centre, is_close))[0]
+        chosen.append(candidates[best])
+        yield group, candidates[best]
 
 
 def _link_middles(topology: Topology, picture: Picture) -> Points:
-    """Return the middle of the link of each channel; of a cut one, of the end that leaves."""
+    """Return the middle (x, y) of the link of each channel; shape (C, 2).
+
+    It lies between both directions of the link. A channel without an opposite one, or that is cut,
+    has the middle of its own line; a cut one, of the line that leaves.
+    """
+    # 1. The middle of each channel.
     middles = np.zeros((topology.num_channels, 2))
     drawn: set[int] = set()
     cut: set[int] = set()
     for line, channel in zip(picture.lines, picture.line_channel, strict=True):
-        if channel in drawn:
+        if channel in drawn:  # the second line of a cut channel, which arrives
             cut.add(channel)
             continue
         drawn.add(channel)
-        # the last point of a line is its barb
+        # the last point of a line is its barb, and the one before it the tip
         middles[channel] = (line[0] + line[-2]) / 2
+    # 2. The mean of both directions.
     ends = np.stack((topology.channel_source, topology.channel_target), axis=1).tolist()
-    channel_between = {(b, a): channel for channel, (a, b) in enumerate(ends)}
+    opposite_channel = {(b, a): channel for channel, (a, b) in enumerate(ends)}
     link_middles = middles.copy()
     for channel, (a, b) in enumerate(ends):
-        reverse = channel_between.get((a, b))
-        if reverse is not None and not {channel, reverse} & cut:
-            link_middles[channel] = (middles[channel] + middles[reverse]) / 2
+        opposite = opposite_channel.get((a, b))
+        if opposite is not None and not {channel, opposite} & cut:
+            link_middles[channel] = (middles[channel] + middles[opposite]) / 2
     return link_middles
 
 
@@ -158,10 +165,11 @@ def scale_map() -> ListedColormap:
 
 
 def scale_colours(dark: bool) -> list[str]:
-    """Return the colours in even steps of lightness; the busiest stands out most.
+    """Return `COLOUR_STEPS` colours from the least to the largest load, for light or dark pages.
 
-    Colours that are too close to the background are left out at either end.
+    They have even steps of lightness, and the largest load stands out most from the background.
     """
     colours = sns.color_palette("rocket" if dark else "rocket_r", as_cmap=True)
-    ends = (0.38, 1.0) if dark else (0.10, 0.95)
-    return [to_hex(colours(at)) for at in np.linspace(*ends, STEPS)]
+    # Part of the map: colours at its ends are too close to the background.
+    first, last = (0.38, 1.0) if dark else (0.10, 0.95)
+    return [to_hex(colours(share)) for share in np.linspace(first, last, COLOUR_STEPS)]

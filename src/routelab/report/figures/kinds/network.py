@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from routelab.api import Topology
-from routelab.report.figures.channel_styles import group_places, scale_map
+from routelab.report.figures.channel_styles import group_number_positions, scale_map
 from routelab.report.figures.drawing import Drawing, NotebookFigure, house_style
 from routelab.report.figures.network_panels import (
     Panel,
@@ -175,7 +175,7 @@ def _failures_text(topology: Topology) -> str:
 def _group_numbers(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:
     """Yield place and text of the numbers of groups."""
     if panel.groups:
-        for group, (x, y) in group_places(panel.topology, panel.picture, panel.values):
+        for group, (x, y) in group_number_positions(panel.topology, panel.picture, panel.values):
             yield (float(x), float(y)), str(group)
 
 
