@@ -18,13 +18,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from routelab.report.changes import COMPUTING_TIMES, LISTS, NAMES, REASONS, compare_tables
+from routelab.report.changes import (
+    COMPUTING_TIMES,
+    KEY_COLUMNS,
+    LISTS,
+    REASON_COLUMNS,
+    compare_tables,
+)
 from routelab.study.views import STATISTICS
 
 ROWS = Path(__file__).parents[1] / "golden" / "rows"
 
 NOT_COMPARED = {
-    *REASONS,
+    *REASON_COLUMNS,
     *map(
         "".join,
         product(COMPUTING_TIMES, ("", *(f"_{name}" for name in STATISTICS)), ("", "_low", "_high")),
@@ -68,7 +74,7 @@ def differences(old: dict[str, Table], new: dict[str, Table]) -> list[str]:
         lines += [f"{file}: column {name}: in one of the two only" for name in {*before} ^ {*after}]
         shared = [name for name in before if name in after]
         # rows of other tables have no key, so a changed one is a missing one and a new one
-        keys = [name for name in shared if name in NAMES] if file in LISTS else shared
+        keys = [name for name in shared if name in KEY_COLUMNS] if file in LISTS else shared
         lines += [" ".join(change[1:]) for change in compare_tables("", file, before, after, keys)]
     return lines
 

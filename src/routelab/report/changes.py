@@ -18,16 +18,17 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.results.tables import further_columns, read_tuples
 
-LISTS = ("runs.csv", "simulations.csv", "flows.csv", "benchmarks.csv")
-"""Files of a report with all runs; every report has the first."""
+RUNS, MEASUREMENTS = "runs.csv", "benchmarks.csv"
+LISTS = (RUNS, "simulations.csv", "flows.csv", MEASUREMENTS)
+"""Files of a report with all runs; every report has `RUNS`."""
 
-NAMES = (
+KEY_COLUMNS = (
     *("topology", "routing", "traffic", "workload", "benchmark"),
     *("simulation", "flow", "bench", "metric", "size", "load"),
 )
 """Columns that together name a row of a list."""
 
-REASONS = ("reason", "deadlock_reason", "bound_reason")
+REASON_COLUMNS = ("reason", "deadlock_reason", "bound_reason")
 """Columns with sentences about a status or a verdict; that has a column of its own."""
 
 COMPUTING_TIMES = (
@@ -36,19 +37,19 @@ COMPUTING_TIMES = (
 )
 """Columns with the time that a computation took."""
 
-NOT_COMPARED = (*REASONS, *COMPUTING_TIMES, "command")
+NOT_COMPARED = (*REASON_COLUMNS, *COMPUTING_TIMES, "command")
 """Columns that are not compared in any list."""
 
 NOT_REPEATABLE = ("job_ids", "mean", "cov_percent")
 """Further columns of measurements that are not compared: no interval says what is noise."""
 
-INTERVALS = {
+INTERVAL_COLUMNS = {
     "median": ("ci_low", "ci_high"),
     "improvement_percent": ("improvement_low", "improvement_high"),
 }
 """Columns of measurements, and those with the ends of their intervals."""
 
-TEXTS = ("hosts", "version")
+TEXT_COLUMNS = ("hosts", "version")
 """Columns whose texts are no numbers, even if they look like them: version 5.10 is not 5.1."""
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
@@ -59,11 +60,16 @@ class Change(NamedTuple):
 
     Attributes
     ----------
-    study, file, row, column, old, new : str
-        Values of the row's key are separated by spaces.
+    study, file : str
+    row : str
+        The row's key, such as ``torus~dims=4x4 dor``; empty for lists and columns.
+    column : str
+        Empty for lists and rows.
+    old, new : str
+        Texts of the cell; empty unless it is a cell that differs.
     difference : str
-        Change of a number, relative to the old one; empty for texts and for changes from 0;
-        ``missing`` or ``new`` for what only the old or only the new folder has.
+        Of a number, the change relative to the old one, such as ``+0.25``; empty for texts and for
+        changes from 0. ``missing`` for what only the old folder has, ``new`` for the new one.
     """
 
     study: str
@@ -92,49 +98,62 @@ def compare_results(old: Path, new: Path, rtol: float = 0.0) -> list[Change]:
     InputError
         If the folders have no study in common, or a list is damaged.
     """
-    lists = [_lists(folder) for folder in (old, new)]
-    if lists[0].keys().isdisjoint(lists[1]):
+    old_lists, new_lists = _find_lists(old), _find_lists(new)
+    if old_lists.keys().isdisjoint(new_lists):
         raise InputError(f"{old} and {new} have no study in common; each must hold its report")
     changes = []
-    for study, file in sorted(lists[0] | lists[1]):
-        if any((study, file) not in paths for paths in lists):
-            word = "missing" if (study, file) in lists[0] else "new"
-            changes.append(Change(study, file, difference=word))
+    for study, file in sorted(old_lists | new_lists):
+        # 1. A list that only one of the folders has.
+        if (study, file) not in new_lists:
+            changes.append(Change(study, file, difference="missing"))
             continue
-        before, after = (_read(paths[study, file]) for paths in lists)
-        for table, other, word in ((before, after, "missing"), (after, before, "new")):
-            # a fact that no run has is not always a column
+        if (study, file) not in old_lists:
+            changes.append(Change(study, file, difference="new"))
+            continue
+        # 2. A column that only one of the lists has. One without any text is no difference: some
+        #    reports leave out columns in which no run has a value.
+        before, after = _read_list(old_lists[study, file]), _read_list(new_lists[study, file])
+        for table, other, difference in ((before, after, "missing"), (after, before, "new")):
             changes += [
-                Change(study, file, column=column, difference=word)
+                Change(study, file, column=column, difference=difference)
                 for column in table.columns.difference(other.columns, sort=False)
                 if table[column].any()
             ]
-        keys = [name for name in NAMES if name in before and name in after]
+        # 3. Rows and cells.
+        keys = [name for name in KEY_COLUMNS if name in before and name in after]
         changes += compare_tables(study, file, before, after, keys, rtol)
     return changes
 
 
-def _lists(folder: Path) -> dict[tuple[str, str], Path]:
-    """Return the lists of a folder by study and name."""
+def _find_lists(folder: Path) -> dict[tuple[str, str], Path]:
+    """Return the paths of the lists of a folder, by study and file name.
+
+    It is a folder of results (``results``), of all reports (``results/report``), or of the report
+    of one study (``results/report/<study>``).
+    """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; name a folder of results")
-    inside = folder / "report"
-    studies = (inside if inside.is_dir() else folder).iterdir()
+    if (folder / RUNS).exists():
+        studies = [folder]
+    else:
+        reports = folder / "report"
+        studies = list((reports if reports.is_dir() else folder).iterdir())
     return {
+        # absolute, because the folder "." has no name
         (study.absolute().name, file): study / file
-        for study in ([folder] if (folder / LISTS[0]).exists() else studies)
+        for study in studies
         for file in LISTS
         if (study / file).exists()
     }
 
 
-def _read(path: Path) -> pd.DataFrame:
-    """Return the columns of a list that are compared, and the ends of intervals."""
-    columns = further_columns(path, ())
-    rows = read_tuples(path, columns, ())
-    if len(set(columns)) < len(columns) or not {*NAMES[:2]} <= {*columns}:
+def _read_list(path: Path) -> pd.DataFrame:
+    """Return a list as texts, without the columns that are not compared."""
+    columns = further_columns(path, columns=())
+    rows = read_tuples(path, columns, numbers=())
+    if len(set(columns)) < len(columns) or not {"topology", "routing"} <= set(columns):
         raise InputError(f"{path} is damaged: its columns are not those of a list of runs")
-    left_out = {*NOT_COMPARED, *(NOT_REPEATABLE if path.name == LISTS[-1] else ())}
+    left_out = {*NOT_COMPARED, *(NOT_REPEATABLE if path.name == MEASUREMENTS else ())}
     table = pd.DataFrame(rows, columns=columns, dtype=str)
     return table[[name for name in columns if name not in left_out]]
 
@@ -149,9 +168,10 @@ def compare_tables(
 ) -> list[Change]:
     """Compare the columns that two tables of texts share.
 
-    Rows are matched by their keys; of several with the same keys, by their order. Numbers are equal
-    if they differ by at most `rtol` times the old one. Measured values are also equal if their
-    intervals overlap.
+    Rows are matched by their `keys`; of several with the same keys, by their order. Numbers are
+    equal if they differ by at most `rtol` times the old one. Measured values are also equal if
+    their intervals overlap. `study` and `file` are copied into the changes; `file` also says
+    whether these are measurements.
     """
     # 1. Rows that only one table has.
     merged = _match_rows(old, new, keys)
@@ -160,48 +180,66 @@ def compare_tables(
         for row, side in zip(merged["name"], merged["side"], strict=True)
         if side != "both"
     ]
-    # 2. Cells of the others. Ends of intervals are compared with their value, not by themselves.
+    # 2. Cells of the others, which now have the same number in both tables.
     matched = merged[merged["side"] == "both"]
-    rows = [*matched["name"]]
+    row_names = [*matched["name"]]
     old, new = (
-        table.iloc[matched[side].astype(int)].reset_index(drop=True)
-        for table, side in ((old, "old"), (new, "new"))
+        table.iloc[matched[position].astype(int)].reset_index(drop=True)
+        for table, position in ((old, "old_position"), (new, "new_position"))
     )
-    intervals = INTERVALS if file == LISTS[-1] else {}
+    intervals = INTERVAL_COLUMNS if file == MEASUREMENTS else {}
+    # Ends of intervals are compared with their value, not by themselves.
+    interval_ends = [end for ends in intervals.values() for end in ends]
     shared = old.columns.intersection(new.columns, sort=False)
-    for column in shared.difference([*keys, *sum(intervals.values(), ())], sort=False):
+    for column in shared.difference([*keys, *interval_ends], sort=False):
         differ = (old[column] != new[column]).to_numpy()
-        if column in intervals and {*intervals[column]} <= {*shared}:
-            differ = differ & ~_overlap(old, new, *intervals[column])
-        for place in np.flatnonzero(differ):
-            texts = old[column][place], new[column][place]
-            relative = ""
-            if column not in TEXTS and all(map(_NUMBER.fullmatch, texts)):
+        if column in intervals and set(intervals[column]) <= set(shared):
+            low, high = intervals[column]
+            differ = differ & ~_intervals_overlap(old, new, low, high)
+        for row in np.flatnonzero(differ):
+            old_text, new_text = old[column][row], new[column][row]
+            difference = ""
+            are_numbers = _NUMBER.fullmatch(old_text) and _NUMBER.fullmatch(new_text)
+            if are_numbers and column not in TEXT_COLUMNS:
                 # decimals, because a float does not distinguish seeds of 17 digits
-                was, now = map(Decimal, texts)
-                if abs(now - was) <= Decimal(repr(rtol)) * abs(was):
+                before, after = Decimal(old_text), Decimal(new_text)
+                # `repr`: 0.1 as it was written, and not the nearest binary fraction
+                if abs(after - before) <= Decimal(repr(rtol)) * abs(before):
                     continue
-                relative = f"{float((now - was) / abs(was)):+.4g}" if was else ""
-            changes.append(Change(study, file, rows[place], column, *texts, relative))
+                if before:
+                    difference = f"{float((after - before) / abs(before)):+.4g}"
+            changes.append(
+                Change(study, file, row_names[row], column, old_text, new_text, difference)
+            )
     return changes
 
 
 def _match_rows(old: pd.DataFrame, new: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return a line for each row of the tables: ``name``, ``side``, and its places in both."""
-    # keys are numbered here: a column of results may be called like one of this table
+    """Return a line for each row of the tables.
+
+    Columns: ``name``, the values of its keys; ``side``, ``left_only`` for rows of the old table
+    only, ``right_only`` for the new one, or ``both``; ``old_position`` and ``new_position``, its
+    numbers in both tables, NaN if missing.
+    """
+    # Keys are numbered here: a column of results may be called like one of this table.
     numbers = [*range(len(keys))]
-    places = []
-    for table, side in ((old, "old"), (new, "new")):
+    sides = []
+    for table, position in ((old, "old_position"), (new, "new_position")):
         rows = table[[*keys]].set_axis(numbers, axis="columns")
-        turn = rows.groupby(numbers).cumcount()
-        places.append(rows.assign(turn=turn, **{side: range(len(rows))}))
-    merged = places[0].merge(places[1], "outer", [*numbers, "turn"], indicator="side")
+        # the k-th of several rows with the same keys is matched with the k-th of the other table
+        occurrence = rows.groupby(numbers).cumcount()
+        sides.append(rows.assign(occurrence=occurrence, **{position: range(len(rows))}))
+    old_rows, new_rows = sides
+    merged = old_rows.merge(new_rows, how="outer", on=[*numbers, "occurrence"], indicator="side")
     names = [" ".join(filter(None, key)) for key in merged[numbers].to_numpy()]
     return merged.assign(name=names)
 
 
-def _overlap(old: pd.DataFrame, new: pd.DataFrame, low: str, high: str) -> np.ndarray:
-    """Return whether the old and the new interval of each row overlap; False without intervals."""
+def _intervals_overlap(old: pd.DataFrame, new: pd.DataFrame, low: str, high: str) -> np.ndarray:
+    """Return whether the old and the new interval of each row overlap; False without intervals.
+
+    `low`, `high`: the columns with the ends. A missing end is NaN, and a comparison with NaN False.
+    """
     old_low, old_high, new_low, new_high = (
         pd.to_numeric(table[end], errors="coerce").to_numpy()
         for table in (old, new)

@@ -36,15 +36,15 @@ _ENDINGS = {
     "group": ("{} compared with baseline", ""),
     "reference": ("{} of baseline", None),
 }
-"""Headings of columns that are computed from another column, by their suffix, and their units;
-None: that of the other column."""
+"""Heading and unit of columns that are computed from another column, by their suffix. ``{}`` stands
+for the heading of the other column, and None for its unit."""
 
 _PARAMETERS = {
     "allocate": "allocated nodes",
     "fail_links": "failed links",
     "fail_switches": "failed switches",
 }
-"""Headings of parameters of networks whose names are short orders."""
+"""Headings of parameters of networks whose names are commands."""
 
 _PUBLISHED = "paper_"
 """Prefix of columns with published numbers."""
@@ -58,7 +58,7 @@ def label(column: str, of: str = "routes") -> str:
     column : str
         A column of the rows, or one that a table computes from it, such as ``max_load_ratio``.
     of : str
-        The rows; see `routelab.api.columns.Rows`.
+        Kind of the rows, such as ``routes`` or ``simulations``; see `routelab.api.columns.Rows`.
     """
     return with_unit(*heading_parts(column, of))
 
@@ -69,16 +69,19 @@ def with_unit(heading: str, unit: str) -> str:
 
 
 def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
-    """Return a column's name for people and its unit; see `label`.
+    """Return a column's name for people and its unit; parameters as in `label`.
 
     The unit is empty if there is none, or if the heading names it.
     """
+    # 1. A setting of the machine in flow simulations. Packet simulations have other columns of this
+    #    name.
     if of == "flows" and column in UNITS:
-        # a setting, not the column that packet simulations have under this name
         return column.replace("_", " "), UNITS[column]
+    # 2. A column that a plugin or the pipeline declares.
     declared = column_of(column, of)
     if declared is not None:
         return declared.heading_parts
+    # 3. A column computed from it, such as ``max_load_ratio``, or published, as ``paper_max_load``.
     base, _, suffix = column.rpartition("_")
     if suffix in _ENDINGS and has_heading(base, of):
         text, unit = _ENDINGS[suffix]
@@ -88,6 +91,7 @@ def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
     if source != column and has_heading(source, of):
         text, unit = heading_parts(source, of)
         return f"published {text}", unit
+    # 4. A parameter of a plugin.
     return _PARAMETERS.get(column, column.replace("_", " ")), ""
 
 
@@ -98,17 +102,25 @@ def has_heading(column: str, of: str = "routes") -> bool:
 
 
 def column_of(name: str, of: str = "") -> Column | None:
-    """Return the column of some rows, of the routes that they are about, or of any rows."""
-    return _column_of(installed_columns(), name, of)
+    """Return the declared column of this name; None if there is none.
+
+    Several kinds of rows can have a column of one name. That of the rows `of` comes first, then
+    that of routes and of channels, which other rows show, too, and then any.
+    """
+    return _find_column(installed_columns(), name, of)
 
 
-def _column_of(columns: Columns, name: str, of: str = "") -> Column | None:
-    rows = dict.fromkeys((of, "routes", "channels", "")) if of else [""]
-    return next((column for row_kind in rows if (column := columns.find(name, row_kind))), None)
+def _find_column(columns: Columns, name: str, of: str = "") -> Column | None:
+    # `find` looks among the columns of all rows if the kind is empty
+    row_kinds = dict.fromkeys((of, "routes", "channels", "")) if of else [""]
+    return next(
+        (column for row_kind in row_kinds if (column := columns.find(name, row_kind))), None
+    )
 
 
 def count_text(number: int, noun: str) -> str:
     """Return a number of things: ``1 network``, ``3 numbers of dimensions``."""
+    # the plural is formed before "of": numbers of dimensions
     head, *qualifier = noun.split(" of ", 1)
     return " of ".join([f"{number} {head}{'' if number == 1 else 's'}", *qualifier])
 
@@ -133,21 +145,25 @@ def number_text(column: str, value: Any, digits: int = 4) -> str:
     number = float(value)
     if np.isnan(number):
         return ""
-    decimals = decimals_of(column)
+    decimals = _declared_decimals(column, installed_columns())
     if decimals is not None:
         return f"{number:.{decimals}f}"
     if number.is_integer():
         return str(int(value))  # a seed may have more digits than a float
     if abs(number) >= 10 ** (digits - 1):
+        # from 1000 up if there are four digits; the format below would write 12345.6 as 1.235e+04
         return f"{number:.1f}"
     return f"{number:.{digits}g}"
 
 
 def duration_text(seconds: float) -> str:
-    """Return a CPU time in words, in seconds, minutes or hours; empty if none is recorded."""
-    for limit, size, unit in ((120, 1, "s"), (7200, 60, "min"), (float("inf"), 3600, "h")):
+    """Return a CPU time such as ``95 s``, ``12 min`` or ``3 h``, at least ``1 s``.
+
+    It is empty for 0 and NaN: no time is recorded.
+    """
+    for limit, unit_seconds, unit in ((120, 1, "s"), (7200, 60, "min"), (float("inf"), 3600, "h")):
         if seconds < limit:
-            return f"{max(seconds / size, 1):.0f} {unit}" if seconds else ""
+            return f"{max(seconds / unit_seconds, 1):.0f} {unit}" if seconds else ""
     return ""
 
 
@@ -157,18 +173,18 @@ def shown_path(path: Path) -> str:
     return str(path.relative_to(current_folder) if path.is_relative_to(current_folder) else path)
 
 
-def decimals_of(column: str) -> int | None:
-    """Return the fixed decimals of a column, or of the column from which it is computed, if any."""
-    return _decimals_of(column, installed_columns())
-
-
 @cache
-def _decimals_of(column: str, columns: Columns) -> int | None:
+def _declared_decimals(column: str, columns: Columns) -> int | None:
+    """Return the fixed decimals of a column, or of the one from which it is computed; or None.
+
+    `columns` is an argument because a cached result is valid for the same columns only.
+    """
     words = column.split("_")
-    # a statistic has a suffix, a published number a prefix
+    # A published number has a prefix and a statistic a suffix, so all runs of words are tried:
+    # paper_max_load, paper_max, paper; max_load.
     for start in range(len(words)):
         for end in range(len(words), start, -1):
-            source = _column_of(columns, "_".join(words[start:end]))
+            source = _find_column(columns, "_".join(words[start:end]))
             if source is not None:
                 return source.decimals
     return None

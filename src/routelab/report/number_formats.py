@@ -31,7 +31,8 @@ ROUNDING: Final = 1e-11
 load or share of ours is as small."""
 
 LARGEST_SPREAD: Final = 100
-"""Largest quotient of two values of a column with a common number of decimals."""
+"""Largest quotient of two values of a column with a common number of decimals. With more, the least
+value would have too few significant digits: 0.1234 beside 123.4."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,10 @@ class ColumnFormat:
     unit : str
         Unit of the shown numbers; empty if they have none, or if the heading names it.
     scale : float
-        One shown unit, in units of the column.
+        One shown unit, in units of the column: 0.001 if seconds are shown as milliseconds.
     decimals : int or None
-        Decimals of all numbers; None: each number has its own.
-    published : int or None
+        Decimals of all numbers; None if each number has four significant digits instead.
+    published_decimals : int or None
         Decimals of published numbers, as many as their most exact one has; None: as `decimals`.
     """
 
@@ -56,7 +57,7 @@ class ColumnFormat:
     unit: str = ""
     scale: float = 1.0
     decimals: int | None = None
-    published: int | None = None
+    published_decimals: int | None = None
 
     @property
     def label(self) -> str:
@@ -66,21 +67,24 @@ class ColumnFormat:
     def text(self, value: Any) -> str:
         """Return a value of the column as text; empty if it is missing."""
         number = finite_number(value)
-        return number_text("", value) if number is None else self.digits(number / self.scale)
+        return number_text("", value) if number is None else self.scaled_text(number / self.scale)
 
     def as_published(self, value: Any) -> str:
         """Return a value of the column with the decimals of published numbers."""
-        if self.decimals is None or self.published is None:
+        if self.decimals is None or self.published_decimals is None:
             return self.text(value)
-        return replace(self, decimals=self.published).text(value)
+        return replace(self, decimals=self.published_decimals).text(value)
 
-    def digits(self, number: float) -> str:
-        """Return a number that already is in the shown unit."""
+    def scaled_text(self, number: float) -> str:
+        """Return the text of a number that already is in the shown unit."""
         if self.decimals is None:
             return number_text("", number, DIGITS)
-        if UPPER_BOUND in self.heading:  # rounded down, it would claim too much
+        if UPPER_BOUND in self.heading:
+            # An upper bound is rounded up: rounded down, it would claim too much. `round` first, or
+            # 0.07 with two decimals would become 0.08, as 0.07 * 100 is a little more than 7.
             number = math.ceil(round(number * 10**self.decimals, 6)) / 10**self.decimals
         text = f"{number:.{self.decimals}f}"
+        # 0.0 and not -0.0
         return text if float(text) else text.removeprefix("-")
 
 
@@ -97,7 +101,7 @@ def column_format(
     ----------
     column : str
     of : str
-        Kind of the rows; see `config.Table`.
+        Kind of the rows, such as ``routes``.
     values : iterable
         All values of the column; words and missing values have no influence.
     published : iterable
@@ -110,32 +114,41 @@ def column_format(
     numbers = [
         number for value in values if (number := finite_number(value)) is not None
     ] + published_numbers
+    # 1. The unit: of times, the largest one in which the largest time is at least 1, if any.
     largest = max(map(abs, numbers), default=0.0)
     scale, scaled_unit = 1.0, unit
     if unit == SECOND and largest:
         scale, scaled_unit = next(
             (time_unit for time_unit in TIMES if largest >= time_unit[0]), TIMES[-1]
         )
-    base = column_of(column, of)
-    declared = base.decimals if base is not None else _base_decimals(column, of)
-    if declared is None:
-        declared = RATIO_DECIMALS if column.endswith("_ratio") else DECIMALS.get(unit)
-    if declared is None:
+    # 2. The decimals that the column declares, that its unit has, or that its values need.
+    declared_column = column_of(column, of)
+    fixed = _base_decimals(column, of) if declared_column is None else declared_column.decimals
+    if fixed is None:
+        fixed = RATIO_DECIMALS if column.endswith("_ratio") else DECIMALS.get(unit)
+    if fixed is None:
         decimals = _common_decimals([number / scale for number in numbers])
     else:
-        decimals = max([declared, *map(_decimals, published_numbers)])
-    printed = max((_decimals(number / scale) for number in published_numbers), default=None)
-    if printed is not None and decimals is not None:
-        printed = min(printed, decimals)
-    return ColumnFormat(heading, scaled_unit, scale, decimals, printed)
+        # ours are at least as exact as the published ones beside them
+        decimals = max([fixed, *map(_num_decimals, published_numbers)])
+    # 3. Published numbers as they were printed: 1.6 and not 1.60 beside 1.61.
+    published_decimals = max(
+        (_num_decimals(number / scale) for number in published_numbers), default=None
+    )
+    if published_decimals is not None and decimals is not None:
+        published_decimals = min(published_decimals, decimals)
+    return ColumnFormat(
+        heading, scaled_unit, scale, decimals=decimals, published_decimals=published_decimals
+    )
 
 
 def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
     """Return the format of each column of a table, by name.
 
-    Columns with the same source share a format: ranges, published numbers and the columns of a
-    pivot.
+    A value, the ends of its range and its published numbers share a format, and so do all columns
+    of a pivot with this value.
     """
+    # 1. The values of each source: the column of the runs whose values are shown.
     by_name = {column.name: column for column in table.columns}
     sources = {
         column.name: by_name[column.of].source if column.of else column.source
@@ -144,8 +157,11 @@ def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
     computed: dict[str, list[Any]] = {source: [] for source in sources.values()}
     published: dict[str, list[Any]] = {source: [] for source in sources.values()}
     for column in table.columns:
-        target = published if column.role == "reference" and column.of else computed
-        target[sources[column.name]] += [row.get(column.name) for row in table.rows]
+        # a published number that no value of ours stands beside has a source of its own
+        is_published = column.role == "reference" and column.of != ""
+        values = published if is_published else computed
+        values[sources[column.name]] += [row.get(column.name) for row in table.rows]
+    # 2. One format for each of them.
     formats = {
         source: column_format(source, table.of, computed[source], published[source])
         for source in computed
@@ -166,8 +182,12 @@ def finite_number(value: Any) -> float | None:
 
 
 def _base_decimals(column: str, of: str) -> int | None:
-    """Return the decimals of the column from which a statistic is computed."""
+    """Return the declared decimals of the column from which a statistic is computed, if any.
+
+    Those of ``max_load`` for ``max_load_median``, and for ``max_load_median_low``, too.
+    """
     base, _, suffix = column.rpartition("_")
+    # a quotient or a reduction in percent has another unit, and so other decimals
     if not base or suffix in ("ratio", "gain"):
         return None
     base_column = column_of(base, of)
@@ -181,10 +201,12 @@ def _common_decimals(numbers: list[float]) -> int | None:
     sizes = [abs(number) for number in numbers if number]
     if max(sizes) > LARGEST_SPREAD * min(sizes):
         return None
+    # As many as give the largest number four digits: one for 123.4, three for 1.234; but fewer if
+    # the last ones are zero in all numbers.
     max_decimals = max(0, DIGITS - 1 - math.floor(math.log10(max(sizes))))
-    return max(_decimals(round(number, max_decimals)) for number in numbers)
+    return max(_num_decimals(round(number, max_decimals)) for number in numbers)
 
 
-def _decimals(number: float) -> int:
+def _num_decimals(number: float) -> int:
     """Return how many decimals the shortest text of a number has."""
     return len(np.format_float_positional(number, trim="-").partition(".")[2])

@@ -218,7 +218,7 @@ def _reference_cell(
     if float(computed) == float(text):
         return TableCell(text, relation="equal")
     gap = float(form.text(row.get(value.name))) - float(text)
-    difference = ("+" if gap > 0 else "−") + form.digits(abs(gap))
+    difference = ("+" if gap > 0 else "−") + form.scaled_text(abs(gap))
     ends = [form.as_published(end) for end in _ends(row, value)]
     if all(ends) and float(ends[0]) <= float(text) <= float(ends[1]):
         return TableCell(text, relation="inside", difference=difference)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from routelab.cli import main
 from routelab.registry.columns import installed_columns
-from routelab.report.changes import NAMES, compare_results
+from routelab.report.changes import KEY_COLUMNS, compare_results
 from routelab.results.tables import further_columns
 
 RUNS = {
@@ -200,7 +200,7 @@ def test_no_interval_covers_other_columns_of_measurements(pair, column, value, d
 
 
 def row_name(row):
-    return " ".join(row[key] for key in NAMES if row.get(key))
+    return " ".join(row[key] for key in KEY_COLUMNS if row.get(key))
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_all_columns_but_a_few_are_compared(pair, name, old, new, difference):
     after = [row | {column: new} for row, column in zip(before, columns, strict=True)]
     expected = []
     for column, was, now in zip(columns, before, after, strict=True):
-        if column in NAMES:
+        if column in KEY_COLUMNS:
             expected += [(row_name(was), "", "", "", "missing"), (row_name(now), "", "", "", "new")]
         elif column not in left_out:
             # no number is a version
