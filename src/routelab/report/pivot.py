@@ -17,8 +17,12 @@ def pivot_table(
 ) -> ReportTable:
     """Make columns of the rows that differ in the column ``pivot.by`` only.
 
-    A pivot of one value names its columns after the rows (``dor``), a pivot of several values
-    also after the value (``max_load (dor)``), as are ranges and published numbers.
+        topology  routing  max_load           topology  dor  updown
+        ring      dor             4     →     ring        4       6
+        ring      updown          6
+
+    The columns of a single value are called like the names (``dor``), those of several values also
+    after the value (``max_load (dor)``), as are ranges and published numbers.
 
     Parameters
     ----------
@@ -26,8 +30,8 @@ def pivot_table(
         ``pivot.by`` is one of its row columns, ``pivot.values`` are among its values.
     pivot : config.Pivot
     better : mapping of str to str
-        Preferred directions of values. The best value of a row is of interest unless each row is a
-        routing.
+        Preferred direction of each value, ``lower`` or ``higher``. It is left out if each row is a
+        routing, whose best value says nothing about routings.
     place : str
         Prefix of messages: where the table is declared.
 
@@ -38,37 +42,40 @@ def pivot_table(
     """
     # 1. The columns: those that identify a row, those that all names share, and one for each name.
     keys = [column for column in table.with_role("row") if column.name != pivot.by]
-    pivoted = _pivoted_columns(table, pivot)
+    pivoted = _columns_to_pivot(table, pivot)
     shared = [
         column
         for column in table.columns
         if column.role not in ("row", "runs") and column not in pivoted
     ]
     names = sort_texts(key_text(row[pivot.by]) for row in table.rows)
-    alone = len(pivot.values) == 1
+    is_single = len(pivot.values) == 1
     renamed = {
-        (column.name, name): _named(column, name, alone) for column in pivoted for name in names
+        (column.name, name): _renamed_column(column, name, is_single=is_single)
+        for column in pivoted
+        for name in names
     }
-    row_names = {column.name for column in (*keys, *shared)}
-    if clash := row_names & {column.name for column in renamed.values()}:
+    other_names = {column.name for column in (*keys, *shared)}
+    if clash := other_names & {column.name for column in renamed.values()}:
         raise InputError(f"{place}pivot: {', '.join(sorted(clash))} is a column of the table, too")
-    # 2. The rows. A shared value may be missing for some names, but not differ.
+    # 2. The rows: all old rows with the same keys become one. A shared value may be missing for
+    #    some names, but not differ.
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for line in table.rows:
-        key = tuple(key_text(line[column.name]) for column in keys)
-        row = rows.setdefault(key, {column.name: line[column.name] for column in keys})
+    for old_row in table.rows:
+        key = tuple(key_text(old_row[column.name]) for column in keys)
+        row = rows.setdefault(key, {column.name: old_row[column.name] for column in keys})
         for column in shared:
-            if key_text(line.get(column.name)) == "":
+            if key_text(old_row.get(column.name)) == "":
                 continue
-            if row.setdefault(column.name, line[column.name]) != line[column.name]:
+            if row.setdefault(column.name, old_row[column.name]) != old_row[column.name]:
                 raise InputError(
                     f"{place}values: {column.name} is not the same for each {pivot.by} of a row"
                 )
-        name = key_text(line[pivot.by])
+        name = key_text(old_row[pivot.by])
         for column in pivoted:
-            pivoted_name = renamed[column.name, name].name
-            row[pivoted_name] = line.get(column.name)
+            row[renamed[column.name, name].name] = old_row.get(column.name)
     # 3. The order of the columns: by names, or by values with their ranges and published numbers.
+    #    A published number without a value of ours counts as a value.
     if pivot.groups == "names":
         order = [renamed[column.name, name] for name in names for column in pivoted]
     else:
@@ -80,7 +87,7 @@ def pivot_table(
             for column in pivoted
             if value.name in (column.name, column.of)
         ]
-    # nobody published numbers for some names
+    # Published numbers have no column for names that the publication does not have.
     order = [
         column
         for column in order
@@ -96,31 +103,34 @@ def pivot_table(
     )
 
 
-def _pivoted_columns(table: ReportTable, pivot: Pivot) -> list[ReportColumn]:
-    """Return the values of the pivot in its order, each with what belongs to it."""
+def _columns_to_pivot(table: ReportTable, pivot: Pivot) -> list[ReportColumn]:
+    """Return the values of the pivot in its order, each with its range and published numbers."""
     columns = [
         column
         for value in pivot.values
         for column in table.columns
         if value in (column.name, column.of)
     ]
-    # published numbers without a value of ours may differ within a row
+    # Published numbers without a value of ours, too: they may differ between the names of a row.
     return columns + [
         column for column in table.columns if column.role == "reference" and not column.of
     ]
 
 
-def _named(column: ReportColumn, name: str, alone: bool) -> ReportColumn:
-    """Return the column for one name of a pivot."""
+def _renamed_column(column: ReportColumn, name: str, *, is_single: bool) -> ReportColumn:
+    """Return the column that a pivot has for one name, such as a routing.
 
-    def rename(of: str) -> str:
-        return name if alone else f"{of} ({name})"
+    `is_single`: whether the pivot has a single value, whose columns are called like the names.
+    """
+
+    def rename_value(value: str) -> str:
+        return name if is_single else f"{value} ({name})"
 
     is_value = column.role == "value"
     return ReportColumn(
-        rename(column.name) if is_value else f"{column.name} ({name})",
-        column.role,
-        rename(column.of) if column.of else "",
+        name=rename_value(column.name) if is_value else f"{column.name} ({name})",
+        role=column.role,
+        of=rename_value(column.of) if column.of else "",
         by=name,
         pivoted=column.name,
     )

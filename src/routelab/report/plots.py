@@ -22,7 +22,7 @@ LATENCY = "latency_mean"
 """Column on the vertical axis of latency-load curves."""
 
 PLACE = "--plot: "
-"""Start of messages about a plot."""
+"""Prefix of messages about a plot."""
 
 
 def check_plot(file: Path | None) -> None:
@@ -65,6 +65,7 @@ def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], 
     from routelab.report.rows.routes import RouteRows
     from routelab.study import Figure as FigureSpec
 
+    # 1. A row for each point. The band of a latency without an interval has no height.
     ends = f"{LATENCY}_low", f"{LATENCY}_high"
     rows = [
         (name, row["load"], *(row.get(column) for column in (LATENCY, *ends)), row.get("state"))
@@ -77,6 +78,7 @@ def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], 
     data[numbers] = data[numbers].astype(np.float64)
     for end in ends:
         data[end] = data[end].fillna(data[LATENCY])
+    # 2. The figure of a study that shows the same. Its data are given, so it needs no rows of runs.
     spec = FigureSpec(kind="curve", of="loads", x="load", y=LATENCY, hue="routing")
     request = FigureRequest(spec, RouteRows([]), place=PLACE)
     with house_style():
@@ -111,13 +113,15 @@ def plot_channel_loads(
     from routelab.report.rows.routes import RouteRows
     from routelab.study import Figure as FigureSpec
 
-    parts = [
-        pd.DataFrame({"routing": name, LOAD: values, COUNT: 1}) for name, values in loads.items()
-    ]
+    # each row stands for one channel
+    channels = pd.concat(
+        [pd.DataFrame({"routing": name, LOAD: values, COUNT: 1}) for name, values in loads.items()]
+    )
+    # The figure of a study that shows the same. Its data are given, so it needs no rows of runs.
     spec = FigureSpec(kind="ranked", of="channels", y=LOAD, hue="routing")
     request = FigureRequest(spec, RouteRows([]), place=PLACE)
     with house_style():
-        drawing = ranked_drawing(request, pd.concat(parts), "channels")
+        drawing = ranked_drawing(request, channels, noun="channels")
     _write(drawing, title, file)
 
 
@@ -130,7 +134,7 @@ def plot_merit(title: str, column: Column, values: Mapping[str, float], file: Pa
     column : Column
         The column of the values.
     values : mapping
-        By routing.
+        The value of each routing, by its name.
     file : path
         Its suffix is one of `SUFFIXES`.
     """
@@ -146,8 +150,8 @@ def plot_merit(title: str, column: Column, values: Mapping[str, float], file: Pa
         axis = figure.subplots()
         bars = axis.barh(list(values), list(values.values()), color=PALETTE[0])
         axis.bar_label(bars, fmt="%.4g", padding=3)
-        axis.invert_yaxis()
-        axis.margins(x=0.15)
+        axis.invert_yaxis()  # the first routing on top
+        axis.margins(x=0.15)  # room for the numbers at the ends of the bars
         axis.grid(axis="y", visible=False)
         axis.set_xlabel(column.label)
     _write(Drawing(figure, data, f"{column.label} of each routing."), title, file)
@@ -172,26 +176,30 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
     from routelab.report.figures.styles import FAINT, INK, PALETTE
 
     data = pd.DataFrame(list(steps), columns=["resource", "waits for", "route"])
-    # Clockwise from the top. Texts of routes are inside the circle, at the middle of their arrows.
-    angle = np.pi / 2 - 2 * np.pi * np.arange(len(steps)) / len(steps)
-    half = np.pi / len(steps)
+    # Resources stand clockwise from the top on a circle of radius 1, a step apart.
+    step_angle = 2 * np.pi / len(steps)
+    angles = np.pi / 2 - 2 * np.pi * np.arange(len(steps)) / len(steps)
+    # The middle of an arrow, a chord of the circle, has this radius. The text of the route that
+    # causes it is a little further inside.
+    text_radius = 0.82 * np.cos(step_angle / 2)
     with house_style():
         side = max(4.5, 0.5 * len(steps))
         figure = Figure(figsize=(side + 2, side), layout="constrained")
         axis = figure.subplots()
         axis.set(xlim=(-1.5, 1.5), ylim=(-1.25, 1.25), aspect="equal")
         axis.set_axis_off()
-        for (held, _, route), at in zip(steps, angle, strict=True):
+        for (held, _, route), angle in zip(steps, angles, strict=True):
+            next_angle, middle = angle - step_angle, angle - step_angle / 2
+            # an arrow from this resource to the next one, without 18 points at its ends for boxes
             axis.annotate(
                 "",
-                xy=(np.cos(at - 2 * half), np.sin(at - 2 * half)),
-                xytext=(np.cos(at), np.sin(at)),
+                xy=(np.cos(next_angle), np.sin(next_angle)),
+                xytext=(np.cos(angle), np.sin(angle)),
                 arrowprops={"arrowstyle": "-|>", "color": PALETTE[1], "shrinkA": 18, "shrinkB": 18},
             )
-            middle = 0.82 * np.cos(half)
             axis.text(
-                middle * np.cos(at - half),
-                middle * np.sin(at - half),
+                text_radius * np.cos(middle),
+                text_radius * np.sin(middle),
                 route.removeprefix("route "),
                 color=FAINT,
                 fontsize=8,
@@ -199,17 +207,18 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
                 va="center",
             )
             box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": INK}
-            axis.text(np.cos(at), np.sin(at), held, ha="center", va="center", bbox=box)
+            axis.text(np.cos(angle), np.sin(angle), held, ha="center", va="center", bbox=box)
     lines = "; ".join(f"{held} waits for {wanted}" for held, wanted, _ in steps)
     _write(Drawing(figure, data, f"Cycle of dependencies: {lines}."), title, file)
 
 
 def _write(drawing: Drawing, title: str, file: Path) -> None:
+    """Give a drawing its title and write it."""
     from routelab.report.figures.drawing import house_style, write_drawing
 
     with house_style():
         if drawing.figure.legends:
-            # a title of the figure would cover the legend's
+            # the legend stands at the top, where a title of the figure would cover its first line
             drawing.figure.legends[0].set_title(title)
         else:
             drawing.figure.suptitle(title, x=0.01, ha="left", fontsize=11)

@@ -17,16 +17,21 @@ from routelab.toolkit.csv_cells import unescape_cell
 def table_from_csv(name: str, spec: TableSpec, text: str) -> ReportTable:
     """Return the columns and rows of a table that `table_formats.to_csv` wrote.
 
-    Columns that `spec` does not declare are left out. The table has no title and no notes.
+    Columns that `spec` does not declare are left out. The title is `name`, and there are no notes.
     """
-    heads, *lines = ([unescape_cell(cell) for cell in line] for line in csv.reader(StringIO(text)))
-    columns = [column for head in heads if (column := _declared_column(spec, head))]
+    headings, *lines = (
+        [unescape_cell(cell) for cell in line] for line in csv.reader(StringIO(text))
+    )
+    columns = [column for heading in headings if (column := _declared_column(spec, heading))]
     rows = [
-        {head: parse_published(cell) for head, cell in zip(heads, line, strict=True)}
+        {heading: parse_published(cell) for heading, cell in zip(headings, line, strict=True)}
         for line in lines
     ]
     return ReportTable(
-        *(name, name, tuple(columns), tuple(rows)),
+        name=name,
+        title=name,
+        columns=tuple(columns),
+        rows=tuple(rows),
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
@@ -35,30 +40,41 @@ def table_from_csv(name: str, spec: TableSpec, text: str) -> ReportTable:
     )
 
 
-def _declared_column(spec: TableSpec, head: str) -> ReportColumn | None:
-    """Return the column of a table that a heading of its CSV file names."""
-    if head in spec.rows:
-        return ReportColumn(head, "row")
-    if head in (SYSTEMS, "runs"):
-        return ReportColumn(head, "runs")
+def _declared_column(spec: TableSpec, heading: str) -> ReportColumn | None:
+    """Return the column that a heading of the table's CSV file names; None if it is not declared.
+
+    With the value ``max_load``, the headings ``max_load``, ``max_load_low`` and ``paper_max_load``
+    are the value, an end of its range, and the published number. In a pivot, they end with the name
+    in brackets, as in ``max_load (dor)``; but the column of a single value is just ``dor``.
+    """
+    if heading in spec.rows:
+        return ReportColumn(heading, "row")
+    if heading in (SYSTEMS, "runs"):
+        return ReportColumn(heading, "runs")
     pivoted = spec.pivot.values if spec.pivot else []
     values = {*spec.values, *statistic_columns(spec), *pivoted}
-    base, by = head, ""
-    if spec.pivot and head not in values and (found := re.fullmatch(r"(.+?) \((.+)\)", head)):
-        base, by = found.groups()
+    # 1. The column of the runs, and the name of a pivot.
+    base, by = heading, ""
+    if spec.pivot and heading not in values:
+        match = re.fullmatch(r"(?P<base>.+?) \((?P<by>.+)\)", heading)
+        if match is not None:
+            base, by = match["base"], match["by"]
+    # 2. Its role, and the value to which it belongs.
     role: Role = "value"
     of = ""
     if base not in values:
-        stem, _, end = base.rpartition("_")
+        value, _, suffix = base.rpartition("_")
         published = base.removeprefix(spec.beside.prefix) if spec.beside else base
-        if stem in values and end in ("low", "high"):
-            role, of = ("low" if end == "low" else "high"), stem
+        if value in values and suffix in ("low", "high"):
+            role, of = ("low" if suffix == "low" else "high"), value
         elif published != base:
+            # a published number without a value of ours belongs to none
             role, of = "reference", published if published in values else ""
-        elif len(pivoted) == 1:  # the column of a single value is called like the routing
-            return ReportColumn(head, "value", by=head, pivoted=pivoted[0])
+        elif len(pivoted) == 1:
+            return ReportColumn(heading, "value", by=heading, pivoted=pivoted[0])
         else:
             return None
+    # 3. In a pivot, the value has been renamed, too; see `pivot._renamed_column`.
     if by and of in pivoted:
         of = by if len(pivoted) == 1 else f"{of} ({by})"
-    return ReportColumn(head, role, of, by, base if by else "")
+    return ReportColumn(heading, role, of, by, pivoted=base if by else "")

@@ -23,9 +23,9 @@ class ReportColumn:
     of : str
         Name of the value column to which a reference or an end of a range belongs, otherwise empty.
     by : str
-        Name that a pivot turned into columns, such as a routing; empty in other columns.
+        In a pivot, the name whose values the column shows, such as ``dor``; empty in other columns.
     pivoted : str
-        Column of the runs that the pivot shows for `by`.
+        In a pivot, the column of the runs that it shows, such as ``max_load``; otherwise empty.
     """
 
     name: str
@@ -51,7 +51,7 @@ class ReportTable:
     rows : tuple of dict
         Values by column name; None or NaN if missing.
     counts : bool
-        Whether values also identify rows, and rows have the number of runs with these values.
+        Whether the table counts runs: each row is the number of runs with its values.
     averages : bool
         Whether values are means over runs.
     statistics : bool
@@ -59,7 +59,7 @@ class ReportTable:
     notes : tuple of str
         Notes below the table, e.g. on runs without a result.
     of : str
-        Kind of its rows; see `config.Table`.
+        Kind of its rows, such as ``routes`` or ``simulations``.
     warnings : tuple of str
         Serious problems, shown above the table.
     better : mapping of str to str

@@ -33,7 +33,7 @@ class TableCell:
     text : str
         The value; empty if it is missing.
     spread : str
-        Range such as ``27–30`` if runs differ, otherwise empty.
+        Range of the runs such as ``27–30``; empty if they do not differ.
     relation : str
         Relation of our value to the published one in this cell: ``equal`` (as printed), ``inside``
         (the published value is within our range), ``below`` or ``above``; empty in other cells.
@@ -81,9 +81,9 @@ class Layout:
     Attributes
     ----------
     groups : tuple of Heading
-        First line of headings.
+        First line of headings; one can span several columns.
     headings : tuple of Heading or None
-        One for each column, or None if one line is enough.
+        Second line, one for each column; None if one line is enough.
     rows : tuple of tuple of TableCell
     verdict : int or None
         Position of the column with the deadlock verdict, which always stays visible.
@@ -103,77 +103,84 @@ def layout(table: ReportTable) -> Layout:
     ..       ours           published
     ======== ============== ==========
 
-    Neighbours with one key share a heading in the first line. A pivot has its names in the second
-    line, or in the first with ``groups: names``.
+    A pivot has its names in the second line, or in the first one with ``groups: names``.
     """
-    # 1. Columns with their headings. Ranges are inside the cells of their values, and published
-    #    numbers beside ours.
+    # 1. Columns with both lines of headings. Ranges are inside the cells of their values, and
+    #    published numbers beside ours. Neighbours with one key share a heading in the first line.
     formats = column_formats(table)
-    columns: list[tuple[ReportColumn, ReportColumn]] = []
-    groups: list[tuple[str, Heading]] = []
-    second: list[Heading] = []
+    columns: list[tuple[ReportColumn, ReportColumn]] = []  # each with the column of ours
+    first_line: list[tuple[str, Heading]] = []  # each with its key
+    second_line: list[Heading] = []
     for column in table.columns:
         if column.role in ("low", "high") or (column.role == "reference" and column.of):
             continue
-        beside = [
+        references = [
             reference
             for reference in table.with_role("reference")
             if reference.of == column.name and reference.by == column.by
         ]
-        columns += [(shown_column, column) for shown_column in (column, *beside)]
+        columns += [(shown_column, column) for shown_column in (column, *references)]
         form = formats[column.name]
-        value = Heading(form.heading, unit=form.unit)
+        value_heading = Heading(form.heading, unit=form.unit)
         if not column.by:
-            key, upper, lower = column.name, value, Heading("ours" if beside else "")
+            key, upper = column.name, value_heading
+            lower = Heading("ours" if references else "")
         elif table.names_first:
             # the sign keeps a name apart from a column that is called the same
-            key, upper, lower = f"={column.by}", Heading(column.by), value
+            key, upper, lower = f"={column.by}", Heading(column.by), value_heading
         else:
-            key, upper, lower = column.source, value, Heading(column.by)
+            key, upper, lower = column.source, value_heading, Heading(column.by)
+        # "paper" for the published number ``paper_max_load`` beside ``max_load``
         prefixes = [
-            label(reference.source.removesuffix(column.source)).strip() for reference in beside
+            label(reference.source.removesuffix(column.source)).strip() for reference in references
         ]
-        groups += [(key, upper)] * (1 + len(beside))
-        second += [lower, *map(Heading, prefixes)]
-    first = []
-    for _, neighbours in groupby(groups, lambda group: group[0]):
+        first_line += [(key, upper)] * (1 + len(references))
+        second_line += [lower, *map(Heading, prefixes)]
+    groups = []
+    for _, neighbours in groupby(first_line, lambda keyed_heading: keyed_heading[0]):
         headings = [heading for _, heading in neighbours]
-        first.append(replace(headings[0], span=len(headings)))
+        groups.append(replace(headings[0], span=len(headings)))
     # 2. Cells. Which value is best is known for whole rows only.
     rows = []
     for row in table.rows:
         best = _best_texts(table, row, formats)
-        rows.append(tuple(_cell(row, column, value, formats, best) for column, value in columns))
+        rows.append(
+            tuple(_table_cell(row, column, value, formats, best) for column, value in columns)
+        )
     # A verdict under the names of a pivot is one of several, none of which has to stay visible.
     sources = ["" if column.by else column.source for column, _ in columns]
     return Layout(
-        tuple(first),
-        tuple(second) if any(heading.text for heading in second) else None,
-        tuple(rows),
-        sources.index(VERDICT) if VERDICT in sources else None,
+        groups=tuple(groups),
+        headings=tuple(second_line) if any(heading.text for heading in second_line) else None,
+        rows=tuple(rows),
+        verdict=sources.index(VERDICT) if VERDICT in sources else None,
     )
 
 
-def _cell(
+def _table_cell(
     row: dict[str, Any],
     column: ReportColumn,
     value: ReportColumn,
     formats: Mapping[str, ColumnFormat],
     best: Mapping[str, str],
 ) -> TableCell:
-    """Return the cell of `column`; beside a published number, `value` is the column of ours.
+    """Return the cell of `column` in a row.
 
-    `best`: the best text of the row, by the source of a pivot's columns.
+    `value` is `column` itself, or the column of ours if `column` has published numbers beside it.
+    `best` has the best text of the row for each value of a pivot.
     """
     form = formats[column.name]
-    text = form.text(row.get(column.name))
-    numeric = "\n" not in text and (not text or re.match(r"[-\d]", text) is not None)
     if column.role == "reference" and column.of:
         return _reference_cell(row, column, value, form)
+    text = form.text(row.get(column.name))
+    # Texts that begin like a number are aligned as such: 4x4, 2026-11-28, -1. A missing value does
+    # not make its column one of words.
+    numeric = "\n" not in text and (not text or re.match(r"[-\d]", text) is not None)
+    # Texts are compared, because values that look equal are all best.
     is_best = text != "" and column.by != "" and text == best.get(column.source)
     return TableCell(
         text,
-        _spread(row, column, form),
+        spread=_range_text(row, column, form),
         numeric=numeric,
         header=column.role == "row",
         best=is_best,
@@ -183,7 +190,7 @@ def _cell(
 def _best_texts(
     table: ReportTable, row: dict[str, Any], formats: Mapping[str, ColumnFormat]
 ) -> dict[str, str]:
-    """Return the best value of a row in each value of a pivot, as printed."""
+    """Return the text of the best number of a row, by column of the runs that a pivot shows."""
     texts = {}
     for source, direction in table.better.items():
         columns = [
@@ -197,30 +204,39 @@ def _best_texts(
     return texts
 
 
-def _ends(row: dict[str, Any], column: ReportColumn) -> list[Any]:
-    """Return the ends of the range of a value; None if there is none."""
-    mark = f" ({column.by})" if column.by else ""
-    return [row.get(f"{column.source}_{end}{mark}") for end in ("low", "high")]
+def _range_ends(row: dict[str, Any], column: ReportColumn) -> list[Any]:
+    """Return both ends of the range of a value; each is None if the row has no range.
+
+    They are in ``max_load_low`` and ``max_load_high``; in a pivot, in ``max_load_low (dor)``.
+    """
+    name = f" ({column.by})" if column.by else ""
+    return [row.get(f"{column.source}_{end}{name}") for end in ("low", "high")]
 
 
-def _spread(row: dict[str, Any], column: ReportColumn, form: ColumnFormat) -> str:
-    low, high = map(form.text, _ends(row, column))
+def _range_text(row: dict[str, Any], column: ReportColumn, form: ColumnFormat) -> str:
+    """Return a range such as ``27–30``; empty if both ends look equal, or there is none."""
+    low, high = map(form.text, _range_ends(row, column))
     return f"{low}–{high}" if low != high else ""
 
 
 def _reference_cell(
     row: dict[str, Any], column: ReportColumn, value: ReportColumn, form: ColumnFormat
 ) -> TableCell:
-    """Return the published value with its relation to ours, both as exact as the published ones."""
-    text, computed = form.as_published(row.get(column.name)), form.as_published(row.get(value.name))
-    if not text or not computed or isinstance(row[column.name], str):
+    """Return the published value in `column` with its relation to ours in `value`.
+
+    Both are compared with as many decimals as the published values have: 1.63 equals 1.6.
+    """
+    text, ours = form.as_published(row.get(column.name)), form.as_published(row.get(value.name))
+    # words have no relation to ours
+    if not text or not ours or isinstance(row[column.name], str):
         return TableCell(text)
-    if float(computed) == float(text):
+    if float(ours) == float(text):
         return TableCell(text, relation="equal")
+    # The difference is that of the numbers that readers see, so ours has its own decimals.
     gap = float(form.text(row.get(value.name))) - float(text)
     difference = ("+" if gap > 0 else "−") + form.scaled_text(abs(gap))
-    ends = [form.as_published(end) for end in _ends(row, value)]
-    if all(ends) and float(ends[0]) <= float(text) <= float(ends[1]):
+    low, high = (form.as_published(end) for end in _range_ends(row, value))
+    if low and high and float(low) <= float(text) <= float(high):
         return TableCell(text, relation="inside", difference=difference)
     return TableCell(text, relation="above" if gap > 0 else "below", difference=difference)
 
@@ -243,23 +259,28 @@ def deviation_text(table: ReportTable) -> str:
                 continue
             form = formats[column.name]
             cells = [_reference_cell(row, reference, column, form) for row in table.rows]
+            # a published value inside our range does not differ
             differing = [cell for cell in cells if cell.relation in ("below", "above")]
             if differing:
                 units[column.source] = form.unit
                 gaps.setdefault(column.source, []).extend(
-                    float(cell.difference[1:]) for cell in differing
+                    float(cell.difference.lstrip("+−")) for cell in differing
                 )
-    texts = {source: _distance_text(gaps[source], units[source]) for source in gaps}
+    texts = {source: _mean_gap_text(gaps[source], units[source]) for source in gaps}
     if len(texts) == 1:
         return next(iter(texts.values()))
-    return ", ".join(f"{heading_parts(c, table.of)[0]} {text}" for c, text in texts.items())
+    headings = {source: heading_parts(source, table.of)[0] for source in texts}
+    return ", ".join(f"{headings[source]} {text}" for source, text in texts.items())
 
 
-def _distance_text(gaps: Sequence[float], unit: str) -> str:
-    """Return the mean of distances with its unit, and their range."""
+def _mean_gap_text(gaps: Sequence[float], unit: str) -> str:
+    """Return the mean of differences with its unit, and their range.
+
+    Such as ``by 1.9 points on average (0.1 to 4.2)``, or ``by 1 point`` for a single one.
+    """
     words = {"%": " points", "": ""}.get(unit, f" {unit}")
     if len(gaps) == 1 and gaps[0] == 1:
-        words = words.removesuffix("s")
+        words = words.removesuffix("s")  # 1 point, 1 hop
     mean, least, largest = (
         f"{gap:,.0f}" if gap >= 1000 else f"{gap:.3g}"
         for gap in (fmean(gaps), min(gaps), max(gaps))
@@ -283,17 +304,17 @@ def to_csv(table: ReportTable) -> str:
 
 def to_latex(table: ReportTable) -> str:
     r"""Return a ``tabular`` with booktabs' rules, for a ``table`` environment."""
-    form = layout(table)
-    kinds = "".join("r" if numeric else "l" for numeric in _numeric_columns(form))
+    shown = layout(table)
+    alignment = "".join("r" if numeric else "l" for numeric in _numeric_columns(shown))
     lines = [f"% {_one_line(table.title)}; needs \\usepackage{{booktabs}}"]
     lines += [f"% {_one_line(text)}" for text in table.warnings]
-    lines += [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule"]
-    lines.append(_tex_line([_tex_heading(group) for group in form.groups]))
-    if form.headings is not None:
-        lines.append(_tex_rules(form.groups))
-        lines.append(_tex_line([escape_latex(heading.label) for heading in form.headings]))
+    lines += [f"\\begin{{tabular}}{{{alignment}}}", "\\toprule"]
+    lines.append(_tex_line([_tex_heading(group) for group in shown.groups]))
+    if shown.headings is not None:
+        lines.append(_tex_rules(shown.groups))
+        lines.append(_tex_line([escape_latex(heading.label) for heading in shown.headings]))
     lines.append("\\midrule")
-    lines += [_tex_line([_tex_cell(cell) for cell in row]) for row in form.rows]
+    lines += [_tex_line([_tex_cell(cell) for cell in row]) for row in shown.rows]
     lines += ["\\bottomrule", "\\end{tabular}"]
     lines += [f"% {_one_line(note)}" for note in table.notes]
     return "\n".join(lines) + "\n"
@@ -341,10 +362,11 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _numeric_columns(form: Layout) -> list[bool]:
-    if not form.rows:
-        return [False] * sum(group.span for group in form.groups)
-    return [all(cell.numeric for cell in column) for column in zip(*form.rows, strict=True)]
+def _numeric_columns(shown: Layout) -> list[bool]:
+    """Return which columns hold numbers only."""
+    if not shown.rows:
+        return [False] * sum(group.span for group in shown.groups)
+    return [all(cell.numeric for cell in column) for column in zip(*shown.rows, strict=True)]
 
 
 def _tex_line(cells: Sequence[str]) -> str:
@@ -362,10 +384,10 @@ def _tex_heading(group: Heading) -> str:
 
 
 def _tex_rules(groups: Sequence[Heading]) -> str:
-    """Return rules under the headings that span columns."""
-    rules, at = [], 1
+    """Return rules under the headings that span columns, which LaTeX counts from 1."""
+    rules, first = [], 1
     for group in groups:
         if group.span > 1:
-            rules.append(f"\\cmidrule(lr){{{at}-{at + group.span - 1}}}")
-        at += group.span
+            rules.append(f"\\cmidrule(lr){{{first}-{first + group.span - 1}}}")
+        first += group.span
     return "".join(rules)

@@ -48,11 +48,12 @@ def build_table(
         for the same keys, or a value of a pivot's row differs within the row.
     """
     if spec.pivot is not None:
-        return _build_pivot(name, spec, spec.pivot, row_set, reference, place)
+        return _build_pivoted_table(name, spec, spec.pivot, row_set, reference, place)
     # 1. The rows.
     jobs = select_rows(spec, row_set, place)
     if spec.statistics:
-        # a run that is compared with several others occurs several times
+        # A run that is compared with several others has several lines, so `groups` has positions of
+        # lines here, and numbers of runs, the index, in other tables.
         jobs = jobs.reset_index()
     elif not jobs.index.is_unique:
         raise InputError(
@@ -71,7 +72,7 @@ def build_table(
             rows.append(row | {"runs": len(group)})
     else:
         rows = _pooled_rows(spec, row_set, jobs, groups, place)
-    # 2. The columns: what identifies a row, values and published numbers, ranges, counts.
+    # 2. The columns: what identifies a row, values and published numbers, ranges, number of runs.
     values = spec.values or [
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
     ]
@@ -79,16 +80,18 @@ def build_table(
     value_columns = [ReportColumn(column, "value") for column in values]
     if spec.beside is not None:
         rows, reference_columns = _join_reference(rows, spec.beside, reference, values, place)
-        # columns with a published number come first
-        with_reference = {column.of for column in reference_columns}
-        value_columns.sort(key=lambda column: column.name not in with_reference)
-        value_columns[len(with_reference - {""}) : len(with_reference - {""})] = reference_columns
+        # Values with a published number, then the published numbers, then the other values.
+        published_values = {column.of for column in reference_columns}
+        with_reference = [column for column in value_columns if column.name in published_values]
+        others = [column for column in value_columns if column.name not in published_values]
+        value_columns = [*with_reference, *reference_columns, *others]
     columns += value_columns
     if "range" in spec.over.values() and not spec.count:
-        range_values = [name for name in values if not name.endswith(NETWORK_NAMES) or spec.values]
+        # statistics that are names of networks have no range
+        ranged = [name for name in values if spec.values or not name.endswith(NETWORK_NAMES)]
         columns += [
-            ReportColumn(f"{column}_{end}", end, column)
-            for column in range_values
+            ReportColumn(f"{column}_{end}", role=end, of=column)
+            for column in ranged
             for end in ("low", "high")
         ]
     if spec.statistics:
@@ -104,13 +107,17 @@ def build_table(
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
-        notes=(*_reason(spec), *_notes(jobs, groups, spec.rows, values), *row_set.notes(runs)),
+        notes=(
+            *_not_reproducible_note(spec),
+            *_missing_value_notes(jobs, groups, spec.rows, values),
+            *row_set.notes(runs),
+        ),
         of=spec.of,
         warnings=tuple(row_set.warnings(runs)),
     )
 
 
-def _build_pivot(
+def _build_pivoted_table(
     name: str,
     spec: TableSpec,
     pivot: Pivot,
@@ -118,7 +125,7 @@ def _build_pivot(
     reference: Reference | None,
     place: str,
 ) -> ReportTable:
-    """Build a table that has a column for each name in another column; see `build_table`."""
+    """Build a table that has a column for each name in the column ``pivot.by``."""
     # 1. The same table with a row for each name, which the names turn into columns later.
     update = {
         "pivot": None,
@@ -126,14 +133,15 @@ def _build_pivot(
         "values": [*spec.values, *pivot.values],
     }
     table = build_table(name, spec.model_copy(update=update), row_set, reference, place)
-    # 2. Its notes are on rows that the reader does not see, so they are made again.
+    # 2. Its notes are on rows that the reader does not see, so they are made again, by name.
     jobs = select_rows(spec, row_set, place)
     groups = _group_runs(row_set, jobs, spec.rows, place)
     notes = (
-        *_reason(spec),
-        *_notes(jobs, groups, spec.rows, pivot.values, pivot.by),
+        *_not_reproducible_note(spec),
+        *_missing_value_notes(jobs, groups, spec.rows, pivot.values, pivot.by),
         *row_set.notes(jobs.index),
     )
+    # 3. The preferred directions of the values; a value can be another name of a column.
     better = {
         value: direction
         for value in pivot.values
@@ -143,7 +151,15 @@ def _build_pivot(
 
 
 def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
-    """Return the runs of a table, with the columns that it names."""
+    """Return the runs of a table, with its additional names of columns.
+
+    Runs that differ only in a parameter that is pooled get the same name.
+
+    Raises
+    ------
+    InputError
+        If a column or a parameter does not exist.
+    """
     for parameter in spec.over:
         row_set.require_parameter(parameter, f"{place}over: ")
     jobs = row_set.select(spec.where, spec.over, place, spec.relative)
@@ -155,19 +171,21 @@ def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
 def _group_runs(
     row_set: RowSet, jobs: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
-    """Group runs by the texts of their `keys`, in the order of the table's rows.
+    """Return the index labels of the runs in each row, by the texts of its columns `keys`.
 
-    Numbers ascend, words are in the study's order, column after column.
+    Rows are sorted by these columns, the first one first. Numbers ascend; words are in the study's
+    order.
     """
-    texts = [row_set.column(jobs, key, place).map(key_text).tolist() for key in keys]
+    columns = [row_set.column(jobs, key, place).map(key_text).tolist() for key in keys]
     groups: dict[tuple[str, ...], list[int]] = {}
-    for run, key in zip(jobs.index, zip(*texts, strict=True), strict=True):
-        groups.setdefault(key, []).append(int(run))
-    ranks = [{text: rank for rank, text in enumerate(sort_texts(column))} for column in texts]
-    sorted_keys = sorted(
-        groups, key=lambda key: [rank[text] for rank, text in zip(ranks, key, strict=True)]
-    )
-    return {key: groups[key] for key in sorted_keys}
+    for run, texts in zip(jobs.index, zip(*columns, strict=True), strict=True):
+        groups.setdefault(texts, []).append(int(run))
+    rank_of = [{text: rank for rank, text in enumerate(sort_texts(column))} for column in columns]
+
+    def ranks(texts: tuple[str, ...]) -> list[int]:
+        return [rank[text] for rank, text in zip(rank_of, texts, strict=True)]
+
+    return {texts: groups[texts] for texts in sorted(groups, key=ranks)}
 
 
 def _statistic_rows(
@@ -179,8 +197,8 @@ def _statistic_rows(
 ) -> list[dict[str, Any]]:
     """Return a row for each group of runs, with statistics of the runs that have a result.
 
-    `jobs` has a line for each run, and for each other run that it is compared with; `groups` has
-    positions of lines, by the texts of the row's keys. `place` begins messages.
+    `jobs` has a line for each run, or for each pair of runs that are compared. `groups` has the
+    positions of the lines of each row.
     """
     rows = []
     for positions in groups.values():
@@ -198,11 +216,15 @@ def _pooled_rows(
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
 ) -> list[dict[str, Any]]:
-    """Return a row for each group of runs."""
+    """Return a row for each group of runs, which differ in the parameters ``over`` only.
+
+    It has the row's keys, the number of runs with a result, each value pooled over these runs, and
+    the ends of its range, if it has one.
+    """
     rows = []
     for runs in groups.values():
         group = jobs.loc[runs]
-        # without any result there is no column for the load
+        # Without any result there is no column for the load, which is a part of the identity.
         identity = [name for name in row_set.identity if name in group]
         _check_rows_distinct(group[identity], spec.rows, place)
         row = {column: row_set.column(group, column, place).iloc[0] for column in spec.rows}
@@ -210,17 +232,18 @@ def _pooled_rows(
         for column in spec.values:
             values = row_set.column(group, column, place).dropna()
             if "mean" in spec.over.values():
-                values = _average(values, group, spec.over, f"{place}values: column {column!r}")
-            middle = middle_of(column, spec.relative, row_set.better)
-            row |= _pool(column, values, group, spec.over, middle)
+                values = _mean_values(values, group, spec.over, f"{place}values: column {column!r}")
+            median = middle_of(column, spec.relative, row_set.better)
+            row |= _pool_values(column, values, group, spec.over, median)
         rows.append(row)
     return rows
 
 
 def _check_rows_distinct(names: pd.DataFrame, rows: Sequence[str], place: str) -> None:
-    labels = names.drop_duplicates()
-    if len(labels) > 1:
-        first_run, second_run = (_run_text(labels.iloc[at]) for at in (0, 1))
+    """Raise an error if the runs of a row have several names after parameters were pooled."""
+    distinct_names = names.drop_duplicates()
+    if len(distinct_names) > 1:
+        first_run, second_run = map(_run_text, (distinct_names.iloc[0], distinct_names.iloc[1]))
         raise InputError(
             f"{place}rows {', '.join(rows)} do not distinguish {first_run} from {second_run}; add "
             "a column to 'rows', choose with 'where', or name the parameter to pool in 'over'"
@@ -228,26 +251,31 @@ def _check_rows_distinct(names: pd.DataFrame, rows: Sequence[str], place: str) -
 
 
 def _run_text(names: pd.Series[Any]) -> str:
-    """Return text such as ``dor on torus~dims=4``; for simulations also work and load."""
-    work = [
+    """Return a text such as ``dor on torus~dims=4 (traffic uniform, load 0.5)``."""
+    others = [
         f"{kind} {key_text(value)}"
         for kind, value in names.items()
         if kind not in ("topology", "routing")
     ]
-    return f"{names['routing']} on {names['topology']}" + (f" ({', '.join(work)})" if work else "")
+    network = f"{names['routing']} on {names['topology']}"
+    return network + (f" ({', '.join(others)})" if others else "")
 
 
-def _average(
+def _mean_values(
     values: pd.Series[Any], jobs: pd.DataFrame, over: Mapping[str, str], subject: str
 ) -> pd.Series[Any]:
-    """Return the mean over the parameters marked ``mean``, at the first run of each setting."""
-    kept_parameters = [parameter for parameter, pooling in over.items() if pooling != "mean"]
-    settings: dict[tuple[str, ...], list[Any]] = {}
+    """Return the mean of `values` over the parameters that ``over`` marks as ``mean``.
+
+    There is one mean for each setting of the other parameters of ``over``, which are pooled later;
+    its index is the first run with this setting. `subject` begins messages.
+    """
+    other_parameters = [parameter for parameter, pooling in over.items() if pooling != "mean"]
+    runs_of: dict[tuple[str, ...], list[Any]] = {}
     for run in values.index:
-        setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in kept_parameters)
-        settings.setdefault(setting, []).append(run)
+        setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in other_parameters)
+        runs_of.setdefault(setting, []).append(run)
     try:
-        means = {runs[0]: fmean(map(float, values[runs])) for runs in settings.values()}
+        means = {runs[0]: fmean(map(float, values[runs])) for runs in runs_of.values()}
     except ValueError:
         raise InputError(
             f"{subject} holds words, which have no mean; pool it to the median in a separate table"
@@ -255,28 +283,28 @@ def _average(
     return pd.Series(means, dtype=float)
 
 
-def _pool(
+def _pool_values(
     column: str,
     values: pd.Series[Any],
     jobs: pd.DataFrame,
     over: Mapping[str, str],
-    middle: Callable[[list[Any]], Any],
+    median: Callable[[list[Any]], Any],
 ) -> dict[str, Any]:
-    """Return the pooled `values` of a row, by name of the column; nothing if there are none.
+    """Return a row's value of `column` and the ends of its range, by name; empty without values.
 
-    First the median (`middle`) over the parameters marked ``median``; of these medians, one for
-    each setting of the parameters marked ``range``, the median is the value, and the extremes are
-    the range.
+    First `median` pools the runs of each setting of the parameters that ``over`` marks as
+    ``range``. The median of these medians is the value, their extremes are the range: with
+    ``seed: range``, of seeds with medians 4, 5 and 9, the value is 5 and the range 4 to 9.
     """
     ranged = [parameter for parameter, pooling in over.items() if pooling == "range"]
-    settings: dict[tuple[str, ...], list[int]] = {}
+    runs_of: dict[tuple[str, ...], list[int]] = {}
     for run in values.index:
         setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in ranged)
-        settings.setdefault(setting, []).append(int(run))
-    if not settings:
+        runs_of.setdefault(setting, []).append(int(run))
+    if not runs_of:
         return {}
-    medians = [middle([values[run] for run in group]) for group in settings.values()]
-    pooled = {column: middle(medians)}
+    medians = [median([values[run] for run in runs]) for runs in runs_of.values()]
+    pooled = {column: median(medians)}
     if ranged:
         pooled |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
     return pooled
@@ -285,7 +313,18 @@ def _pool(
 def published_lines(
     beside: Beside, reference: Reference | None, columns: Sequence[str], place: str
 ) -> dict[tuple[str, ...], dict[str, str]]:
-    """Return the lines of a reference's file, by the texts of their values of ``beside.on``.
+    """Return the lines of a reference's file with published numbers.
+
+    The key of a line is its texts in the columns ``beside.on``; a line has a text for each column.
+
+    Parameters
+    ----------
+    beside : Beside
+    reference : Reference or None
+    columns : sequence of str
+        Columns that the file must have.
+    place : str
+        Prefix of messages: where the table or figure is declared.
 
     Raises
     ------
@@ -319,34 +358,39 @@ def _join_reference(
     values: Sequence[str],
     place: str,
 ) -> tuple[list[dict[str, Any]], list[ReportColumn]]:
-    """Return the rows with the reference's columns, and these; its other rows are ignored."""
+    """Return the rows with their published numbers, and the columns of these.
+
+    A row that nobody published has None in these columns; published lines without a row of ours
+    are left out.
+    """
     lines = published_lines(beside, reference, beside.columns, place)
     assert reference is not None
     names = beside.columns or reference.columns(beside.reference)
-    joined = [name for name in names if name not in beside.on]
+    published_names = [name for name in names if name not in beside.on]
     with_reference = []
     for row in rows:
         line = lines.get(tuple(key_text(row[name]) for name in beside.on), {})
         published = {
-            f"{beside.prefix}{name}": parse_published(line.get(name, "")) for name in joined
+            f"{beside.prefix}{name}": parse_published(line.get(name, ""))
+            for name in published_names
         }
         with_reference.append(row | published)
     # published numbers in the order of our values, then those that we have no value for
-    joined.sort(key=lambda name: values.index(name) if name in values else len(values))
+    published_names.sort(key=lambda name: values.index(name) if name in values else len(values))
     return with_reference, [
-        ReportColumn(f"{beside.prefix}{name}", "reference", name if name in values else "")
-        for name in joined
+        ReportColumn(f"{beside.prefix}{name}", "reference", of=name if name in values else "")
+        for name in published_names
     ]
 
 
-def _reason(spec: TableSpec) -> list[str]:
-    """Return a sentence on published numbers that cannot be reproduced."""
+def _not_reproducible_note(spec: TableSpec) -> list[str]:
+    """Return a sentence on published numbers that cannot be reproduced, or nothing."""
     reason = spec.beside.not_reproducible if spec.beside else None
     return [f"This table cannot reproduce the published numbers. {reason}"] if reason else []
 
 
 def parse_published(text: str) -> Any:
-    """Parse a cell of a reference file: a number, a word or None."""
+    """Parse a cell of a reference file: a number, an integer if it is whole, a word, or None."""
     if not text.strip():
         return None
     try:
@@ -356,32 +400,44 @@ def parse_published(text: str) -> Any:
     return int(value) if value.is_integer() else value
 
 
-def _notes(
+def _missing_value_notes(
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     rows: Sequence[str],
     values: Sequence[str],
     by: str = "",
 ) -> list[str]:
-    """Return a sentence for each row that has runs without a result, or without some `values`.
+    """Return a sentence for each row that has runs without a result, or without some values.
 
-    `by` is the column that tells the runs of a row apart; reasons begin with it.
+    Such as ``Without a result: 2 of 3 runs of torus~dims=4, seed 1 (no route; timeout)``.
+
+    Parameters
+    ----------
+    jobs : DataFrame
+    groups : mapping of tuple of str to list of int
+        Index labels of the runs of each row, by the texts of its columns `rows`.
+    rows, values : sequence of str
+        Columns.
+    by : str
+        Column that distinguishes the runs of a row, with which their reasons begin; or empty.
     """
     notes = []
     for key, runs in groups.items():
         group = jobs.loc[runs]
         is_ok = group["status"] == OK
         lacks_value = group.reindex(columns=list(values)).isna().any(axis=1)
-        # columns whose texts are names speak for themselves
+        # names need no column before them: "dor", but "seed 1"
         row_text = ", ".join(
             text
             if column in ("routing", "topology", "traffic", "workload", "benchmark")
             else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )
-        for lacks, is_incomplete in (
+        # The missing value of a run that gives no reason is an empty cell without a sentence.
+        lacks_value_with_reason = is_ok & lacks_value & (group["reason"] != "")
+        for what, is_incomplete in (
             ("a result", ~is_ok),
-            ("some values", is_ok & lacks_value & (group["reason"] != "")),
+            ("some values", lacks_value_with_reason),
         ):
             incomplete = group[is_incomplete]
             if incomplete.empty:
@@ -396,6 +452,6 @@ def _notes(
             if len(texts) > MOST_CAUSES:
                 causes += f"; and {len(texts) - MOST_CAUSES} more"
             notes.append(
-                f"Without {lacks}: {len(incomplete)} of {len(group)} runs of {row_text} ({causes})"
+                f"Without {what}: {len(incomplete)} of {len(group)} runs of {row_text} ({causes})"
             )
     return notes
