@@ -108,7 +108,7 @@ def plot_channel_loads(
 
     from routelab.report.figures.drawing import house_style
     from routelab.report.figures.kinds.ranked import ranked_drawing
-    from routelab.report.figures.lines import COUNT
+    from routelab.report.figures.observations import COUNT
     from routelab.report.figures.request import LOAD, FigureRequest
     from routelab.report.rows.routes import RouteRows
     from routelab.study import Figure as FigureSpec

@@ -46,12 +46,13 @@ _STYLE: dict[str, Any] = {
     "pdf.fonttype": 42,
     "path.simplify": False,
 }
-_NO_TIME: dict[str, dict[str, None]] = {
+_METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
     "png": {},
 }
-SUFFIXES = (*_NO_TIME, "csv")
+"""Metadata of files by suffix: without times, so that equal drawings give equal bytes."""
+SUFFIXES = (*_METADATA, "csv")
 """Files that a figure can be written as."""
 DARK = {
     "#ffffff": "#1a1d21",
@@ -64,7 +65,9 @@ DARK = {
     NO_GROUP: "#4a4f57",
 }
 """Replacements of these colours in SVG files for readers who prefer dark pages."""
-_SVG = "{http://www.w3.org/2000/svg}"
+_SVG_URI = "http://www.w3.org/2000/svg"
+_SVG = f"{{{_SVG_URI}}}"
+"""Prefix of names of elements in ElementTree."""
 
 
 class NotebookFigure(Figure):
@@ -89,13 +92,13 @@ class Drawing:
     description : str
         Text alternative to the picture.
     tooltips : mapping
-        Group id of a line collection to the texts of its lines, in the order of drawing.
+        Texts of the lines of a collection, in the order of drawing, by the id of its group in SVG.
     turns : mapping
-        Rows of texts about the turns that are marked in a panel, by title of the panel.
+        Rows of a table of the turns that are marked in a panel, by title of the panel.
     cycles : mapping
         Steps of the cycle that refutes a route table, by title of the panel.
     on_paper : bool
-        Whether the colours of the files suit white pages only.
+        Whether the colours of the files suit white pages only: parts are images.
     """
 
     figure: Figure
@@ -111,13 +114,13 @@ class Drawing:
 def house_style() -> Iterator[None]:
     """Set matplotlib's parameters for figures that are drawn and saved in this context."""
     with mpl.rc_context():
-        mpl.rcdefaults()
+        mpl.rcdefaults()  # a user's own parameters would change the bytes
         mpl.rcParams.update(_STYLE)  # type: ignore[arg-type]
         yield
 
 
 def save_drawing(drawing: Drawing, directory: Path, name: str, suffixes: Iterable[str]) -> None:
-    """Write ``<name>.svg`` and so on, each atomically, and delete those of an older drawing."""
+    """Write ``<name>.<suffix>`` for each suffix; delete files of an older drawing with others."""
     for suffix in SUFFIXES:
         file = directory / f"{name}.{suffix}"
         if suffix in suffixes:
@@ -141,21 +144,22 @@ def write_drawing(drawing: Drawing, file: Path) -> None:
     stream = io.BytesIO()
     with house_style():
         drawing.figure.savefig(
-            stream, format=suffix, metadata=_NO_TIME[suffix], dpi=160, bbox_inches="tight"
+            stream, format=suffix, metadata=_METADATA[suffix], dpi=160, bbox_inches="tight"
         )
     content = stream.getvalue()
     if suffix == "svg":
-        content = _for_readers(content, drawing)
+        content = _accessible_svg(content, drawing)
     with atomic_file(file) as path:
         path.write_bytes(content)
 
 
-def _for_readers(content: bytes, drawing: Drawing) -> bytes:
-    """Return the SVG with its description, colours for dark pages, and titles as tooltips.
+def _accessible_svg(content: bytes, drawing: Drawing) -> bytes:
+    """Return the SVG with its description, colours for dark pages, and tooltips.
 
     Pictures for paper keep their colours.
     """
-    for prefix, uri in (("", _SVG[1:-1]), ("xlink", "http://www.w3.org/1999/xlink")):
+    # ElementTree would write ns0:svg for names without a registered prefix
+    for prefix, uri in (("", _SVG_URI), ("xlink", "http://www.w3.org/1999/xlink")):
         ET.register_namespace(prefix, uri)
     root = ET.fromstring(content)
     root.set("role", "img")
@@ -177,26 +181,26 @@ def _for_readers(content: bytes, drawing: Drawing) -> bytes:
 
 
 def _dark_style(content: str) -> str:
-    """Return CSS rules that replace the colours that occur in an SVG file.
+    """Return CSS rules that replace the colours of an SVG file for readers who prefer dark pages.
 
     They override the attributes of matplotlib's lines and areas: ``style``, and ``fill`` of areas
     with a pattern.
     """
-    # colours of loads; those of `DARK` have priority. All are in lower case, as in the file
+    # The colours of loads, and those of `DARK`, which have priority.
     scale = zip(scale_colours(dark=False), scale_colours(dark=True), strict=True)
-    rules = [
-        rule
-        for light, dark in {**dict(scale), **DARK}.items()
-        if light in content
-        for rule in (
-            f'[style*="fill: {light}" i] {{ fill: {dark} !important }}',
-            f'[style*="stroke: {light}" i] {{ stroke: {dark} !important }}',
-            f'[fill="{light}" i] {{ fill: {dark} }}',
-        )
-    ]
+    dark_colour = {**dict(scale), **DARK}
+    rules = []
+    for light, dark in dark_colour.items():
+        # a file contains few of the colours; it has them in lower case, like these
+        if light in content:
+            rules += [
+                f'[style*="fill: {light}" i] {{ fill: {dark} !important }}',
+                f'[style*="stroke: {light}" i] {{ stroke: {dark} !important }}',
+                f'[fill="{light}" i] {{ fill: {dark} }}',
+            ]
     # black areas have no colour attribute
     rules.append(f"svg {{ fill: {DARK['#000000']} }}")
-    # a browser draws an embedded document without dark colours on white
+    # Without the color scheme, a browser draws an embedded file on white, also on dark pages.
     return (
         ":root { color-scheme: light dark } "
         f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"

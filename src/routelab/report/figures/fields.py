@@ -12,13 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
+from matplotlib.ticker import EngFormatter, Locator, LogLocator, MaxNLocator
 from numpy.typing import ArrayLike
 
 from routelab.report.figures.channel_styles import scale_colours, scale_map
 from routelab.report.labels import number_text
 
-FIRST_DARK = 7
+FIRST_DARK_STEP = 7
 """First step of the colour scale with white text on light pages, and dark text on dark ones."""
 MAX_TICKS = 6
 """Largest number of ticks beside a logarithmic colour scale."""
@@ -26,7 +26,7 @@ MAX_TICKS = 6
 
 @dataclass(frozen=True)
 class ColourScale:
-    """Even steps of colours between two numbers, or between their logarithms."""
+    """Even steps of colours between the numbers `low` and `high`, or between their logarithms."""
 
     low: float
     high: float
@@ -34,11 +34,11 @@ class ColourScale:
 
     @classmethod
     def over(cls, values: pd.Series[Any], *, log: bool = False) -> ColourScale:
-        """Return a scale over some values: a linear one includes zero, a logarithmic one not."""
+        """Return a scale over some values; a linear one includes zero."""
         high = float(values.max())
+        # a scale of no length has no steps, so equal values get some: a factor 2, or 1
         if log:
-            positive = values[values > 0]
-            low = float(positive.min())
+            low = float(values[values > 0].min())
             return cls(low, max(high, 2 * low), log=True)
         low = min(0.0, float(values.min()))
         return cls(low, high if high > low else low + 1.0)
@@ -50,42 +50,48 @@ class ColourScale:
 
     @property
     def edges(self) -> list[float]:
-        """The numbers at which the next colour begins."""
+        """The numbers at which the next colour begins, one less than colours."""
         steps = len(scale_colours(dark=False))
         shares = np.arange(1, steps) / steps
+        # ten digits, without the rounding errors of the inverse
         return [float(f"{edge:.10g}") for edge in np.asarray(self.norm.inverse(shares)).tolist()]
 
     def is_dark(self, value: float) -> bool:
         """Return whether a field of this value has white text on light pages."""
-        return value >= self.edges[FIRST_DARK - 1]
+        # edge k is between colours k and k + 1
+        return value >= self.edges[FIRST_DARK_STEP - 1]
 
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Places on the scale, from 0 to 100, and their texts."""
+        """Positions on the scale in percent of its length, and their texts."""
         if self.log:
-            text = EngFormatter(sep="")
-            fine = np.asarray(LogLocator(subs=(1, 2, 5)).tick_values(self.low, self.high))
-            at = [tick for tick in fine.tolist() if self.low <= tick <= self.high]
-            if len(at) > MAX_TICKS:
-                at = [tick for tick in at if round(np.log10(tick), 9).is_integer()]
-                at = at[:: -(-len(at) // MAX_TICKS)]
-            texts = [text(tick).replace("µ", "u") for tick in at]
+            # 1, 2, 5, 10, 20, ...; or if these are too many, powers of ten; or every k-th power
+            locator: Locator = LogLocator(subs=(1, 2, 5))
+            candidates = np.asarray(locator.tick_values(self.low, self.high)).tolist()
+            numbers = [number for number in candidates if self.low <= number <= self.high]
+            if len(numbers) > MAX_TICKS:
+                numbers = [number for number in numbers if round(np.log10(number), 9).is_integer()]
+                numbers = numbers[:: -(-len(numbers) // MAX_TICKS)]
+            # 10k, 1M, 1u: with a letter instead of zeros
+            engineering_text = EngFormatter(sep="")
+            texts = [engineering_text(number).replace("µ", "u") for number in numbers]
         else:
-            round_numbers = np.asarray(
-                MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(self.low, self.high)
-            )
-            at = [tick for tick in round_numbers.tolist() if self.low <= tick <= self.high]
-            texts = [number_text("", tick) for tick in at]
-        places = np.asarray(self.norm(at)) * 100
+            locator = MaxNLocator(5, steps=[1, 2, 5, 10])
+            candidates = np.asarray(locator.tick_values(self.low, self.high)).tolist()
+            numbers = [number for number in candidates if self.low <= number <= self.high]
+            texts = [number_text("", number) for number in numbers]
+        positions = np.asarray(self.norm(numbers)) * 100
         return tuple(
-            (round(float(place), 2), tick_text)
-            for place, tick_text in zip(places, texts, strict=True)
+            (round(float(position), 2), text)
+            for position, text in zip(positions, texts, strict=True)
         )
 
 
-def draw_fields(axis: Axes, grid: ArrayLike, scale: ColourScale, line: float) -> None:
+def draw_fields(axis: Axes, grid: ArrayLike, scale: ColourScale, line_width: float) -> None:
     """Draw a grid of numbers as coloured fields with white lines of this width between them."""
-    axis.pcolormesh(grid, norm=scale.norm, cmap=scale_map(), edgecolor="white", linewidth=line)
+    axis.pcolormesh(
+        grid, norm=scale.norm, cmap=scale_map(), edgecolor="white", linewidth=line_width
+    )
     axis.grid(visible=False)
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
@@ -98,6 +104,6 @@ def add_colour_bar(figure: Figure, axes: Sequence[Axes], scale: ColourScale, tit
     bar.set_label(title)
     bar.outline.set_visible(False)
     bar.minorticks_off()
-    places = [place / 100 for place, _ in scale.ticks]
-    bar.set_ticks(np.asarray(scale.norm.inverse(places)).tolist())
+    shares = [percent / 100 for percent, _ in scale.ticks]
+    bar.set_ticks(np.asarray(scale.norm.inverse(shares)).tolist())
     bar.set_ticklabels([text for _, text in scale.ticks])

@@ -14,11 +14,11 @@ from routelab.report.rows.row_set import OK, key_text
 from routelab.results.missing_results import status_text
 from routelab.study.views import BENCHMARKS
 
-MOST = 12
+MAX_SENTENCES = 12
 """Largest number of sentences below a figure."""
 
 COMPLETE_STATES = ("stationary", "finished")
-"""States of simulations in which every value is known."""
+"""States of simulations that do not explain why a value is missing."""
 
 
 def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str]:
@@ -48,54 +48,71 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
     where = {key: value for key, value in spec.where.items() if key in row_set.jobs}
     jobs = row_set.select(where, request.pooled, request.place, spec.relative)
     if hue not in jobs:
-        # this column distinguishes parts of runs
+        # The column distinguishes parts of runs, such as channels, which have no status.
         return []
     value = request.x if spec.kind in ("ecdf", "histogram") else request.y
-    facets = [hue, *([spec.col] if spec.col and spec.col in jobs else [])]
+    # 1. The columns that identify a series in a panel; the series comes first.
+    facets = [hue]
+    if spec.col and spec.col in jobs:
+        facets.append(spec.col)
     if spec.kind == "bar" and spec.of in BENCHMARKS:
         # a missing bar is not visible among bars of other benchmarks
         facets.append(request.x)
+    # 2. The runs of each series in a panel that the drawing has no value for.
     keys_with_value: list[tuple[str, ...]] = []
     if data is not None:
-        keys_with_value = _keys(data.dropna(subset=[value]) if value in data else data, facets)
-    absent: dict[tuple[str, ...], list[dict[Hashable, Any]]] = {}
-    for key, run in zip(_keys(jobs, facets), jobs.to_dict("records"), strict=True):
+        with_value = data.dropna(subset=[value]) if value in data else data
+        keys_with_value = _key_texts(with_value, facets)
+    runs_of: dict[tuple[str, ...], list[dict[Hashable, Any]]] = {}
+    for key, run in zip(_key_texts(jobs, facets), jobs.to_dict("records"), strict=True):
         if key not in keys_with_value:
-            absent.setdefault(key, []).append(run)
-    causes: dict[tuple[str, str], list[str]] = {}
-    for key, runs in absent.items():
-        panels = causes.setdefault((key[0], _cause(runs, request.label(value))), [])
-        beside = zip(facets[1:], key[1:], strict=True)
-        if title := ", ".join(panel_title(name, text, spec.of) for name, text in beside):
+            runs_of.setdefault(key, []).append(run)
+    # 3. A sentence for each series and cause, with the titles of all panels concerned.
+    panels_of: dict[tuple[str, str], list[str]] = {}
+    for key, runs in runs_of.items():
+        series, *panel_key = key
+        panels = panels_of.setdefault((series, _cause(runs, request.label(value))), [])
+        titles = [
+            panel_title(column, text, spec.of)
+            for column, text in zip(facets[1:], panel_key, strict=True)
+        ]
+        if title := ", ".join(titles):
             panels.append(title)
-    between = "; " if len(facets) > 2 else ", "
+    # titles of two columns have commas inside
+    separator = "; " if len(facets) > 2 else ", "
     sentences = [
-        f"Without a value: {name}{' in ' if panels else ''}{between.join(panels)} ({cause})."
-        for (name, cause), panels in causes.items()
+        f"Without a value: {series}{' in ' if panels else ''}{separator.join(panels)} ({cause})."
+        for (series, cause), panels in panels_of.items()
     ]
-    more = len(sentences) - MOST
-    return [*sentences[:MOST], *([f"{more} more series have no value."] if more > 0 else [])]
+    num_more = len(sentences) - MAX_SENTENCES
+    more = [f"{num_more} more series have no value."] if num_more > 0 else []
+    return [*sentences[:MAX_SENTENCES], *more]
 
 
-def _keys(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:
+def _key_texts(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:
+    """Return the texts of each row in some columns."""
     return list(zip(*(frame[name].map(key_text) for name in facets), strict=True))
 
 
 def _cause(runs: Iterable[Mapping[Hashable, Any]], quantity: str) -> str:
-    """Return why runs have no value: no result, the final state of simulations, or no number."""
-    loads: dict[str, list[float]] = {}
+    """Return why runs have no value: no result, the final state of simulations, or no number.
+
+    Such as ``saturated at loads from 0.4 to 0.9; no result: timeout at load 1``. `quantity` is the
+    label of the value.
+    """
+    loads_of: dict[str, list[float]] = {}
     for run in runs:
-        state = key_text(run.get("state"))
+        cause = key_text(run.get("state"))
         if run["status"] != OK:
-            state = f"no result: {status_text(run['status'], run['reason'])}"
-        elif not state or state in COMPLETE_STATES:
-            state = f"no {quantity}" + (f": {run['reason']}" if run.get("reason") else "")
-        loads.setdefault(state, []).append(float(run.get("load") or 0))
-    return "; ".join(f"{state}{_at(where)}" for state, where in loads.items())
+            cause = f"no result: {status_text(run['status'], run['reason'])}"
+        elif not cause or cause in COMPLETE_STATES:
+            cause = f"no {quantity}" + (f": {run['reason']}" if run.get("reason") else "")
+        loads_of.setdefault(cause, []).append(float(run.get("load") or 0))
+    return "; ".join(f"{cause}{_loads_text(loads)}" for cause, loads in loads_of.items())
 
 
-def _at(loads: list[float]) -> str:
-    """Return the offered loads as text; empty if there are none."""
+def _loads_text(loads: list[float]) -> str:
+    """Return positive offered loads as text, ``at load 0.4``; 0 stands for runs without a load."""
     positive = sorted({load for load in loads if load > 0})
     if not positive:
         return ""

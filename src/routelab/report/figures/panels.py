@@ -25,14 +25,14 @@ from routelab.study import Figure as FigureSpec
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3
-WIDTH = 10.5
+ROW_WIDTH = 10.5
 """Width of the panels of a row together, in inches; a page shows them at the width of its text."""
-HEIGHTS = {1: 4.4, 2: 3.7, 3: 2.9}
+PANEL_HEIGHTS = {1: 4.4, 2: 3.7, 3: 2.9}
 """Height of a panel in inches, by the number of panels in a row."""
-LETTERS = 9.5
+LETTERS_PER_INCH = 9.5
 """Letters of an axis label on an inch."""
-EDGE = "white"
-"""Of hatches."""
+HATCH_COLOUR = "white"
+"""Colour of the patterns of bars and boxes; matplotlib draws them in the colour of the edge."""
 
 
 def ordered_texts(values: pd.Series[Any]) -> list[str]:
@@ -41,22 +41,28 @@ def ordered_texts(values: pd.Series[Any]) -> list[str]:
 
 
 def ranks(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the position of each value in `ordered_texts`, for sorting."""
-    places = {text: place for place, text in enumerate(ordered_texts(values))}
-    return values.map(lambda value: places[key_text(value)])
+    """Return the position of each value in `ordered_texts`, as the key of `sort_values`."""
+    rank_of = {text: rank for rank, text in enumerate(ordered_texts(values))}
+    return values.map(lambda value: rank_of[key_text(value)])
 
 
-def panels_of(
+def make_panels(
     request: FigureRequest, data: pd.DataFrame
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
-    """Make a figure with a titled panel and its rows for each value of its panels' column, if any.
+    """Make a figure with a panel for each value of the column ``col``; without it, with one panel.
 
-    There are at most `PANELS_ACROSS` in a row, and all share their scales.
+    There are at most `PANELS_ACROSS` panels in a row, and all share their scales.
+
+    Returns
+    -------
+    figure : Figure
+    panels : list of (Axes, DataFrame)
+        Each panel, empty but for its title, with its rows of `data`.
 
     Raises
     ------
     InputError
-        If there would be too many.
+        If there would be too many panels.
     """
     col = request.col
     texts = ordered_texts(data[col]) if col else [""]
@@ -64,12 +70,13 @@ def panels_of(
         raise InputError(
             f"{request.place}{len(texts)} panels are more than {MAX_PANELS}; choose with 'where'"
         )
-    across = min(PANELS_ACROSS, len(texts))
-    down = -(-len(texts) // across)
-    figure = Figure(figsize=(WIDTH, HEIGHTS[across] * down + 0.6), layout="constrained")
-    axes = list(np.atleast_1d(figure.subplots(down, across, squeeze=False)).flat)
-    for spare in axes[len(texts) :]:
-        spare.set_axis_off()
+    columns = min(PANELS_ACROSS, len(texts))
+    rows = -(-len(texts) // columns)  # rounded up
+    # 0.6 inches for the legend
+    figure = Figure(figsize=(ROW_WIDTH, PANEL_HEIGHTS[columns] * rows + 0.6), layout="constrained")
+    axes = list(np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).flat)
+    for unused in axes[len(texts) :]:
+        unused.set_axis_off()
     panels = []
     for axis, text in zip(axes[: len(texts)], texts, strict=True):
         if axis is not axes[0]:
@@ -80,7 +87,7 @@ def panels_of(
     return figure, panels
 
 
-def series_in(
+def series_of_panel(
     request: FigureRequest, panel_rows: pd.DataFrame, styles: Mapping[str, SeriesStyle]
 ) -> Iterator[tuple[SeriesStyle, pd.DataFrame]]:
     """Yield the style and the rows of each series in a panel, also of those without rows."""
@@ -89,35 +96,48 @@ def series_in(
         yield style, panel_rows[names == name]
 
 
-def places_beside(
-    values: pd.Series[Any], places: Sequence[str], number: int, step: float, width: float
+def side_by_side_positions(
+    values: pd.Series[Any],
+    categories: Sequence[str],
+    *,
+    series_number: int,
+    series_width: float,
+    total_width: float,
 ) -> NDArray[np.float64]:
-    """Return where the marks of a series are, if series stand side by side at each place.
+    """Return the x positions of the marks of a series, if the series of a category stand in a row.
+
+    Category k has its middle at x = k. Two series of width 0.4 have their marks at k − 0.2 and
+    k + 0.2.
 
     Parameters
     ----------
     values : Series
-        Places of the marks.
-    places : sequence of str
-        Texts of all places, from left to right.
-    number : int
-        Position of the series.
-    step, width : float
-        Widths of a series and of all series, in units of the distance between places.
+        Category of each mark.
+    categories : sequence of str
+        Texts of all categories, from left to right.
+    series_number : int
+        Position of the series among all series, from 0.
+    series_width, total_width : float
+        Widths of a series and of all series, in units of the distance between categories.
     """
-    at = np.array([places.index(key_text(value)) for value in values], dtype=float)
-    return at - width / 2 + step * (number + 0.5)
+    middles = np.array([categories.index(key_text(value)) for value in values], dtype=float)
+    return middles - total_width / 2 + series_width * (series_number + 0.5)
 
 
 def add_legend(
     figure: Figure,
     request: FigureRequest,
     styles: dict[str, SeriesStyle],
+    *,
     markers: bool = False,
     lines: bool = True,
     more: Sequence[Artist] = (),
 ) -> None:
-    """Add one legend above all panels: lines, markers or both, otherwise areas; and `more`."""
+    """Add one legend above all panels, with an entry for each series.
+
+    The entry shows its line, its marker or both; an area with its pattern if neither is wanted.
+    `more` has further entries.
+    """
     handles: list[Artist] = [
         Line2D(
             [],
@@ -130,7 +150,9 @@ def add_legend(
             label=hue,
         )
         if lines or markers
-        else Patch(facecolor=style.color, edgecolor=EDGE, linewidth=0, hatch=style.hatch, label=hue)
+        else Patch(
+            facecolor=style.color, edgecolor=HATCH_COLOUR, linewidth=0, hatch=style.hatch, label=hue
+        )
         for hue, style in styles.items()
     ]
     handles += more
@@ -146,31 +168,38 @@ def add_legend(
 
 def label_axes(panels: Sequence[tuple[Axes, pd.DataFrame]], x: str, y: str) -> None:
     """Name the horizontal axis of every panel, and the vertical axis of the first in each row."""
-    across = min(PANELS_ACROSS, len(panels))
+    columns = min(PANELS_ACROSS, len(panels))
+    # labels break where they would be longer than the panel is wide or high
+    x_label = fill(x, int(LETTERS_PER_INCH * ROW_WIDTH / columns))
+    y_label = fill(y, int(LETTERS_PER_INCH * PANEL_HEIGHTS[columns]))
     for number, (axis, _) in enumerate(panels):
-        axis.set_xlabel(fill(x, int(LETTERS * WIDTH / across)))
-        axis.set_ylabel("" if number % across else fill(y, int(LETTERS * HEIGHTS[across])))
+        axis.set_xlabel(x_label)
+        axis.set_ylabel(y_label if number % columns == 0 else "")
 
 
-def name_places(panels: Sequence[tuple[Axes, pd.DataFrame]], places: Sequence[str]) -> None:
-    """Write names along the horizontal axes, rotated if they would overlap."""
-    letters = LETTERS * WIDTH / min(PANELS_ACROSS, len(panels))
-    is_crowded = len(places) * (max(map(len, places)) + 1) > letters
+def label_categories(
+    panels: Sequence[tuple[Axes, pd.DataFrame]], categories: Sequence[str]
+) -> None:
+    """Write the categories along the horizontal axes, rotated if they would overlap."""
+    letters_per_panel = LETTERS_PER_INCH * ROW_WIDTH / min(PANELS_ACROSS, len(panels))
+    # each has as much room as the longest one, and a space
+    is_crowded = len(categories) * (max(map(len, categories)) + 1) > letters_per_panel
     for axis, _ in panels:
-        axis.set_xticks(range(len(places)), places)
+        axis.set_xticks(range(len(categories)), categories)
         if is_crowded:
             for text in axis.get_xticklabels():
                 text.set(rotation=30, horizontalalignment="right", rotation_mode="anchor")
 
 
 def scale_axis(axis: Axes, spec: FigureSpec) -> None:
-    """Make axes logarithmic and draw the lines that the figure declares."""
-    for name, scale, ticks in (
+    """Make the axes in ``log`` logarithmic; draw the lines that ``mark`` and ``lines`` declare."""
+    for name, set_scale, ticks in (
         ("x", axis.set_xscale, axis.xaxis),
         ("y", axis.set_yscale, axis.yaxis),
     ):
         if name in spec.log:
-            scale("log")
+            set_scale("log")
+            # ticks at 1, 2, 5, 10, 20, ..., written as such and not as powers of ten
             ticks.set_minor_locator(LogLocator(subs=(2, 5)))
             ticks.set_major_formatter(StrMethodFormatter("{x:g}"))
             ticks.set_minor_formatter(StrMethodFormatter("{x:g}"))
@@ -181,16 +210,20 @@ def scale_axis(axis: Axes, spec: FigureSpec) -> None:
 
 
 def by_text(request: FigureRequest) -> str:
-    """Return what the places along ``x`` and the colours stand for: ``by nodes``."""
+    """Return what the categories along ``x`` and the colours stand for: ``by size and routing``."""
     return f"by {' and '.join(dict.fromkeys(map(request.label, (request.x, request.hue))))}"
 
 
 def panel_title(column: str, text: str, of: str = "routes") -> str:
-    """Return a title such as ``32 nodes`` or ``dims 4x2``, or an empty text."""
+    """Return the title of the panel of one value, such as ``32 nodes``, ``dor`` or ``dims 4x2``.
+
+    It is empty without a column: the figure has a single panel.
+    """
     if not column:
         return ""
     if column == "nodes":
         return f"{text} nodes"
+    # the values of these columns are names
     if column in ("routing", "topology", "traffic", "workload", "benchmark"):
         return text
     heading, unit = heading_parts(column, of)

@@ -16,7 +16,7 @@ from routelab.report.tables import parse_published, published_lines
 
 PUBLISHED = "published"
 """Column of a figure's data with the published values."""
-MARK: dict[str, Any] = {
+PUBLISHED_MARKER: dict[str, Any] = {
     "marker": "D",
     "s": 22,
     "facecolor": "white",
@@ -27,8 +27,8 @@ MARK: dict[str, Any] = {
 """Look of published values."""
 
 
-def sign() -> Line2D:
-    """Return the entry of a legend for published values."""
+def published_legend_entry() -> Line2D:
+    """Return the entry for published values in a legend."""
     return Line2D([], [], color=INK, linestyle="", marker="D", mfc="white", label="published value")
 
 
@@ -42,12 +42,14 @@ def published_values(request: FigureRequest, data: pd.DataFrame) -> list[float]:
     """
     spec, y, place = request.spec, request.y, request.place
     assert spec.beside is not None
+    # 1. The columns that match our rows with those of the file, under their names in the figure.
     columns = {name: spec.names.get(name, name) for name in spec.beside.on}
     if absent_columns := set(columns.values()) - set(data.columns):
         raise InputError(
             f"{place}beside: on: the figure has no {', '.join(sorted(absent_columns))}"
         )
-    lines = published_lines(spec.beside, request.reference, [y], place)
+    # 2. The published number of each row. A word such as "saturated" is none.
+    lines = published_lines(spec.beside, request.reference, columns=[y], place=place)
     keys = data[list(columns.values())].map(key_text).itertuples(index=False, name=None)
     numbers = (parse_published(lines.get(key, {}).get(y, "")) for key in keys)
     return [float(number) if isinstance(number, int | float) else np.nan for number in numbers]

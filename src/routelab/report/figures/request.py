@@ -24,7 +24,7 @@ VALUE = "value"
 
 @dataclass(frozen=True)
 class FigureRequest:
-    """A figure of a study.
+    """A figure of a study: its entry, its rows, and the styles of its series.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class FigureRequest:
     row_set : RowSet
         Rows of the kind that it shows.
     pooled : collection of str
-        Parameters whose runs belong together.
+        Parameters that are pooled: runs that differ in these only are one series.
     place : str
         Prefix of messages: where the figure is declared.
     styles : SeriesStyles
@@ -74,9 +74,12 @@ class FigureRequest:
         """Column of the panels; empty if there is one panel."""
         if self.spec.col or self.spec.kind != "heat":
             return self.spec.col or ""
-        # A field is the mean over all runs of its panel, which would mix routings or workloads.
+        # A field of a heat map is the mean over all runs of its panel. Without panels, a map of
+        # details would mix routings, or workloads, in one field.
         details = self.details_of(self.colour)
-        return "workload" if details == PAIRS else "routing" if details else ""
+        if details is None:
+            return ""
+        return "workload" if details == PAIRS else "routing"
 
     @property
     def facets(self) -> list[str]:
@@ -85,19 +88,19 @@ class FigureRequest:
 
     @property
     def keys(self) -> list[str]:
-        """Columns that separate series, panels and places along the horizontal axis."""
+        """Columns that separate series, panels and categories along the horizontal axis."""
         return _distinct(self.hue, self.col, self.x)
 
     @property
     def grid_keys(self) -> list[str]:
-        """Columns that separate panels and the fields of their grids."""
+        """Columns that separate panels and the fields of a heat map."""
         return _distinct(self.col, self.y, self.x)
 
     def details_of(self, *numbers: str) -> str | None:
-        """Return the kind of the detailed lines that have these columns; None if runs have them.
+        """Return the kind of details that have these columns; None if the runs have them.
 
-        A table of routes has the load of each channel in a file of its own, and a benchmark the
-        value of each run.
+        A figure of routes with the column ``load`` shows the channels of each run, and a figure of
+        benchmarks with ``value`` each single measurement. Other figures name the details in ``of``.
         """
         of = self.spec.of
         if of == "routes" and LOAD in numbers:
@@ -111,7 +114,7 @@ class FigureRequest:
         return label(column, self.spec.of)
 
     def rows(self, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """Return the rows with a result; they match `where` (default: that of the figure).
+        """Return the rows of runs with a result that match `where` (default: that of the figure).
 
         Raises
         ------
@@ -154,4 +157,5 @@ class FigureRequest:
 
 
 def _distinct(*columns: str) -> list[str]:
+    """Return the columns that are not empty, each once."""
     return [column for column in dict.fromkeys(columns) if column]

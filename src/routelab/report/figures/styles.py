@@ -14,6 +14,7 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 INK, FAINT = "#222222", "#8a8a8a"
 """Colours of text, and of axes and other secondary lines."""
 MARKERS = "osD^v"
+"""Markers of matplotlib: circle, square, diamond, two triangles."""
 HATCHES = ("", "////", "....", "xxxx")
 """Patterns of bars and boxes, which have neither dashes nor markers, when colours run out."""
 MAX_LINES = len(PALETTE) * len(DASHES)
@@ -51,10 +52,13 @@ class SeriesStyles:
     """
 
     def __init__(self) -> None:
+        # numbers of series in the order in which figures needed them, by column and name
         self._numbers: dict[str, dict[str, int]] = {}
 
     def assign(self, column: str, names: Sequence[str], place: str) -> dict[str, SeriesStyle]:
-        """Return a style for each name; later lines are thinner, so that equal lines stay visible.
+        """Return a style for each name of a figure, by name.
+
+        Later lines are thinner, so that an equal line below stays visible.
 
         Parameters
         ----------
@@ -78,16 +82,23 @@ class SeriesStyles:
         numbers = self._numbers.setdefault(column, {})
         for name in names:
             numbers.setdefault(name, len(numbers))
-        styles: dict[str, int] = {}
+        # In a report with many series, two of a figure can have one style number. Then the one
+        # that the report needed first keeps it, and the other takes the next free one.
+        style_of: dict[str, int] = {}
         for name in sorted(names, key=numbers.__getitem__):
-            number = numbers[name] % MAX_LINES
-            while number in styles.values():
-                number = (number + 1) % MAX_LINES
-            styles[name] = number
-        return {name: _style(styles[name], position) for position, name in enumerate(names)}
+            style = numbers[name] % MAX_LINES
+            while style in style_of.values():
+                style = (style + 1) % MAX_LINES
+            style_of[name] = style
+        return {name: _style(style_of[name], position) for position, name in enumerate(names)}
 
 
 def _style(number: int, position: int) -> SeriesStyle:
+    """Return a style by its number below `MAX_LINES`, for the line at a position in its figure.
+
+    Colours alternate first. Dashes alternate with them, but the second series of one colour has
+    other dashes than the first.
+    """
     return SeriesStyle(
         color=PALETTE[number % len(PALETTE)],
         dashes=DASHES[(number + number // len(PALETTE)) % len(DASHES)],

@@ -15,24 +15,29 @@ from routelab.report.rows.derivation import IMPROVEMENT
 from routelab.report.rows.row_set import key_text
 from routelab.study.views import BENCHMARKS
 
-ENDS = {
+INTERVAL_COLUMNS = {
     "median": ("ci_low", "ci_high"),
     IMPROVEMENT: ("improvement_low", "improvement_high"),
 }
 """Columns with the ends of the interval of a column of measurements."""
-NOISE = "within_noise"
-SIGN = "≈"
+WITHIN_NOISE = "within_noise"
+"""Column of measurements: whether the improvement may be noise."""
+NOISE_SIGN = "≈"
 """Sign above a bar whose difference may be noise."""
 
 
 def interval_columns(of: str, column: str) -> tuple[str, str] | None:
     """Return the columns with the ends of a column's interval; None if it has none."""
-    return ENDS.get(column) if of in BENCHMARKS else None
+    return INTERVAL_COLUMNS.get(column) if of in BENCHMARKS else None
 
 
 def value_label(request: FigureRequest, column: str) -> str:
-    """Return a column's name, with metric and unit if all measured values share them."""
+    """Return a column's label, with metric and unit if all values of the figure share them.
+
+    Such as ``median, latency (us)``; the column ``median`` itself has no unit.
+    """
     spec, text = request.spec, request.label(column)
+    # other columns of measurements, such as the improvement, are not in the unit of the metric
     if spec.of not in BENCHMARKS or column not in (*OF_A_METRIC, "value"):
         return text
     jobs = request.row_set.select(spec.where, request.pooled, request.place)
@@ -43,36 +48,43 @@ def value_label(request: FigureRequest, column: str) -> str:
 
 
 def interval_and_noise(group: pd.DataFrame, column: str) -> tuple[float, float, bool]:
-    """Return the ends of a single row's interval (NaN without one), and whether it is noise.
+    """Return both ends of the interval of a mark, and whether its improvement may be noise.
 
-    Several rows have no interval; they are noise if each of them is.
+    Parameters
+    ----------
+    group : DataFrame
+        Rows that the mark stands for. The ends are NaN for several rows, which have no common
+        interval. The mark is noise if each row is.
+    column : str
+        Column with the value of the mark.
     """
-    ends = ENDS.get(column)
-    noise = (
+    ends = INTERVAL_COLUMNS.get(column)
+    is_noise = (
         column == IMPROVEMENT
-        and NOISE in group
-        and bool((group[NOISE].map(key_text) == "true").all())
+        and WITHIN_NOISE in group
+        and bool((group[WITHIN_NOISE].map(key_text) == "true").all())
     )
     if ends is None or len(group) != 1 or not set(ends) <= set(group.columns):
-        return np.nan, np.nan, noise
+        return np.nan, np.nan, is_noise
     low, high = (float(pd.to_numeric(group[end]).iloc[0]) for end in ends)
-    return low, high, noise
+    return low, high, is_noise
 
 
 def draw_whiskers(
-    axis: Axes, at: Sequence[float], data: pd.DataFrame, y: str, color: str = INK
+    axis: Axes, x_positions: Sequence[float], data: pd.DataFrame, y: str, color: str = INK
 ) -> None:
-    """Draw bars from ``<y>_low`` to ``<y>_high`` at the places `at`, where both are known."""
+    """Draw an error bar from ``<y>_low`` to ``<y>_high`` at each position where both are known."""
     middle, low, high = (data[name].to_numpy(float) for name in (y, f"{y}_low", f"{y}_high"))
     finite = np.isfinite(low) & np.isfinite(high)
     if not finite.any():
         return
-    reach = np.vstack([middle - low, high - middle])[:, finite]
+    lengths = np.vstack([middle - low, high - middle])[:, finite]  # downwards and upwards
     axis.errorbar(
-        np.asarray(at, dtype=float)[finite],
+        np.asarray(x_positions, dtype=float)[finite],
         middle[finite],
-        # the median of resamples may differ from the estimate in the last bits
-        yerr=np.maximum(reach, 0),
+        # The median of resamples may differ from the estimate in the last bits, and matplotlib
+        # refuses negative lengths.
+        yerr=np.maximum(lengths, 0),
         fmt="none",
         ecolor=color,
         elinewidth=0.9,

@@ -56,7 +56,7 @@ def test_groups_keep_colours_that_are_visible_on_both(draw):
 
 
 def test_a_picture_with_an_image_stays_on_paper(draw, monkeypatch):
-    monkeypatch.setattr("routelab.report.figures.kinds.network.MAX_VECTOR", 10)
+    monkeypatch.setattr("routelab.report.figures.kinds.network.MAX_VECTOR_CHANNELS", 10)
     drawing, root = draw(colour="load")
     assert drawing.on_paper
     assert root.find(f".//{SVG}image") is not None

@@ -13,7 +13,7 @@ from routelab.api import InputError
 from routelab.commands import simulate
 from routelab.commands._shared.settings import settings_from_options
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.figures.kinds.curve import MARKS
+from routelab.report.figures.kinds.curve import STATE_MARKERS
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
 from routelab.report.page.commands import row_command, simulate_command
@@ -130,7 +130,7 @@ def test_a_curve_ends_where_there_is_no_latency_and_says_why(world):
         for line in axis.lines
         if line.get_clip_on() is False
     }
-    assert marks == {(0.3, MARKS["saturated"]), (0.2, MARKS["deadlock"])}
+    assert marks == {(0.3, STATE_MARKERS["saturated"]), (0.2, STATE_MARKERS["deadlock"])}
     assert "a mark above: from there saturated, deadlock" in drawing.description
     data = drawing.data.set_index(["routing", "load"])
     assert data.loc[("dor", 0.2), ["latency_mean_low", "latency_mean_high"]].tolist() == [13, 15]

@@ -9,21 +9,21 @@ from matplotlib.axes import Axes
 
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
-    EDGE,
+    HATCH_COLOUR,
     add_legend,
     by_text,
     label_axes,
-    name_places,
+    label_categories,
+    make_panels,
     ordered_texts,
-    panels_of,
     ranks,
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import SeriesStyle
 from routelab.report.figures.whiskers import (
-    NOISE,
-    SIGN,
+    NOISE_SIGN,
+    WITHIN_NOISE,
     draw_whiskers,
     interval_and_noise,
     interval_columns,
@@ -34,51 +34,54 @@ from routelab.report.rows.row_set import key_text
 from routelab.report.rows.statistics import SYSTEMS, statistics_of
 from routelab.study.views import BENCHMARKS
 
-WIDTH = 0.8
-"""Total width of the bars at one place, in units of the distance between places."""
+TOTAL_WIDTH = 0.8
+"""Total width of the bars of one category, in units of the distance between categories."""
 
 
 def draw_bars(request: FigureRequest) -> Drawing | None:
     """Draw a statistic of ``y`` at every ``x`` for every ``hue``, in one panel for each ``col``."""
     spec, x, y, hue = request.spec, request.x, request.y, request.hue
-    data = _heights(request)
+    data = _bar_data(request)
     if data.empty:
         return None
     styles = request.series_styles(data)
-    places = ordered_texts(data[x])
-    figure, panels = panels_of(request, data)
-    height = request.label(f"{y}_{spec.statistic or 'mean'}")
-    if spec.of in BENCHMARKS:
-        name = value_label(request, y)
-        height = f"{name}, {STATISTIC_LABELS[spec.statistic]}" if spec.statistic else name
+    categories = ordered_texts(data[x])
+    figure, panels = make_panels(request, data)
     for axis, panel_rows in panels:
-        _draw_panel(axis, panel_rows, (x, y, hue), places, styles)
-        axis.margins(y=0.12)
+        _draw_panel(axis, panel_rows, x=x, y=y, hue=hue, categories=categories, styles=styles)
+        axis.margins(y=0.12)  # room for the texts above the bars
         scale_axis(axis, spec)
-    name_places(panels, places)
-    label_axes(panels, request.label(x), height)
-    add_legend(figure, request, styles, lines=False)
-    caption = f"{height} {by_text(request)}"
+    label_categories(panels, categories)
     if spec.of in BENCHMARKS:
-        caption = f"{request.label(y)} {by_text(request)}"
-        legend = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
-        text = caption + (legend if interval_columns(spec.of, y) else ".")
-        return Drawing(figure, data, text)
-    return Drawing(figure, data, f"{caption}; above each bar the number of networks.")
+        y_label = value_label(request, y)
+        if spec.statistic:
+            y_label = f"{y_label}, {STATISTIC_LABELS[spec.statistic]}"
+        description = f"{request.label(y)} {by_text(request)}"
+        if interval_columns(spec.of, y):
+            description += f"; lines are 95 % intervals, {NOISE_SIGN} stands for: within noise"
+    else:
+        y_label = request.label(f"{y}_{spec.statistic or 'mean'}")
+        description = f"{y_label} {by_text(request)}; above each bar the number of networks"
+    label_axes(panels, request.label(x), y_label)
+    add_legend(figure, request, styles, lines=False)
+    return Drawing(figure, data, f"{description}.")
 
 
 def _draw_panel(
     axis: Axes,
     data: pd.DataFrame,
-    names: tuple[str, str, str],
-    places: list[str],
+    *,
+    x: str,
+    y: str,
+    hue: str,
+    categories: list[str],
     styles: dict[str, SeriesStyle],
 ) -> None:
     """Draw the bars of one panel, with whiskers, and a text above each.
 
-    `names`: the columns x, y and hue. `places`: the texts of x from left to right.
+    The text is a sign if a measured difference may be noise, or else the number of networks that
+    the bar stands for. `categories`: the texts of `x` from left to right.
     """
-    x, y, hue = names
     heights = pd.DataFrame(
         {
             "x": data[x].map(key_text),
@@ -91,10 +94,10 @@ def _draw_panel(
         x="x",
         y="y",
         hue="hue",
-        order=places,
+        order=categories,
         hue_order=list(styles),
         palette={name: style.color for name, style in styles.items()},
-        width=WIDTH,
+        width=TOTAL_WIDTH,
         errorbar=None,
         saturation=1,
         legend=False,
@@ -103,25 +106,32 @@ def _draw_panel(
     # seaborn draws bars without patterns, and does not return where they are
     for areas, style in zip(axis.containers, styles.values(), strict=True):
         for area in areas:
-            area.set(hatch=style.hatch, edgecolor=EDGE, linewidth=0)
-    step = WIDTH / len(styles)
-    at = [
-        places.index(bar["x"]) - WIDTH / 2 + step * (list(styles).index(bar["hue"]) + 0.5)
+            area.set(hatch=style.hatch, edgecolor=HATCH_COLOUR, linewidth=0)
+    # The middle of each bar: category k is at x = k, and its series stand side by side there.
+    width = TOTAL_WIDTH / len(styles)
+    series_number = {name: number for number, name in enumerate(styles)}
+    middles = [
+        categories.index(bar["x"]) - TOTAL_WIDTH / 2 + width * (series_number[bar["hue"]] + 0.5)
         for _, bar in heights.iterrows()
     ]
-    # the text is above the whisker, also of a bar that points downwards
+    # The text is above the whisker, also of a bar that points downwards. `fmax` takes the bar if
+    # the end of its interval is missing.
     tops = heights["y"].to_numpy(float)
     if f"{y}_high" in data:
-        draw_whiskers(axis, at, data, y)
+        draw_whiskers(axis, middles, data, y)
         tops = np.fmax(np.fmax(tops, 0), data[f"{y}_high"].to_numpy(float))
-    texts = data[NOISE].map({True: SIGN, False: ""}) if NOISE in data else data[SYSTEMS].map(str)
-    for place, top, text in zip(at, tops, texts, strict=True):
-        axis.text(place, top, text, ha="center", va="bottom", fontsize=7)
+    if WITHIN_NOISE in data:
+        texts = data[WITHIN_NOISE].map({True: NOISE_SIGN, False: ""})
+    else:
+        texts = data[SYSTEMS].map(str)
+    for middle, top, text in zip(middles, tops, texts, strict=True):
+        axis.text(middle, top, text, ha="center", va="bottom", fontsize=7)
 
 
-def _heights(request: FigureRequest) -> pd.DataFrame:
+def _bar_data(request: FigureRequest) -> pd.DataFrame:
     """Return a line for each bar: its keys, its height, and its interval or number of networks."""
     spec, keys, y = request.spec, request.keys, request.y
+    # a single measurement is its own mean
     statistic = spec.statistic or "mean"
     jobs = request.rows().reset_index()
     jobs = jobs.assign(**request.columns(jobs, keys))
@@ -131,8 +141,8 @@ def _heights(request: FigureRequest) -> pd.DataFrame:
     for key, group in jobs.groupby(keys, sort=False, dropna=not is_measurement):
         row = statistics_of(group, {y: [statistic]}, spec.over, request.row_set, request.place)
         if (value := row.get(f"{y}_{statistic}")) is not None:
-            extras = interval_and_noise(group, y) if is_measurement else (row[SYSTEMS],)
-            rows.append((*key, value, *extras))
-    more = (f"{y}_low", f"{y}_high", NOISE) if is_measurement else (SYSTEMS,)
-    data = pd.DataFrame(rows, columns=[*keys, y, *more])
+            extra_values = interval_and_noise(group, y) if is_measurement else (row[SYSTEMS],)
+            rows.append((*key, value, *extra_values))
+    extra_columns = (f"{y}_low", f"{y}_high", WITHIN_NOISE) if is_measurement else (SYSTEMS,)
+    data = pd.DataFrame(rows, columns=[*keys, y, *extra_columns])
     return data.sort_values(keys, key=ranks, ignore_index=True)

@@ -8,26 +8,31 @@ from matplotlib.lines import Line2D
 
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
-    EDGE,
+    HATCH_COLOUR,
     add_legend,
     by_text,
     label_axes,
-    name_places,
+    label_categories,
+    make_panels,
     ordered_texts,
-    panels_of,
-    places_beside,
     ranks,
     scale_axis,
-    series_in,
+    series_of_panel,
+    side_by_side_positions,
 )
-from routelab.report.figures.published import MARK, PUBLISHED, published_values, sign
+from routelab.report.figures.published import (
+    PUBLISHED,
+    PUBLISHED_MARKER,
+    published_legend_entry,
+    published_values,
+)
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers
 
 GAP, GAP_TEXT = "gap_percent", "gap_text"
-WIDTH = 0.8
-"""Total width of the bars at one place, in units of the distance between places."""
+TOTAL_WIDTH = 0.8
+"""Total width of the bars of one category, in units of the distance between categories."""
 MAX_BARS = 12
 """Largest number of bars in a panel whose gaps are written horizontally."""
 
@@ -39,64 +44,70 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
     """
     spec, x, y = request.spec, request.x, request.y
     bound = spec.bound or ""
-    data = _medians(request)
+    data = _bar_data(request)
     if data.empty:
         return None
     if spec.beside is not None:
         data[PUBLISHED] = published_values(request, data)
     styles = request.series_styles(data)
-    places = ordered_texts(data[x])
-    figure, panels = panels_of(request, data)
+    categories = ordered_texts(data[x])
+    figure, panels = make_panels(request, data)
     # 1. The bars of all series side by side, each with its bound as a line and its gap as text.
-    step = WIDTH / len(styles)
+    width = TOTAL_WIDTH / len(styles)
     for axis, panel_rows in panels:
-        for number, (style, series) in enumerate(series_in(request, panel_rows, styles)):
-            middles = places_beside(series[x], places, number, step, WIDTH)
+        for number, (style, series) in enumerate(series_of_panel(request, panel_rows, styles)):
+            middles = side_by_side_positions(
+                series[x],
+                categories,
+                series_number=number,
+                series_width=width,
+                total_width=TOTAL_WIDTH,
+            )
             axis.bar(
                 middles,
                 series[y],
-                step,
+                width,
                 color=style.color,
                 hatch=style.hatch,
-                edgecolor=EDGE,
+                edgecolor=HATCH_COLOUR,
                 linewidth=0,
             )
-            axis.hlines(series[bound], middles - step / 2, middles + step / 2, color=INK)
+            axis.hlines(series[bound], middles - width / 2, middles + width / 2, color=INK)
             # A whisker of no length would look like a mark of its own.
-            spread = series[series[f"{y}_low"] < series[f"{y}_high"]]
-            draw_whiskers(axis, middles[series.index.isin(spread.index)].tolist(), spread, y)
+            has_range = (series[f"{y}_low"] < series[f"{y}_high"]).to_numpy()
+            draw_whiskers(axis, middles[has_range].tolist(), series[has_range], y)
             # The gap is written above whatever is highest: whisker, bound or published value.
             # `fmax`, because a published value can be missing.
             tops = np.fmax(series[f"{y}_high"], series[bound])
             if PUBLISHED in series:
-                axis.scatter(middles, series[PUBLISHED], **MARK)
+                axis.scatter(middles, series[PUBLISHED], **PUBLISHED_MARKER)
                 tops = np.fmax(tops, series[PUBLISHED])
             for middle, top, text in zip(middles, tops, series[GAP_TEXT], strict=True):
                 axis.annotate(
                     text,
-                    (middle, top),
-                    (0, 3),
+                    xy=(middle, top),
+                    xytext=(0, 3),
                     textcoords="offset points",
                     ha="center",
                     va="bottom",
                     fontsize=8 if len(panels) == 1 else 6,
                     rotation=90 if len(panel_rows) > MAX_BARS else 0,
                 )
-        axis.margins(y=0.25)
+        axis.margins(y=0.25)  # room for the gaps above the bars
         axis.grid(visible=False, axis="x")
         scale_axis(axis, spec)
     # 2. Axes, which all panels share with the first, and legend.
-    panels[0][0].set_xlim(-0.5, len(places) - 0.5)
-    name_places(panels, places)
-    title = request.label(y)
-    label_axes(panels, request.label(x), title)
+    panels[0][0].set_xlim(-0.5, len(categories) - 0.5)
+    label_categories(panels, categories)
+    y_label = request.label(y)
+    label_axes(panels, request.label(x), y_label)
     more = [Line2D([], [], color=INK, label=request.label(bound))]
     if spec.beside is not None:
-        more.append(sign())
+        more.append(published_legend_entry())
     add_legend(figure, request, styles, lines=False, more=more)
     # 3. The description names only what occurs in the figure.
     text = (
-        f"{title} {by_text(request)}. Lines: {request.label(bound)}. "
+        f"{y_label} {by_text(request)}. Lines: {request.label(bound)}. "
         "Numbers above bars are distances from the bound, in percent of it."
     )
     if (data[f"{y}_low"] < data[f"{y}_high"]).any():
@@ -106,16 +117,17 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
     return Drawing(figure, data, text)
 
 
-def _medians(request: FigureRequest) -> pd.DataFrame:
+def _bar_data(request: FigureRequest) -> pd.DataFrame:
     """Return a line for each bar: keys, medians of value and bound, the value's range, the gap."""
     keys, y, bound = request.keys, request.y, request.spec.bound or ""
     rows = request.rows()
     columns = request.columns(rows, keys) | request.numbers(rows, y, bound)
     complete = pd.DataFrame(columns).dropna(subset=[y, bound])
-    groups = complete.groupby(keys, sort=False, dropna=False)[[y, bound]]
-    data = groups.quantile(0.5, interpolation="lower").reset_index()
-    spread = complete.groupby(keys, sort=False, dropna=False)[y]
-    data[[f"{y}_low", f"{y}_high"]] = spread.agg(["min", "max"]).to_numpy()
+    groups = complete.groupby(keys, sort=False, dropna=False)
+    # the lower median, as in tables
+    data = groups[[y, bound]].quantile(0.5, interpolation="lower").reset_index()
+    data[[f"{y}_low", f"{y}_high"]] = groups[y].agg(["min", "max"]).to_numpy()
+    # infinite if the bound is 0; then there is no text
     gap = 100 * (data[y] - data[bound]).abs() / data[bound].abs()
     data[GAP] = gap
     data[GAP_TEXT] = [f"{value:.0f} %" if np.isfinite(value) else "" for value in gap]

@@ -17,10 +17,10 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, SeriesStyle
 from routelab.report.rows.row_set import key_text
 
-STEP = 0.045
+MARK_DISTANCE = 0.045
 """Distance between the marks of two lines at the top of a panel, relative to its height."""
 
-MARKS = {
+STATE_MARKERS = {
     "saturated": "$\\uparrow$",
     "deadlock": "x",
     "livelock": "$\\circlearrowleft$",
@@ -39,7 +39,7 @@ def draw_curves(request: FigureRequest) -> Drawing | None:
     ``x`` of each line is marked at the top edge of the panel. Pooled runs give their lower median,
     and the band reaches over the intervals of all.
     """
-    data = _points(request)
+    data = _curve_points(request)
     return None if data.empty else curve_drawing(request, data)
 
 
@@ -58,80 +58,89 @@ def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
     # 1. Mark the ends of lines above the panels: one height for each line that ends in any panel,
     #    so that marks at the same load do not cover each other, and titles move up by as much.
     states_seen: list[str] = []
-    cut = set(data.loc[data[y].isna(), hue].map(key_text))
-    cut_names = [name for name in styles if name in cut]
+    lacks_value = set(data.loc[data[y].isna(), hue].map(key_text))
+    ending_series = [name for name in styles if name in lacks_value]
     for axis, panel_rows in panels:
-        for number, name in enumerate(cut_names):
+        for number, name in enumerate(ending_series):
             series = panel_rows[panel_rows[hue].map(key_text) == name]
-            states_seen += _mark_end(axis, series, (x, y), styles[name], 1.02 + STEP * number)
-        if cut_names:
-            axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(cut_names))
+            height = 1.02 + MARK_DISTANCE * number
+            state = _mark_end(axis, series, x=x, y=y, style=styles[name], height=height)
+            if state is not None:
+                states_seen.append(state)
+        if ending_series:
+            axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(ending_series))
     if "x" not in request.spec.log:
         panels[0][0].set_xlim(left=0)
     # 2. Explain the marks. They are formulas, which the house style prints as text.
     if states_seen:
-        states = [state for state in MARKS if state in states_seen]
+        states = [state for state in STATE_MARKERS if state in states_seen]
         with mpl.rc_context({"text.parse_math": True}):
-            handles = [
-                Line2D([], [], color=INK, marker=MARKS[s], ls="", label=f"from here {s}")
-                for s in states
-            ]
+            handles = []
+            for state in states:
+                marker, text = STATE_MARKERS[state], f"from here {state}"
+                handles.append(Line2D([], [], color=INK, marker=marker, linestyle="", label=text))
             figure.legend(handles=handles, loc="outside lower left", ncols=min(3, len(handles)))
     text = f"{request.label(y)} against {request.label(x)} with confidence intervals, by {hue}"
-    ends = ", ".join(dict.fromkeys(states_seen))
-    return Drawing(
-        figure,
-        data,
-        text
-        + (f"; a mark above: from there {ends}, and the line ends before." if states_seen else "."),
-    )
+    if states_seen:
+        ends = ", ".join(dict.fromkeys(states_seen))
+        text += f"; a mark above: from there {ends}, and the line ends before"
+    return Drawing(figure, data, f"{text}.")
 
 
 def _mark_end(
-    axis: Axes, series: pd.DataFrame, names: tuple[str, str], style: SeriesStyle, height: float
-) -> list[str]:
-    """Mark the first place of a line without a value; return the state there, if any."""
-    x, y = names
-    without = series[series[y].isna()]
-    if without.empty or not pd.api.types.is_numeric_dtype(series[x]):
-        return []
-    end_row = without.iloc[0]
-    state = str(end_row["state"]) if str(end_row["state"]) in MARKS else "undecided"
+    axis: Axes, series: pd.DataFrame, *, x: str, y: str, style: SeriesStyle, height: float
+) -> str | None:
+    """Mark the first ``x`` of a series without a value, and return the state there.
+
+    None, without a mark, if there is no such ``x`` or ``x`` is not a number. `height` is relative
+    to the panel: 1 is its top.
+    """
+    without_value = series[series[y].isna()]
+    if without_value.empty or not pd.api.types.is_numeric_dtype(series[x]):
+        return None
+    end_row = without_value.iloc[0]
+    state = str(end_row["state"])
+    if state not in STATE_MARKERS:
+        state = "undecided"
     with mpl.rc_context({"text.parse_math": True}):
         axis.plot(
             [float(end_row[x])],
             [height],
-            transform=axis.get_xaxis_transform(),
+            transform=axis.get_xaxis_transform(),  # x in data, height in the panel
             clip_on=False,
-            marker=MARKS[state],
+            marker=STATE_MARKERS[state],
             color=style.color,
             markersize=7,
             linestyle="",
         )
-    return [state]
+    return state
 
 
-def _points(request: FigureRequest) -> pd.DataFrame:
-    """Return a line for each point: keys, median, both ends, number of runs, and a state."""
+def _curve_points(request: FigureRequest) -> pd.DataFrame:
+    """Return a row for each point: keys, median, both ends, number of runs, and a state.
+
+    Runs with the same keys are one point. Its median and ends are NaN if any of them has no value;
+    its state is that of the first such run, or else of its first run.
+    """
     x, y, keys = request.x, request.y, request.keys
     jobs = request.rows()
     values = pd.DataFrame(request.columns(jobs, keys))
     values[y] = request.row_set.numbers(jobs, y, f"{request.place}y: ")
     for end in (f"{y}_low", f"{y}_high"):
         ends = request.numbers(jobs, end)[end] if end in jobs else values[y]
-        values[end] = ends.fillna(values[y])
+        values[end] = ends.fillna(values[y])  # no interval: a band of no height
     values["state"] = jobs.get("state", "")
     rows = []
     for key, group in values.dropna(subset=[x]).groupby(keys, sort=False, dropna=False):
-        with_value = group[group[y].notna()]
-        # a value that any of the runs lacks is missing for all
         without_value = group[group[y].isna()]
-        state = str((group if without_value.empty else without_value)["state"].iloc[0])
-        numbers = [np.nan] * 3
         if without_value.empty:
-            low, high = with_value[f"{y}_low"].min(), with_value[f"{y}_high"].max()
-            numbers = [median_low(with_value[y].tolist()), low, high]
-        rows.append((*key, *numbers, len(group), state))
+            median = median_low(group[y].tolist())
+            low, high = group[f"{y}_low"].min(), group[f"{y}_high"].max()
+            state = str(group["state"].iloc[0])
+        else:
+            median = low = high = np.nan
+            state = str(without_value["state"].iloc[0])
+        rows.append((*key, median, low, high, len(group), state))
     columns = [*keys, y, f"{y}_low", f"{y}_high", "runs", "state"]
     table = pd.DataFrame(rows, columns=columns)
     return table.sort_values(keys, key=ranks, ignore_index=True)

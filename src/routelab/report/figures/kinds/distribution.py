@@ -11,14 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.lines import COUNT, lines_of, share_column
+from routelab.report.figures.observations import COUNT, collect_observations, share_column
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
-    panels_of,
+    make_panels,
     ranks,
     scale_axis,
-    series_in,
+    series_of_panel,
 )
 from routelab.report.figures.request import FigureRequest
 
@@ -29,31 +29,31 @@ BINS = 40
 def draw_distribution(request: FigureRequest) -> Drawing | None:
     """Draw the distribution of ``x`` for every ``hue``, a panel per ``col``; pool the pooled runs.
 
-    Kind ``ecdf`` shows the share of values that are not larger. Kind ``histogram`` shows the share
-    of each value: whole numbers have a bin each, other numbers `BINS` of equal width.
-    ``x: load`` of tables is the load of every channel of every run; another ``x`` is a column of
-    the runs, or of what ``of`` names.
+    Kind ``ecdf`` shows the share of observations that are not larger. Kind ``histogram`` shows the
+    share of each value: whole numbers have a bin each, other numbers `BINS` of equal width.
     """
     spec, x, hue, facets = request.spec, request.x, request.hue, request.facets
     # 1. Shares of the values of each series.
-    values, noun = lines_of(request, facets, {"x": x})
-    if values.empty:
+    observations, noun = collect_observations(request, facets, {"x": x})
+    if observations.empty:
         return None
     is_cumulative = spec.kind == "ecdf"
-    data = _cumulative_shares(values, facets, x) if is_cumulative else _bins(values, facets, x)
+    compute_shares = _cumulative_shares if is_cumulative else _bin_shares
+    draw_series = _draw_cumulative_shares if is_cumulative else _draw_bins
+    data = compute_shares(observations, facets, x)
     styles = request.series_styles(data)
-    figure, panels = panels_of(request, data)
+    figure, panels = make_panels(request, data)
     for axis, panel_rows in panels:
-        for style, series in series_in(request, panel_rows, styles):
+        for style, series in series_of_panel(request, panel_rows, styles):
             if not series.empty:
                 line = {"color": style.color, "linestyle": style.dashes, "linewidth": style.width}
-                (_draw_shares if is_cumulative else _draw_bins)(axis, series, x, line)
+                draw_series(axis, series, x, line)
         scale_axis(axis, spec)
     # 2. Axes, whose limits all panels share with the first. A margin shows lines at the edge, also
-    #    if all values are equal; a logarithmic axis has no room below its least value.
+    #    if all values are equal; but a margin could reach below 0, so none on a logarithmic axis.
     if is_cumulative:
         first_axis = panels[0][0]
-        low, high = float(values[x].min()), float(values[x].max())
+        low, high = float(observations[x].min()), float(observations[x].max())
         margin = max(0.04 * (high - low), 0.5 if low == high else 0.0)
         if "x" not in spec.log:
             first_axis.set_xlim(low - margin, high + margin)
@@ -61,16 +61,16 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
     for axis, _ in panels:
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         if "x" not in spec.log:
-            axis.xaxis.set_major_locator(MaxNLocator(6, integer=_is_whole(values[x])))
-    height = f"{'cumulative ' * is_cumulative}share of {noun}"
-    label_axes(panels, request.label(x), height)
+            axis.xaxis.set_major_locator(MaxNLocator(6, integer=_is_whole(observations[x])))
+    y_label = f"cumulative share of {noun}" if is_cumulative else f"share of {noun}"
+    label_axes(panels, request.label(x), y_label)
     add_legend(figure, request, styles)
     relation = "up to" if is_cumulative else "with"
     text = f"Distribution of {request.label(x)}: share of {noun} {relation} each value, by {hue}."
     return Drawing(figure, data, text)
 
 
-def _draw_shares(axis: Axes, data: pd.DataFrame, x: str, style: dict[str, Any]) -> None:
+def _draw_cumulative_shares(axis: Axes, data: pd.DataFrame, x: str, style: dict[str, Any]) -> None:
     values, weights = (data[name].to_numpy(float) for name in (x, COUNT))
     sns.ecdfplot(x=values, weights=weights, **style, ax=axis)
 
@@ -84,33 +84,36 @@ def _is_whole(values: pd.Series) -> bool:
     return bool((values % 1 == 0).all())
 
 
-def _cumulative_shares(values: pd.DataFrame, facets: list[str], x: str) -> pd.DataFrame:
-    """Return the count of each value and the share of values that are not larger."""
-    counts = values.groupby([*facets, x], sort=False, dropna=False)[COUNT].sum().reset_index()
+def _cumulative_shares(observations: pd.DataFrame, facets: list[str], x: str) -> pd.DataFrame:
+    """Return a row for each value of a series: its count, and the share that is not larger."""
+    counts = observations.groupby([*facets, x], sort=False, dropna=False)[COUNT].sum().reset_index()
     counts = counts.sort_values([*facets, x], key=ranks, ignore_index=True)
-    groups = counts.groupby(facets, sort=False, dropna=False)[COUNT]
-    return counts.assign(**{share_column(x): groups.cumsum() / groups.transform("sum")})
+    series_counts = counts.groupby(facets, sort=False, dropna=False)[COUNT]
+    shares = series_counts.cumsum() / series_counts.transform("sum")
+    return counts.assign(**{share_column(x): shares})
 
 
-def _bins(values: pd.DataFrame, facets: list[str], x: str) -> pd.DataFrame:
-    """Return the count and the share of the values in each bin, by the middles of the bins.
+def _bin_shares(observations: pd.DataFrame, facets: list[str], x: str) -> pd.DataFrame:
+    """Return a row for each bin of a series: its middle, its count and its share.
 
-    The bins of all series are the same; an empty one stands at both ends.
+    The bins of all series are the same. An empty one at both ends brings the line down to 0.
     """
-    low, high = float(values[x].min()), float(values[x].max())
-    if _is_whole(values[x]):
-        width, number, lowest_middle = 1.0, int(high - low) + 1, low
+    # 1. The bins. Whole numbers are the middles of theirs; other bins divide the range of values.
+    low, high = float(observations[x].min()), float(observations[x].max())
+    if _is_whole(observations[x]):
+        width, num_bins, lowest_middle = 1.0, int(high - low) + 1, low
     else:
-        width, number = (high - low) / BINS or 1.0, BINS
+        width, num_bins = (high - low) / BINS or 1.0, BINS  # 1 if all values are equal
         lowest_middle = low + width / 2
-    middles = lowest_middle + width * np.arange(-1, number + 1)
+    middles = lowest_middle + width * np.arange(-1, num_bins + 1)
+    # 2. The observations in each bin of each series.
     parts = []
-    for key, group in values.groupby(facets, sort=False, dropna=False):
-        at = (
-            np.clip(np.floor((group[x] - lowest_middle) / width + 0.5).astype(int), 0, number - 1)
-            + 1
-        )
-        counts = np.bincount(at, weights=group[COUNT], minlength=number + 2)
+    for key, series in observations.groupby(facets, sort=False, dropna=False):
+        # The greatest value is the upper edge of the last bin, and belongs to it.
+        number = np.floor((series[x] - lowest_middle) / width + 0.5).astype(int)
+        number = np.clip(number, 0, num_bins - 1)
+        # bin 0 is the empty one below
+        counts = np.bincount(number + 1, weights=series[COUNT], minlength=num_bins + 2)
         shares = {x: middles, COUNT: counts, share_column(x): counts / counts.sum()}
         parts.append(pd.DataFrame({**dict(zip(facets, key, strict=True)), **shares}))
     return pd.concat(parts).sort_values([*facets, x], key=ranks, ignore_index=True)

@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.fields import ColourScale, add_colour_bar, draw_fields
 from routelab.report.figures.kinds.pairs import draw_pairs
-from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.panels import PANELS_ACROSS, ordered_texts, panels_of, ranks
+from routelab.report.figures.observations import COUNT, collect_observations
+from routelab.report.figures.panels import PANELS_ACROSS, make_panels, ordered_texts, ranks
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.number_formats import column_format
@@ -29,12 +29,12 @@ from routelab.report.rows.row_set import key_text
 from routelab.study.views import PAIRS
 
 MAX_TICKS = 12
-"""Largest number of places named along an axis; with more, every second, third, ... is named."""
+"""Largest number of names along an axis; with more categories, each second or third has a name."""
 
 MAX_LINES = 24
-"""Largest number of places along an axis for which white lines separate the fields."""
+"""Largest number of categories along an axis for which white lines separate the fields."""
 
-LETTER, LINE = 0.085, 0.27
+LETTER_WIDTH, ROW_HEIGHT = 0.085, 0.27
 """Width of a letter and height of a row of fields with numbers, in inches."""
 
 
@@ -44,30 +44,35 @@ def draw_heat(request: FigureRequest) -> Drawing | None:
         return draw_pairs(request)
     x, y, colour, keys = request.x, request.y, request.colour, request.grid_keys
     has_numbers = request.details_of(colour) is None
-    # 1. The mean of each field. Lines of details stand for several items, lines of runs for one.
-    lines, noun = lines_of(request, keys, {"colour": colour})
-    if lines.empty:
+    # 1. The mean of each field, weighted by the number of observations of each row.
+    rows, noun = collect_observations(request, keys, {"colour": colour})
+    if rows.empty:
         return None
-    sums = lines.assign(total=lines[colour] * lines[COUNT]).groupby(keys, sort=False, dropna=False)
-    data = sums[["total", COUNT]].sum().reset_index()
+    weighted = rows.assign(total=rows[colour] * rows[COUNT])
+    fields = weighted.groupby(keys, sort=False, dropna=False)
+    data = fields[["total", COUNT]].sum().reset_index()
     data[colour] = data.pop("total") / data[COUNT]
     data = data.sort_values(keys, key=ranks, ignore_index=True)
     data = data[[*keys, colour] if has_numbers else [*keys, colour, COUNT]]
     # 2. One grid for all panels: a field that has no value in one of them stays white there.
-    across, along = ordered_texts(data[x]), ordered_texts(data[y])
+    x_texts, y_texts = ordered_texts(data[x]), ordered_texts(data[y])
     scale = ColourScale.over(data[colour])
-    figure, panels = panels_of(request, data)
-    border = 0.6 if has_numbers else 0.3 if max(len(across), len(along)) <= MAX_LINES else 0
+    figure, panels = make_panels(request, data)
+    if has_numbers:
+        line_width = 0.6
+    else:  # lines between many small fields would cover them
+        line_width = 0.3 if max(len(x_texts), len(y_texts)) <= MAX_LINES else 0.0
     for axis, panel_rows in panels:
-        grid = np.full((len(along), len(across)), np.nan)
-        rows = [along.index(key_text(value)) for value in panel_rows[y]]
-        columns = [across.index(key_text(value)) for value in panel_rows[x]]
-        grid[rows, columns] = panel_rows[colour]
-        draw_fields(axis, grid, scale, border)
-    # 3. A table in words, or places with their axes.
+        grid = np.full((len(y_texts), len(x_texts)), np.nan)
+        grid_rows = [y_texts.index(key_text(value)) for value in panel_rows[y]]
+        grid_columns = [x_texts.index(key_text(value)) for value in panel_rows[x]]
+        grid[grid_rows, grid_columns] = panel_rows[colour]
+        draw_fields(axis, grid, scale, line_width)
+    # 3. A table with a number in each field, or names along both axes.
     title, row, column = map(request.label, (colour, y, x))
     if has_numbers:
-        _make_room(figure, len(panels), across, along)
+        _fit_size_to_numbers(figure, len(panels), x_texts, y_texts)
+        # only routings compete with each other
         better = request.row_set.better.get(colour, "") if y == "routing" else ""
         _write_numbers(request, data, panels, scale, better)
         text = f"Mean {title} of each {row} and {column}."
@@ -75,8 +80,8 @@ def draw_heat(request: FigureRequest) -> Drawing | None:
             text += f" The best of each {column} is bold."
     else:
         for axis, _ in panels:
-            axis.set_xticks(*_ticks(across))
-            axis.set_yticks(*_ticks(along))
+            axis.set_xticks(*_ticks(x_texts))
+            axis.set_yticks(*_ticks(y_texts))
             axis.set(xlabel=column, ylabel=row)
         text = (
             f"Mean {title} of the {noun} at each {column} and {row}, by {request.label(keys[0])}."
@@ -98,43 +103,51 @@ def _write_numbers(
     `better`: the preferred direction, to make the best value of each column bold; or nothing.
     """
     x, y, colour = request.x, request.y, request.colour
-    across, along = ordered_texts(data[x]), ordered_texts(data[y])
+    x_texts, y_texts = ordered_texts(data[x]), ordered_texts(data[y])
     form = column_format(colour, request.spec.of, data[colour])
     texts = [form.text(value) for value in data[colour]]
     is_best = [False] * len(data)
     if better:
         # Values that look equal are all best, so texts are compared.
-        groups = data.groupby([x, *filter(None, [request.col])], sort=False, dropna=False)[colour]
-        best = groups.transform("idxmin" if better == "lower" else "idxmax")
-        is_best = [text == texts[line] for text, line in zip(texts, best, strict=True)]
+        column_keys = [x, request.col] if request.col else [x]
+        columns = data.groupby(column_keys, sort=False, dropna=False)[colour]
+        best_row = columns.transform("idxmin" if better == "lower" else "idxmax")
+        is_best = [text == texts[best] for text, best in zip(texts, best_row, strict=True)]
     for axis, panel_rows in panels:
-        columns, rows, values = (panel_rows[name] for name in (x, y, colour))
-        for line, column, row, value in zip(panel_rows.index, columns, rows, values, strict=True):
+        # matplotlib counts the edges of fields, so the middle of field k is at k + 0.5
+        fields = (panel_rows.index, panel_rows[x], panel_rows[y], panel_rows[colour])
+        for index, column, row, value in zip(*fields, strict=True):
             axis.text(
-                across.index(key_text(column)) + 0.5,
-                along.index(key_text(row)) + 0.5,
-                texts[line],
+                x_texts.index(key_text(column)) + 0.5,
+                y_texts.index(key_text(row)) + 0.5,
+                texts[index],
                 ha="center",
                 va="center",
                 fontsize=7,
-                fontweight="bold" if is_best[line] else "normal",
+                fontweight="bold" if is_best[index] else "normal",
                 color="white" if scale.is_dark(value) else INK,
             )
-        axis.set_ylim(len(along), 0)
-        axis.set_xticks(np.arange(len(across)) + 0.5, across, rotation=30, ha="right")
-        axis.set_yticks(np.arange(len(along)) + 0.5, along)
+        axis.set_ylim(len(y_texts), 0)  # the first row on top
+        axis.set_xticks(np.arange(len(x_texts)) + 0.5, x_texts, rotation=30, ha="right")
+        axis.set_yticks(np.arange(len(y_texts)) + 0.5, y_texts)
         axis.tick_params(labelsize=8)
 
 
-def _make_room(figure: Figure, panels: int, across: Sequence[str], along: Sequence[str]) -> None:
-    """Give all fields room for their numbers, and panels for their names."""
-    width = len(across) * 6.5 * LETTER + max(map(len, along)) * LETTER
-    height = len(along) * LINE + max(map(len, across)) * LETTER * 0.6 + 0.4
-    columns = min(panels, PANELS_ACROSS)
-    figure.set_size_inches(width * columns + 0.4, height * -(-panels // columns) + 0.8)
+def _fit_size_to_numbers(
+    figure: Figure, num_panels: int, x_texts: Sequence[str], y_texts: Sequence[str]
+) -> None:
+    """Make the figure so large that all fields have room for their numbers, and axes for names."""
+    # A field is 6.5 letters wide. Names along x are rotated by 30°, so they need half their length
+    # as height, and a little more.
+    panel_width = len(x_texts) * 6.5 * LETTER_WIDTH + max(map(len, y_texts)) * LETTER_WIDTH
+    names_height = max(map(len, x_texts)) * LETTER_WIDTH * 0.6
+    panel_height = len(y_texts) * ROW_HEIGHT + names_height + 0.4
+    columns = min(num_panels, PANELS_ACROSS)
+    rows = -(-num_panels // columns)  # rounded up
+    figure.set_size_inches(panel_width * columns + 0.4, panel_height * rows + 0.8)
 
 
 def _ticks(texts: list[str]) -> tuple[list[float], list[str]]:
-    """Return places and texts of at most `MAX_TICKS` names, evenly spaced."""
-    step = -(-len(texts) // MAX_TICKS)
-    return [at + 0.5 for at in range(0, len(texts), step)], texts[::step]
+    """Return positions and texts of at most `MAX_TICKS` names, evenly spaced."""
+    step = -(-len(texts) // MAX_TICKS)  # rounded up
+    return [number + 0.5 for number in range(0, len(texts), step)], texts[::step]

@@ -15,12 +15,12 @@ from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
-    name_places,
+    label_categories,
+    make_panels,
     ordered_texts,
-    panels_of,
     ranks,
     scale_axis,
-    series_in,
+    series_of_panel,
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import SeriesStyle
@@ -36,43 +36,52 @@ def draw_lines(request: FigureRequest) -> Drawing | None:
     range, or the interval of a single measurement. If a parameter is pooled to the mean, the line
     goes through the mean and has no band.
     """
-    data = _pool_runs(request)
+    data = _line_points(request)
     if data.empty:
         return None
     figure, _, _ = line_panels(request, data, value_label(request, request.y))
-    across, up = request.label(request.x), request.label(request.y)
-    return Drawing(figure, data, f"{up} against {across}, by {request.hue}.")
+    x_label, y_label = request.label(request.x), request.label(request.y)
+    return Drawing(figure, data, f"{y_label} against {x_label}, by {request.hue}.")
 
 
 def line_panels(
-    request: FigureRequest, data: pd.DataFrame, height: str
+    request: FigureRequest, data: pd.DataFrame, y_label: str
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]], dict[str, SeriesStyle]]:
-    """Draw lines with bands; return the figure, its panels with their data, and the looks.
+    """Draw lines with bands from ``<y>_low`` to ``<y>_high``, a panel per ``col``.
 
     Parameters
     ----------
     request : FigureRequest
     data : DataFrame
-        Facets, ``x``, ``y``, ``<y>_low`` and ``<y>_high``, in the order of ``x``; lines have a
-        gap where ``y`` is missing.
-    height : str
+        Columns ``hue`` (and ``col``), ``x``, ``y``, ``<y>_low`` and ``<y>_high``, a row per point,
+        in the order of ``x``. Points without ``y`` are left out.
+    y_label : str
         Label of the vertical axis.
+
+    Returns
+    -------
+    figure : Figure
+    panels : list of (Axes, DataFrame)
+        Each panel with its rows of `data`.
+    styles : dict of str to SeriesStyle
+        Style of each series, by name.
     """
     spec, x, y = request.spec, request.x, request.y
     styles = request.series_styles(data)
-    # 1. Lines and bands. Words along the horizontal axis are at their positions.
-    places = ordered_texts(data[x])
-    words = not pd.api.types.is_numeric_dtype(data[x])
-    is_integer = not words and bool((data[x] % 1 == 0).all())
-    figure, panels = panels_of(request, data)
+    # 1. Lines and bands. Words along the horizontal axis stand at 0, 1, 2, ...
+    categories = ordered_texts(data[x])
+    are_words = not pd.api.types.is_numeric_dtype(data[x])
+    is_integer = not are_words and bool((data[x] % 1 == 0).all())
+    figure, panels = make_panels(request, data)
     for axis, panel_rows in panels:
-        for style, series_rows in series_in(request, panel_rows, styles):
+        for style, series_rows in series_of_panel(request, panel_rows, styles):
             series = series_rows[series_rows[y].notna()]
             if series.empty:
                 continue
-            at = series[x].map(key_text).map(places.index) if words else series[x]
+            values = series[x].map(key_text).map(categories.index) if are_words else series[x]
+            x_positions = values.to_numpy(float)
             sns.lineplot(
-                x=at.to_numpy(float),
+                x=x_positions,
                 y=series[y].to_numpy(float),
                 ax=axis,
                 estimator=None,
@@ -83,29 +92,34 @@ def line_panels(
                 markersize=6,
             )
             low, high = (series[f"{y}_{end}"].to_numpy(float) for end in ("low", "high"))
-            axis.fill_between(at.to_numpy(float), low, high, color=style.color, alpha=0.15, lw=0)
-        if not words and "x" not in spec.log:
+            axis.fill_between(x_positions, low, high, color=style.color, alpha=0.15, lw=0)
+        if not are_words and "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=is_integer))
     # 2. Axes: the vertical one includes zero, or the lowest end of a band below it.
     least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
     for axis, _ in panels:
+        # a panel without any line has infinite limits
         if "y" not in spec.log and np.isfinite(axis.dataLim.x0):
-            # the margin above is a share of the whole height; or marks at the top are cut
+            # Include the lowest number before the margin above is computed, which is a share of the
+            # whole height: with a smaller one, marks of points at the top would be cut.
             axis.update_datalim([(axis.dataLim.x0, least)])
             axis.autoscale_view(scalex=False)
     for axis, _ in panels:
         if "y" not in spec.log:
             axis.set_ylim(bottom=least)
         scale_axis(axis, spec)
-    if words:
-        name_places(panels, places)
-    label_axes(panels, request.label(x), height)
+    if are_words:
+        label_categories(panels, categories)
+    label_axes(panels, request.label(x), y_label)
     add_legend(figure, request, styles, markers=True)
     return figure, panels, styles
 
 
-def _pool_runs(request: FigureRequest) -> pd.DataFrame:
-    """Return a line for each point: its keys, its value, both ends, and the number of its runs."""
+def _line_points(request: FigureRequest) -> pd.DataFrame:
+    """Return a row for each point: its keys, its value, both ends, and the number of its runs.
+
+    Runs with the same keys are one point.
+    """
     spec, keys, y = request.spec, request.keys, request.y
     jobs = request.rows()
     values = pd.DataFrame(request.columns(jobs, keys))
@@ -115,10 +129,12 @@ def _pool_runs(request: FigureRequest) -> pd.DataFrame:
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):
         numbers = group[y].tolist()
         if "mean" in spec.over.values():
-            rows.append((*key, fmean(numbers), fmean(numbers), fmean(numbers), len(numbers)))
+            value = low = high = fmean(numbers)  # a band of no height
         else:
+            value = median_low(numbers)
             low, high, _ = interval_and_noise(jobs.loc[group.index], y if is_measurement else "")
-            ends = (min(numbers), max(numbers)) if np.isnan(low) else (low, high)
-            rows.append((*key, median_low(numbers), *ends, len(numbers)))
+            if np.isnan(low):  # several runs, or no interval
+                low, high = min(numbers), max(numbers)
+        rows.append((*key, value, low, high, len(numbers)))
     table = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", "runs"])
     return table.sort_values(keys, key=ranks, ignore_index=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
@@ -21,7 +22,7 @@ from routelab.report.figures.network_panels import (
     Panel,
     channels_of,
     collect_panels,
-    refuse_large,
+    require_drawable,
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import FAINT, INK
@@ -30,18 +31,18 @@ from routelab.report.network_picture import RADIUS, Picture
 from routelab.report.rows.row_set import OK
 from routelab.report.turn_marks import turn_arcs
 
-WIDEST = 10.0
+FIGURE_WIDTH = 10.0
 """Inches of a figure with one picture in a row; figures with several are 1.5 times as wide."""
-LARGEST_UNIT = 0.42
-"""Inches of the distance between two rows of switches, in small networks."""
+MAX_UNIT = 0.42
+"""Inches of a unit, the distance between two rows of switches, in small networks."""
 TURN_WIDTH, BORDER_WIDTH = 1.8, 3.6
 """Points of the arc of a turn and of its white border, in small networks."""
-MAX_VECTOR = 20_000
+MAX_VECTOR_CHANNELS = 20_000
 """Largest number of channels that are lines in files; more become an image."""
 TURN_HINT = "An arc prohibits the turn between two links; with a barb, only in its direction."
-_FAILED: dict[str, Any] = {"color": FAINT, "linestyle": (0, (3, 2)), "linewidth": 1.2}
+_FAILED_STYLE: dict[str, Any] = {"color": FAINT, "linestyle": (0, (3, 2)), "linewidth": 1.2}
 """Style of failed links."""
-_SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"}
+_HINT_STYLE: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"}
 
 
 def draw_networks(request: FigureRequest) -> Drawing | None:
@@ -63,15 +64,14 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
     notes = "; ".join(
         f"{panel.title}, {panel.note}{_failures_text(panel.topology)}" for panel in panels
     )
-    description = f"Channels coloured by {label(colour)}. {notes}."
     return Drawing(
         figure,
         data,
-        description,
-        tooltips,
+        description=f"Channels coloured by {label(colour)}. {notes}.",
+        tooltips=tooltips,
         turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
         cycles={panel.title: panel.cycle for panel in panels if panel.cycle},
-        on_paper=_is_large(panels),
+        on_paper=_has_images(panels),
     )
 
 
@@ -89,7 +89,7 @@ def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
     InputError
         If the network has too many channels to be drawn.
     """
-    refuse_large(topology, title)
+    require_drawable(topology, title)
     values = np.asarray(loads, dtype=np.float64)
     with house_style():
         figure, _ = _draw_panels([Panel.of_loads(title, topology, values)], "load")
@@ -97,25 +97,35 @@ def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
 
 
 def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
-    """Draw the pictures side by side at one scale; also return the tooltips of their lines."""
+    """Draw the pictures side by side at one scale.
+
+    Returns
+    -------
+    figure : Figure
+    tooltips : dict of str to list of str
+        Texts of the lines of each group of the SVG, such as ``channels-0`` of the first picture, in
+        the order of drawing.
+    """
     # 1. One scale of colours, so that pictures can be compared; 1 if no channel has any load.
     top = max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
-    figure, axes, inch = _frame(panels)
+    figure, axes, unit = _make_axes(panels)
     tooltips = {}
-    as_image = _is_large(panels)
+    as_image = _has_images(panels)
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
+        channels, failed, turns = f"channels-{i}", f"failed-{i}", f"turns-{i}"
+        channel_texts = _draw_channels(
+            axis, panel, group=channels, unit=unit, colour=colour, top=top, as_image=as_image
+        )
+        _draw_switches(axis, panel, unit, as_image=as_image)
+        _draw_failed_parts(axis, panel.picture, group=failed, unit=unit, as_image=as_image)
+        failed_texts = [f"failed link {link}" for link, _ in panel.picture.failed_links]
         # Lines of an image are no elements of the file, so they have no tooltips.
-        name = f"channels-{i}"
-        texts = _draw_channels(axis, panel, name, inch, colour, top, as_image=as_image)
         if not as_image:
-            tooltips[name] = texts
-        _draw_switches(axis, panel, inch, as_image=as_image)
-        _draw_failed(axis, panel.picture, f"failed-{i}", inch, as_image=as_image)
-        failed = [f"failed link {link}" for link, _ in panel.picture.failed_links]
-        if failed and not as_image:
-            tooltips[f"failed-{i}"] = failed
+            tooltips[channels] = channel_texts
+            if failed_texts:
+                tooltips[failed] = failed_texts
         if panel.turns:
-            tooltips[f"turns-{i}"] = _draw_turns(axis, panel, f"turns-{i}", inch)
+            tooltips[turns] = _draw_turns(axis, panel, group=turns, unit=unit)
     # 2. Keys: the colour scale of amounts (the groups of a picture have numbers instead), and each
     #    kind of failed part once.
     if not panels[0].groups:
@@ -129,8 +139,10 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
         )
         bar.set_label(label(colour) + (", one scale for all pictures" if len(panels) > 1 else ""))
         bar.outline.set_visible(False)
-    named_artists = [zip(*axis.get_legend_handles_labels(), strict=True) for axis in axes]
-    entries = {name: artist for pairs in named_artists for artist, name in pairs}
+    entries: dict[str, Artist] = {}
+    for axis in axes:
+        artists, names = axis.get_legend_handles_labels()
+        entries |= dict(zip(names, artists, strict=True))
     if entries:
         figure.legend(
             entries.values(),
@@ -140,17 +152,17 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
             labelcolor=FAINT,
             fontsize=9,
         )
-    figure.supxlabel("\n".join(_hints(panels, colour)), **_SMALL)
+    figure.supxlabel("\n".join(_hints(panels, colour)), **_HINT_STYLE)
     return figure, tooltips
 
 
-def _is_large(panels: list[Panel]) -> bool:
-    """Return whether files have the channels as an image, whose colours no page replaces."""
-    return sum(panel.topology.num_channels for panel in panels) > MAX_VECTOR
+def _has_images(panels: list[Panel]) -> bool:
+    """Return whether the channels are images in files, which dark pages do not recolour."""
+    return sum(panel.topology.num_channels for panel in panels) > MAX_VECTOR_CHANNELS
 
 
 def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
-    """Return how to read the pictures."""
+    """Return sentences on how to read the pictures, each once."""
     hints = [panel.picture.hint for panel in panels]
     if panels[0].groups:
         has_several_groups = any(len(set(panel.values[panel.values > 0])) > 1 for panel in panels)
@@ -158,87 +170,111 @@ def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
             "those that meet at a switch differ" if has_several_groups else "others are grey"
         )
         hints.append(f"Colours: {label(colour)}; {colour_rule}.")
-    hints += [TURN_HINT] * any(panel.turns for panel in panels)
+    if any(panel.turns for panel in panels):
+        hints.append(TURN_HINT)
     return tuple(dict.fromkeys(hints))
 
 
 def _failures_text(topology: Topology) -> str:
-    """Return the numbers of failed links and switches, as the end of a sentence."""
-    counts = {"link": len(topology.failed_links), "switch": len(topology.failed_switches)}
-    return "".join(
-        f", {count} failed {part}{'' if count == 1 else 'es' if part == 'switch' else 's'}"
-        for part, count in counts.items()
-        if count
-    )
+    """Return the end of a sentence such as ``, 1 failed link, 2 failed switches``; may be empty."""
+    links, switches = len(topology.failed_links), len(topology.failed_switches)
+    text = ""
+    if links:
+        text += f", {links} failed link{'' if links == 1 else 's'}"
+    if switches:
+        text += f", {switches} failed switch{'' if switches == 1 else 'es'}"
+    return text
 
 
-def _group_numbers(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:
-    """Yield place and text of the numbers of groups."""
+def _group_labels(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:
+    """Yield the position (x, y) and the text of the number of each group; nothing for amounts."""
     if panel.groups:
         for group, (x, y) in group_number_positions(panel.topology, panel.picture, panel.values):
             yield (float(x), float(y)), str(group)
 
 
 def _turn_table(panel: Panel, colour: str) -> list[dict[str, str]]:
-    """Return the marked turns as rows of texts, with the groups of their links."""
+    """Return the marked turns as rows of a table, with the groups of their links, if any."""
+    # Parallel channels count as one: the first.
     group: dict[tuple[int, int], float] = {}
     topology = panel.topology
     ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    for pair, value in zip(ends, panel.values.tolist(), strict=True):
-        group.setdefault(pair, value)
+    for source_and_target, value in zip(ends, panel.values.tolist(), strict=True):
+        group.setdefault(source_and_target, value)
     rows = []
     for turn in panel.turns:
-        a, b, c = panel.turn_names(turn)
-        row = {"switch": b, "from": a, "to": c, "and back": "yes" if turn.both_ways else "no"}
+        before, switch, after = panel.turn_names(turn)
+        both_ways = "yes" if turn.both_ways else "no"
+        row = {"switch": switch, "from": before, "to": after, "and back": both_ways}
         if panel.groups:
-            links = (group[turn.before, turn.switch], group[turn.switch, turn.after])
-            row[label(colour)] = ", ".join(dict.fromkeys(f"{number:g}" for number in links))
+            groups = (group[turn.before, turn.switch], group[turn.switch, turn.after])
+            row[label(colour)] = ", ".join(dict.fromkeys(f"{number:g}" for number in groups))
         rows.append(row)
     return rows
 
 
-def _frame(panels: list[Panel]) -> tuple[Figure, list[Axes], float]:
-    """Return a figure, its axes of equal size, and the inches of one unit.
+def _make_axes(panels: list[Panel]) -> tuple[Figure, list[Axes], float]:
+    """Return a figure, its axes of equal size, and the length of a unit of them in inches.
 
     The number of axes in a row makes the figure about as wide as it is high.
     """
+    # 1. Width and height of the largest picture, in units.
     boxes = [panel.picture.box for panel in panels]
-    wide = max(right - left for left, right, _, _ in boxes)
-    high = max(top - bottom for _, _, bottom, top in boxes)
-    rows = {across: -(-len(panels) // across) for across in range(1, len(panels) + 1)}
-    across = min(rows, key=lambda n: abs(np.log(n * wide / (rows[n] * high))))
-    down = rows[across]
-    widest = WIDEST if across == 1 else 1.5 * WIDEST
-    inch = min(LARGEST_UNIT, widest / (across * wide))
+    width = max(right - left for left, right, _, _ in boxes)
+    height = max(top - bottom for _, _, bottom, top in boxes)
+    # 2. Columns and rows of pictures: the quotient of width and height is closest to 1.
+    rows_of = {columns: -(-len(panels) // columns) for columns in range(1, len(panels) + 1)}
+    columns = min(rows_of, key=lambda n: abs(np.log(n * width / (rows_of[n] * height))))
+    rows = rows_of[columns]
+    # 3. The size: pictures have room above them for a title of two lines, the figure for its keys.
+    figure_width = FIGURE_WIDTH if columns == 1 else 1.5 * FIGURE_WIDTH
+    unit = min(MAX_UNIT, figure_width / (columns * width))
     figure = NotebookFigure(
-        figsize=(max(across * wide * inch, 4.5), down * (high * inch + 0.75) + 0.8),
+        figsize=(max(columns * width * unit, 4.5), rows * (height * unit + 0.75) + 0.8),
         layout="constrained",
     )
-    axes = list(figure.subplots(down, across, squeeze=False).flat)
-    for spare in axes[len(panels) :]:
-        spare.set_axis_off()
-    return figure, axes[: len(panels)], inch
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for unused in axes[len(panels) :]:
+        unused.set_axis_off()
+    return figure, axes[: len(panels)], unit
 
 
 def _draw_channels(
     axis: Axes,
     panel: Panel,
+    *,
     group: str,
-    inch: float,
+    unit: float,
     colour: str,
     top: float,
-    *,
     as_image: bool,
 ) -> list[str]:
-    """Draw the channels; return their tooltips in the order of drawing."""
+    """Draw the channels of a picture; return the tooltips of their lines in the order of drawing.
+
+    Parameters
+    ----------
+    axis : Axes
+    panel : Panel
+    group : str
+        Id of the group of lines in SVG files.
+    unit : float
+        Inches of a unit of the picture.
+    colour : str
+        Column of the values.
+    top : float
+        Value at the upper end of the colour scale.
+    as_image : bool
+        Whether files have an image instead of lines.
+    """
     picture, values, styles = panel.picture, panel.values, panel.styles(top)
-    owners = np.array(picture.line_channel, dtype=np.int64)
-    order = np.argsort(values[owners], kind="stable")  # the busiest channels on top
-    owners = owners[order]
+    line_channel = np.array(picture.line_channel, dtype=np.int64)
+    # ascending: later lines cover earlier ones, and the busiest channels are on top
+    order = np.argsort(values[line_channel], kind="stable")
+    channels = line_channel[order]
     lines = LineCollection(
         [picture.lines[i] for i in order],
-        colors=styles.colours[owners],
-        linewidths=styles.widths[owners] * inch / LARGEST_UNIT,
+        colors=styles.colours[channels],
+        linewidths=styles.widths[channels] * unit / MAX_UNIT,
         capstyle="round",
         joinstyle="round",
         gid=group,
@@ -248,50 +284,55 @@ def _draw_channels(
     axis.add_collection(lines)
     topology = panel.topology
     return [
-        f"{topology.channel_name(int(owner))}: {label(colour)} {number_text(colour, value)}"
-        for owner, value in zip(owners, values[owners], strict=True)
+        f"{topology.channel_name(int(channel))}: {label(colour)} {number_text(colour, value)}"
+        for channel, value in zip(channels, values[channels], strict=True)
     ]
 
 
-def _draw_switches(axis: Axes, panel: Panel, inch: float, *, as_image: bool) -> None:
-    """Draw switches, coordinates and numbers of groups; an image has no texts in switches."""
+def _draw_switches(axis: Axes, panel: Panel, unit: float, *, as_image: bool) -> None:
+    """Draw switches with their texts, names and numbers of groups, and the coordinates as ticks.
+
+    Files with an image have no texts in switches.
+    """
     picture = panel.picture
     left, right, bottom, top = picture.box
     axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
-    size = 2 * RADIUS * 72 * inch
+    diameter = 2 * RADIUS * 72 * unit  # in points, of which an inch has 72; `s` is its square
     x, y = picture.switches.T
-    axis.scatter(x, y, s=size**2, color="white", edgecolor=FAINT, zorder=3, rasterized=as_image)
-    look: dict[str, Any] = {"ha": "center", "va": "center", "color": INK}
+    axis.scatter(x, y, s=diameter**2, color="white", edgecolor=FAINT, zorder=3, rasterized=as_image)
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK}
     marks = () if as_image else zip(picture.switches, picture.marks, strict=True)
-    for (at_x, at_y), mark in marks:
-        axis.text(at_x, at_y, mark, zorder=4, fontsize=0.5 * size, **look)
-    for at_x, at_y, text in picture.captions:
-        axis.text(at_x, at_y, text, zorder=4, fontsize=0.75 * size, **look)
+    for (x, y), mark in marks:
+        axis.text(x, y, mark, zorder=4, fontsize=0.5 * diameter, **style)
+    for x, y, name in picture.captions:
+        axis.text(x, y, name, zorder=4, fontsize=0.75 * diameter, **style)
     border = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
-    for (at_x, at_y), text in _group_numbers(panel):
-        axis.text(at_x, at_y, text, zorder=6, fontsize=0.75 * size, bbox=border, **look)
+    for (x, y), number in _group_labels(panel):
+        axis.text(x, y, number, zorder=6, fontsize=0.75 * diameter, bbox=border, **style)
     axis.grid(visible=False)
     axis.spines[:].set_visible(False)
     axis.tick_params(length=0, labelcolor=FAINT, labelsize=9)
-    below, beside = picture.block_ticks
-    axis.set_xticks([at for at, _ in below], [text for _, text in below])
-    axis.set_yticks([at for at, _ in beside], [text for _, text in beside])
+    x_ticks, y_ticks = picture.block_ticks
+    axis.set_xticks([position for position, _ in x_ticks], [text for _, text in x_ticks])
+    axis.set_yticks([position for position, _ in y_ticks], [text for _, text in y_ticks])
     axis.set_title(f"{panel.title}\n{panel.note}", color=INK)
 
 
-def _draw_failed(axis: Axes, picture: Picture, group: str, inch: float, *, as_image: bool) -> None:
-    """Draw failed links and switches dashed."""
-    style = {**_FAILED, "zorder": 1, "rasterized": as_image}
+def _draw_failed_parts(
+    axis: Axes, picture: Picture, *, group: str, unit: float, as_image: bool
+) -> None:
+    """Draw failed links and switches dashed; `group` is the id of the links in SVG files."""
+    style = {**_FAILED_STYLE, "zorder": 1, "rasterized": as_image}
     lines = [line for _, line in picture.failed_links]
     if lines:
         axis.add_collection(LineCollection(lines, gid=group, label="failed link", **style))
     if len(picture.failed_switches):
         x, y = picture.failed_switches.T
-        size = 2 * RADIUS * 72 * inch
+        diameter = 2 * RADIUS * 72 * unit  # in points; see `_draw_switches`
         axis.scatter(
             x,
             y,
-            s=size**2,
+            s=diameter**2,
             facecolor="none",
             edgecolor=FAINT,
             linestyle="--",
@@ -302,8 +343,11 @@ def _draw_failed(axis: Axes, picture: Picture, group: str, inch: float, *, as_im
         )
 
 
-def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:
-    """Draw the arcs of turns with a white border; return their tooltips."""
+def _draw_turns(axis: Axes, panel: Panel, *, group: str, unit: float) -> list[str]:
+    """Draw the arcs of turns with a white border; return their tooltips.
+
+    The arcs have the id `group` in SVG files; tooltips are in the order of the turns.
+    """
     arcs = turn_arcs(panel.topology, panel.picture, panel.turns)
     for colour, width, name in (
         ("white", BORDER_WIDTH, f"border-{group}"),
@@ -313,7 +357,7 @@ def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:
             LineCollection(
                 arcs,
                 colors=colour,
-                linewidths=width * inch / LARGEST_UNIT,
+                linewidths=width * unit / MAX_UNIT,
                 capstyle="round",
                 joinstyle="round",
                 gid=name,
@@ -321,17 +365,22 @@ def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:
             )
         )
     return [
-        f"prohibited: {a}, {b}, {c}" + (" and back" if turn.both_ways else "")
+        f"prohibited: {', '.join(panel.turn_names(turn))}" + (" and back" if turn.both_ways else "")
         for turn in panel.turns
-        for a, b, c in [panel.turn_names(turn)]
     ]
 
 
 def _channel_values(request: FigureRequest, jobs: pd.DataFrame, run: int) -> pd.DataFrame:
-    """Return the channels of a run with their values, and the columns that identify the run."""
+    """Return the channels of a run with their values, and the columns that identify the run.
+
+    These come first, and the column of the values last.
+    """
     row_set, colour = request.row_set, request.colour
     channels = channels_of(request, run)
     names = [*channels.columns.drop(colour), colour]
     identity = {kind: jobs[kind][run] for kind in row_set.identity if kind not in names}
-    identity |= {kind: getattr(row_set.records[run], kind) for kind in ("topology", "routing")}
+    # Names in `jobs` stand for all pooled runs. The picture shows one of them, so the names of the
+    # network and the routing are those of this run.
+    record = row_set.records[run]
+    identity |= {"topology": record.topology, "routing": record.routing}
     return channels[names].assign(**identity)[[*identity, *names]]

@@ -12,11 +12,11 @@ from matplotlib.collections import PolyCollection
 from routelab.report.figures.channel_styles import scale_map
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.fields import ColourScale, add_colour_bar
-from routelab.report.figures.lines import lines_of
-from routelab.report.figures.panels import panels_of, ranks
+from routelab.report.figures.observations import collect_observations
+from routelab.report.figures.panels import make_panels, ranks
 from routelab.report.figures.request import FigureRequest
 
-SENDER, RECEIVER, BLOCK = "sender", "receiver", "block"
+SENDER, RECEIVER, BLOCK_SIZE = "sender", "receiver", "block"
 MAX_VECTORS = 10_000
 """Largest number of fields that are drawn as vectors; more are drawn as one image."""
 
@@ -26,26 +26,29 @@ def draw_pairs(request: FigureRequest) -> Drawing | None:
     col, colour = request.col, request.colour
     # 1. The mean over the runs of a panel. A run without a pair counts as zero, so the sum of a
     #    pair is divided by all runs that have any messages.
-    keys = [col, SENDER, RECEIVER, BLOCK]
-    lines, _ = lines_of(request, keys, {"colour": colour})
-    lines = lines[lines[colour] > 0]
-    if lines.empty:
+    keys = [col, SENDER, RECEIVER, BLOCK_SIZE]
+    rows, _ = collect_observations(request, keys, {"colour": colour})
+    rows = rows[rows[colour] > 0]
+    if rows.empty:
         return None
-    runs = lines.groupby(col, sort=False, dropna=False)["run"].nunique()
-    data = lines.groupby(keys, sort=False, dropna=False)[colour].sum().reset_index()
-    data[colour] /= data[col].map(runs)
+    num_runs = rows.groupby(col, sort=False, dropna=False)["run"].nunique()
+    data = rows.groupby(keys, sort=False, dropna=False)[colour].sum().reset_index()
+    data[colour] /= data[col].map(num_runs)
     data = data.sort_values(keys, key=ranks, ignore_index=True)
     # 2. A square for each pair, and not a grid: most pairs of a large network are blank, and
     #    networks of different sizes have blocks of different sizes.
     scale = ColourScale.over(data[colour], log=True)
     is_large = len(data) > MAX_VECTORS
-    block = int(data[BLOCK].max())
-    end = int(data[[SENDER, RECEIVER]].max().max()) + block - 0.5
+    # A field is a block of terminals, named by its first sender and receiver. Terminal k reaches
+    # from k - 0.5 to k + 0.5.
+    largest_block = int(data[BLOCK_SIZE].max())
+    end = int(data[[SENDER, RECEIVER]].max().max()) + largest_block - 0.5
     unit_square = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
-    figure, panels = panels_of(request, data)
+    figure, panels = make_panels(request, data)
     for axis, panel_rows in panels:
+        # first corner and length of the side of each square; squares have shape (k, 4 corners, 2)
         corners = panel_rows[[RECEIVER, SENDER]].to_numpy(float)[:, np.newaxis, :] - 0.5
-        sides = panel_rows[BLOCK].to_numpy(float)[:, np.newaxis, np.newaxis]
+        sides = panel_rows[BLOCK_SIZE].to_numpy(float)[:, np.newaxis, np.newaxis]
         squares = PolyCollection(
             list(corners + sides * unit_square),
             array=panel_rows[colour].to_numpy(float),
@@ -57,7 +60,7 @@ def draw_pairs(request: FigureRequest) -> Drawing | None:
         axis.add_collection(squares)
         axis.grid(visible=False)
         axis.tick_params(length=0)
-        axis.set(xlim=(-0.5, end), ylim=(end, -0.5), aspect="equal")
+        axis.set(xlim=(-0.5, end), ylim=(end, -0.5), aspect="equal")  # sender 0 on top
         axis.set(xlabel=request.label(RECEIVER), ylabel=request.label(SENDER))
     title = request.label(colour)
     add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
@@ -65,6 +68,6 @@ def draw_pairs(request: FigureRequest) -> Drawing | None:
         f"Mean {title} from each terminal (row) to each other one (column), by "
         f"{request.label(col)}. Pairs without messages are blank."
     )
-    if block > 1:
-        text += f" A field stands for blocks of {block} terminals."
+    if largest_block > 1:
+        text += f" A field stands for blocks of {largest_block} terminals."
     return Drawing(figure, data, text, on_paper=is_large)

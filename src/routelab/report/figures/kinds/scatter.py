@@ -12,10 +12,10 @@ from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
-    panels_of,
+    make_panels,
     ranks,
     scale_axis,
-    series_in,
+    series_of_panel,
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
@@ -25,7 +25,7 @@ from routelab.report.rows.row_set import key_text
 
 FRONT = "front"
 """Column that is true for the points of the Pareto front."""
-MAX_VECTORS = 2000
+MAX_VECTOR_POINTS = 2000
 """Largest number of points that are drawn as vectors; more are drawn as one image."""
 
 
@@ -44,25 +44,30 @@ def draw_points(request: FigureRequest) -> Drawing | None:
     if data.empty:
         return None
     styles = request.series_styles(data)
-    figure, panels = panels_of(request, data)
+    figure, panels = make_panels(request, data)
     if spec.front:
-        signs = [_sign(request, key, name) for key, name in (("x", x), ("y", y))]
+        x_sign, y_sign = _cost_sign(request, "x", x), _cost_sign(request, "y", y)
         data = data.assign(**{FRONT: False})
     for axis, panel_rows in panels:
         if spec.front:
-            costs = list(zip(signs[0] * panel_rows[x], signs[1] * panel_rows[y], strict=True))
-            best = panel_rows[pareto_front(costs)].sort_values(x)
-            data.loc[best.index, FRONT] = True
+            costs = list(zip(x_sign * panel_rows[x], y_sign * panel_rows[y], strict=True))
+            front = panel_rows[pareto_front(costs)].sort_values(x)
+            data.loc[front.index, FRONT] = True
             # The line bounds what the front dominates: all to the right of a point if less of x
             # is better, else all to its left.
-            steps = "steps-post" if signs[0] > 0 else "steps-pre"
-            axis.plot(best[x], best[y], drawstyle=steps, color=INK, linewidth=1.0, zorder=1)
+            steps = "steps-post" if x_sign > 0 else "steps-pre"
+            axis.plot(front[x], front[y], drawstyle=steps, color=INK, linewidth=1.0, zorder=1)
             # only the first point of a series is named, or names would cover the line
-            for name, group in best.groupby(best[hue].map(key_text), sort=False):
-                at = (group.iloc[0][x], group.iloc[0][y])
-                axis.annotate(str(name), at, (4, 4), textcoords="offset points", fontsize=7)
-            axis.margins(0.12)
-        for style, series in series_in(request, panel_rows, styles):
+            for name, group in front.groupby(front[hue].map(key_text), sort=False):
+                axis.annotate(
+                    str(name),
+                    xy=(group.iloc[0][x], group.iloc[0][y]),
+                    xytext=(4, 4),
+                    textcoords="offset points",
+                    fontsize=7,
+                )
+            axis.margins(0.12)  # room for the names
+        for style, series in series_of_panel(request, panel_rows, styles):
             sns.scatterplot(
                 x=series[x].to_numpy(float),
                 y=series[y].to_numpy(float),
@@ -72,13 +77,12 @@ def draw_points(request: FigureRequest) -> Drawing | None:
                 s=14,
                 alpha=0.5,
                 linewidth=0,
-                rasterized=len(data) > MAX_VECTORS,
+                rasterized=len(data) > MAX_VECTOR_POINTS,
             )
             if f"{y}_low" in series:
                 draw_whiskers(axis, series[x].tolist(), series, y, style.color)
         scale_axis(axis, spec)
-    across, up = (value_label(request, name) for name in (x, y))
-    label_axes(panels, across, up)
+    label_axes(panels, value_label(request, x), value_label(request, y))
     add_legend(figure, request, styles, markers=True, lines=False)
     text = f"{request.label(y)} against {request.label(x)}, a point per run, by {hue}."
     if spec.front:
@@ -104,23 +108,34 @@ def points_of(request: FigureRequest) -> pd.DataFrame:
 def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
     """Return which points no other point dominates; lower is better in both values.
 
-    A point dominates another one if it is at least as good in both values and better in one.
+    A point dominates another one if it is at least as good in both values and better in one. So
+    equal points do not dominate each other.
     """
-    front = [False] * len(costs)
-    least = previous = float("inf")
-    reached = None
-    for at in sorted(range(len(costs)), key=lambda at: costs[at]):
-        primary, secondary = costs[at]
-        if primary != reached:
-            # points with equal first values do not count before
-            reached, previous = primary, least
-        front[at] = secondary < previous and secondary <= least
-        least = min(least, secondary)
-    return front
+    on_front = [False] * len(costs)
+    # The least y of all points so far, and of those with a smaller x.
+    least_y = least_y_before = float("inf")
+    current_x = None
+    for point in sorted(range(len(costs)), key=lambda point: costs[point]):
+        x, y = costs[point]
+        if x != current_x:
+            current_x, least_y_before = x, least_y
+        # A point with a smaller x dominates this one if its y is not larger; a point with the same
+        # x does only if its y is smaller.
+        on_front[point] = y < least_y_before and y <= least_y
+        least_y = min(least_y, y)
+    return on_front
 
 
-def _sign(request: FigureRequest, key: str, column: str) -> int:
-    """Return 1 if less of a column is better, -1 if more is better."""
+def _cost_sign(request: FigureRequest, key: str, column: str) -> int:
+    """Return the factor that makes a column a cost: 1 if less is better, −1 if more is better.
+
+    `key`: the key of the figure that names the column, for the message.
+
+    Raises
+    ------
+    InputError
+        If the column has no preferred direction.
+    """
     declared = column_of(column, request.spec.of)
     direction = request.row_set.better.get(column) or (declared.better if declared else "")
     if not direction:
