@@ -164,15 +164,14 @@ def _in_groups(topology: Topology, group: Int64Array) -> SwitchLayout:
     The first half of a group is on the outside: the leaves of a Megafly, one half of a Slim Fly.
     """
     members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
-    # 1. Radii. A circle has room for n things at distance d if its circumference is n d.
+    # 1. The radii: switches of the largest group are `SWITCH_PITCH` apart, and groups `GROUP_GAP`.
     largest_group = max(map(len, members))
     group_radius = max(MIN_GROUP_RADIUS, SWITCH_PITCH * largest_group / (2 * np.pi))
     circumference = len(members) * (2 * group_radius + GROUP_GAP)
-    # The chord between two of a few groups is much shorter than the arc; none reaches the centre.
+    # A few groups need more: the chord between two of them is much shorter than the arc.
     radius = max(circumference / (2 * np.pi), group_radius + GROUP_GAP)
-    # 2. Positions, clockwise, which is the direction of falling angles: groups begin at the top, at
-    #    90°, and switches 90° before the direction away from the centre, so that the first half of
-    #    them is on the outside.
+    # 2. The groups from the top on, clockwise: angles fall. The first switch is a quarter turn
+    #    before the outermost point, so that the outside is the first half of the turn.
     positions = np.zeros((topology.num_switches, 2))
     captions = []
     names, marks, hint = _group_texts(topology, members)
@@ -219,6 +218,7 @@ def _direction(angles: Float64Array | float) -> Float64Array:
 
 
 def _graph(topology: Topology) -> nx.Graph:
+    """Return the switches and links of a network, without directions and parallel channels."""
     import networkx as nx
 
     graph = nx.Graph()

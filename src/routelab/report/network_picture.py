@@ -122,7 +122,7 @@ def picture_of(topology: Topology) -> Picture:
     # 2. Lines of the channels. Parallel channels of two switches have a lane each, further out.
     lines: list[Points] = []
     line_channel: list[int] = []
-    num_lanes: Counter[tuple[int, int]] = Counter()
+    num_lanes: Counter[tuple[int, int]] = Counter()  # so far, by both switches
     rings = _ring_dimensions(steps, sizes) if sizes is not None else set()
     for channel, step in enumerate(steps):
         ends = int(channel_ends[channel, 0]), int(channel_ends[channel, 1])

@@ -48,7 +48,7 @@ def collect_observations(
     request : FigureRequest
         Selects the rows.
     names : sequence of str
-        Columns to return as they are, such as those of the series and the panels.
+        Columns of names or numbers, such as those of the series and the panels.
     numbers : mapping of str to str
         Columns that must hold numbers, by key of the figure, such as ``x``.
 

@@ -45,10 +45,11 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
     spec, row_set, hue = request.spec, request.row_set, request.hue
     if spec.kind not in OF_SERIES:
         return []
+    # Conditions on parts of runs, such as channels, do not select runs.
     where = {key: value for key, value in spec.where.items() if key in row_set.jobs}
     jobs = row_set.select(where, request.pooled, request.place, spec.relative)
     if hue not in jobs:
-        # The column distinguishes parts of runs, such as channels, which have no status.
+        # The series are parts of runs, too, which have neither a status nor a reason.
         return []
     value = request.x if spec.kind in ("ecdf", "histogram") else request.y
     # 1. The columns that identify a series in a panel; the series comes first.

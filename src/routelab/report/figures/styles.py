@@ -96,8 +96,8 @@ class SeriesStyles:
 def _style(number: int, position: int) -> SeriesStyle:
     """Return a style by its number below `MAX_LINES`, for the line at a position in its figure.
 
-    Colours alternate first. Dashes alternate with them, but the second series of one colour has
-    other dashes than the first.
+    Numbers 0 to 6 have the seven colours and no hatch, numbers 7 to 13 the colours again with the
+    next hatch, and so on.
     """
     return SeriesStyle(
         color=PALETTE[number % len(PALETTE)],

@@ -133,12 +133,12 @@ def _bar_data(request: FigureRequest) -> pd.DataFrame:
     spec, keys, y = request.spec, request.keys, request.y
     # a single measurement is its own mean
     statistic = spec.statistic or "mean"
-    jobs = request.rows().reset_index()
-    jobs = jobs.assign(**request.columns(jobs, keys))
+    runs = request.rows().reset_index()
+    runs = runs.assign(**request.columns(runs, keys))
     rows = []
     is_measurement = spec.of in BENCHMARKS
     # a benchmark without messages has no size
-    for key, group in jobs.groupby(keys, sort=False, dropna=not is_measurement):
+    for key, group in runs.groupby(keys, sort=False, dropna=not is_measurement):
         row = statistics_of(group, {y: [statistic]}, spec.over, request.row_set, request.place)
         if (value := row.get(f"{y}_{statistic}")) is not None:
             extra_values = interval_and_noise(group, y) if is_measurement else (row[SYSTEMS],)

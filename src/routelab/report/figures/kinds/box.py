@@ -91,15 +91,14 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
 def _statistics(values: np.ndarray, counts: np.ndarray) -> tuple[float, ...]:
     """Return the quantiles of `QUANTILES`, the mean, and the number of observations.
 
-    Value i occurs ``counts[i]`` times. A quantile is a value that occurs: the least one that enough
-    observations do not exceed.
+    Value i occurs ``counts[i]`` times. A quantile is a value that occurs: quantile 0.25 of 8
+    observations is the second least one.
     """
     order = np.argsort(values, kind="stable")
     values, counts = values[order], counts[order]
     num_up_to = np.cumsum(counts)
     total = num_up_to[-1]
     positions = np.searchsorted(num_up_to, np.array(list(QUANTILES.values())) * total)
-    # rounding errors of a total of fractions must not lead past the end
     quantiles = values[np.minimum(positions, len(values) - 1)]
     mean = np.average(values, weights=counts)
     return (*map(float, quantiles), float(mean), float(total))

@@ -123,13 +123,13 @@ def _curve_points(request: FigureRequest) -> pd.DataFrame:
     its state is that of the first such run, or else of its first run.
     """
     x, y, keys = request.x, request.y, request.keys
-    jobs = request.rows()
-    values = pd.DataFrame(request.columns(jobs, keys))
-    values[y] = request.row_set.numbers(jobs, y, f"{request.place}y: ")
+    runs = request.rows()
+    values = pd.DataFrame(request.columns(runs, keys))
+    values[y] = request.row_set.numbers(runs, y, f"{request.place}y: ")
     for end in (f"{y}_low", f"{y}_high"):
-        ends = request.numbers(jobs, end)[end] if end in jobs else values[y]
+        ends = request.numbers(runs, end)[end] if end in runs else values[y]
         values[end] = ends.fillna(values[y])  # no interval: a band of no height
-    values["state"] = jobs.get("state", "")
+    values["state"] = runs.get("state", "")
     rows = []
     for key, group in values.dropna(subset=[x]).groupby(keys, sort=False, dropna=False):
         without_value = group[group[y].isna()]

@@ -60,7 +60,7 @@ def draw_heat(request: FigureRequest) -> Drawing | None:
     figure, panels = make_panels(request, data)
     if has_numbers:
         line_width = 0.6
-    else:  # lines between many small fields would cover them
+    else:  # many small fields have no lines between them
         line_width = 0.3 if max(len(x_texts), len(y_texts)) <= MAX_LINES else 0.0
     for axis, panel_rows in panels:
         grid = np.full((len(y_texts), len(x_texts)), np.nan)
@@ -72,7 +72,7 @@ def draw_heat(request: FigureRequest) -> Drawing | None:
     title, row, column = map(request.label, (colour, y, x))
     if has_numbers:
         _fit_size_to_numbers(figure, len(panels), x_texts, y_texts)
-        # only routings compete with each other
+        # the best is marked among routings only
         better = request.row_set.better.get(colour, "") if y == "routing" else ""
         _write_numbers(request, data, panels, scale, better)
         text = f"Mean {title} of each {row} and {column}."

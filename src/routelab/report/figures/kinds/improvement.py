@@ -103,15 +103,15 @@ def _sorted_categories(data: pd.DataFrame, x: str, y: str) -> list[str]:
 def _dot_data(request: FigureRequest) -> pd.DataFrame:
     """Return a row for each dot: its keys, the median of its pairs, both ends, number of pairs."""
     spec, keys, y = request.spec, request.keys, request.y
-    jobs = request.rows().reset_index()
+    runs = request.rows().reset_index()
     is_measurement = spec.of in BENCHMARKS
-    jobs = jobs.assign(**request.columns(jobs, keys) | request.numbers(jobs, y))
+    runs = runs.assign(**request.columns(runs, keys) | request.numbers(runs, y))
     # If each run has one pair, tables show the same value, which must be that of a run; the median
     # of all pairs may be a mean of two.
     has_one_pair = spec.relative is not None and spec.relative.median
     pool = middle_of(y, spec.relative, request.row_set.better) if has_one_pair else median
     rows = []
-    for key, group in jobs.dropna(subset=[y]).groupby(keys, sort=False):
+    for key, group in runs.dropna(subset=[y]).groupby(keys, sort=False):
         values = group[y].astype(float)
         ends = interval_and_noise(group, y)[:2] if is_measurement else (values.min(), values.max())
         rows.append((*key, pool(values.tolist()), *map(float, ends), len(values)))

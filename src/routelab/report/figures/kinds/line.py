@@ -121,9 +121,9 @@ def _line_points(request: FigureRequest) -> pd.DataFrame:
     Runs with the same keys are one point.
     """
     spec, keys, y = request.spec, request.keys, request.y
-    jobs = request.rows()
-    values = pd.DataFrame(request.columns(jobs, keys))
-    values[y] = request.row_set.numbers(jobs, y, f"{request.place}y: ")
+    runs = request.rows()
+    values = pd.DataFrame(request.columns(runs, keys))
+    values[y] = request.row_set.numbers(runs, y, f"{request.place}y: ")
     is_measurement = spec.of in BENCHMARKS
     rows = []
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):
@@ -132,7 +132,7 @@ def _line_points(request: FigureRequest) -> pd.DataFrame:
             value = low = high = fmean(numbers)  # a band of no height
         else:
             value = median_low(numbers)
-            low, high, _ = interval_and_noise(jobs.loc[group.index], y if is_measurement else "")
+            low, high, _ = interval_and_noise(runs.loc[group.index], y if is_measurement else "")
             if np.isnan(low):  # several runs, or no interval
                 low, high = min(numbers), max(numbers)
         rows.append((*key, value, low, high, len(numbers)))
