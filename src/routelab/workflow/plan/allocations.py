@@ -16,22 +16,23 @@ from routelab.workflow.stages.comparisons import ComparisonJob
 def expected_node_hours(jobs: Sequence[ComparisonJob]) -> float | None:
     """Return the node-hours of the comparisons of a study; None if a benchmark has no run yet.
 
-    A run takes the median wall time of the good runs of its benchmark in the study. The time to
-    switch the fabric is left out.
+    A run is expected to take the median wall time of its benchmark's runs that are ok, in all of
+    `jobs`. The time to switch the fabric is left out.
     """
-    seconds = _measured_seconds(jobs)
-    hours = 0.0
+    seconds_per_run = _measured_seconds(jobs)
+    node_hours = 0.0
     for job in jobs:
         benchmarks = [part.id for part in job.comparison.benchmarks]
-        if not seconds.keys() >= set(benchmarks):
+        if not seconds_per_run.keys() >= set(benchmarks):
             return None
-        turns = job.comparison.runs // len(benchmarks)
-        hours += job.nodes * turns * sum(seconds[benchmark] for benchmark in benchmarks) / 3600
-    return hours
+        runs_per_benchmark = job.comparison.runs // len(benchmarks)
+        seconds = sum(seconds_per_run[id_] for id_ in benchmarks)
+        node_hours += job.nodes * runs_per_benchmark * seconds / 3600
+    return node_hours
 
 
 def _measured_seconds(jobs: Sequence[ComparisonJob]) -> dict[str, float]:
-    """Return the median wall time of the good runs of each benchmark."""
+    """Return the median wall time of the runs that are ok, by the id of their benchmark."""
     seconds: dict[str, list[float]] = {}
     for job in jobs:
         if job.has_outcome():

@@ -30,9 +30,10 @@ _WORK = {
     "flows": ("workload", "workloads", "flow"),
     "benchmarks": ("benchmark", "benchmarks", "bench"),
 }
-"""Kind of plugin, list and key of settings in a study, of each kind of rows other than routes."""
+"""For each kind of runs other than routes: the kind of plugin that is run, the study's list of such
+plugins, and the study's key with the settings."""
 
-_ROWS = {
+_RUNS_OF_DETAILS = {
     "loads": "simulations",
     "terminals": "simulations",
     "latencies": "simulations",
@@ -41,21 +42,21 @@ _ROWS = {
     "flow-ranks": "flows",
     "flow-pairs": "flows",
 }
-"""Runs that detailed rows belong to."""
+"""Kind of runs that detailed rows, and the loads of a simulation, belong to."""
 
-_WHOLE = (
+_RECOMMENDATION_ORDER = (
     *("loads", "simulations", "flows", "benchmarks", "routes"),
     *("channels", "terminals", "latencies", "flow-channels", "flow-ranks", "flow-pairs"),
 )
 """Rows in the order in which messages recommend them: whole runs, then their details."""
 
-_COMPARED = ("reference", "ratio", "gain", "group")
+_COMPARISON_ENDINGS = ("reference", "ratio", "gain", "group")
 """Endings of the columns that `relative` adds to the compared column."""
 
-_OF_CHANNELS = ("ecdf", "histogram", "ranked", "box", "heat", "network")
+_CHANNEL_FIGURES = ("ecdf", "histogram", "ranked", "box", "heat", "network")
 """Kinds of figure that show the channels of a table where `of` is ``routes``."""
 
-_GIVEN = {"run"}
+_UNDECLARED = {"run"}
 """Columns that all rows have without a declaration: the number of the row."""
 
 
@@ -80,16 +81,23 @@ def column_mistakes(parts: Parts, *, complete: bool = True) -> Iterator[str]:
         ("figures", study.figures),
     )
     available = _AvailableColumns(parts)
-    names_elsewhere = frozenset() if complete else _installed_names()
+    # An unknown name may be a misspelled one: then its columns and parameters are those of any
+    # installed plugin.
+    possible_names: set[str] = set()
+    if not complete:
+        plugins = (entry.plugin for entry in installed_catalogue().entries())
+        fields = (plugin.Parameters.model_fields for plugin in plugins if plugin is not None)
+        possible_names = {name.removesuffix("_") for names in fields for name in names}
+        possible_names |= {column.name for column in installed_columns()}
     yield from available.clashes()
     for part, part_views in views:
         for name, view in part_views.items():
             for key, column in named_columns(view):
                 problem = available.problem(column, view)
-                if problem and column not in names_elsewhere:
+                if problem and column not in possible_names:
                     yield f"{study.place(part, name, key)}{problem}"
             for parameter in view.over:
-                if parameter not in available.parameters(view.of) | names_elsewhere:
+                if parameter not in available.parameters(view.of) | possible_names:
                     hint = suggestion(parameter, available.parameters(view.of))
                     yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
 
@@ -115,10 +123,10 @@ class _AvailableColumns:
         instances_of["metrics"] = parts.metrics
         return [
             *(
-                (key, p)
+                (key, plugin)
                 for key, instances in instances_of.items()
-                for i in instances.values()
-                for p in i.plugins
+                for instance in instances.values()
+                for plugin in instance.plugins
             ),
             *(("simulation", engine) for engine in self._engines("simulations")),
             *(("flow", engine) for engine in self._engines("flows")),
@@ -126,10 +134,11 @@ class _AvailableColumns:
 
     def clashes(self) -> Iterator[str]:
         """Find columns that two producers declare with another unit, direction or pooling."""
-        # channels of a table and channels of a simulation have separate columns
+        # Of the core's columns only those of routes take part: `channels` of the core are those of
+        # a table, and `channels` of an engine those of a simulation. Their columns may differ.
         route_columns = [column for column in core_columns() if "routes" in column.of]
         declared = {("routes", column.name): (column, "routelab") for column in route_columns}
-        mistakes: dict[str, None] = {}
+        mistakes: dict[str, None] = {}  # several kinds of rows may have the same clash
         for key, plugin in self._plugins:
             for column in columns_of(plugin):
                 for of in column.of:
@@ -146,28 +155,29 @@ class _AvailableColumns:
         """Return the engines, with settings, that produce rows."""
         if base == "simulations":
             return self._study.settings
-        return [engine for engines in self._study.flows.values() for engine in engines] * (
-            base == "flows"
-        )
+        if base == "flows":
+            return [engine for engines in self._study.flows.values() for engine in engines]
+        return []
 
     def problem(self, name: str, view: Table | Figure) -> str | None:
         """Return why the rows of a view lack a column; None if they have it."""
         base = _base_rows(view.of)
         if name in self.parameters(view.of) or _is_compared(name, view):
             return None
+        # a detail also has the columns of its load (if any), its run, and the routes of the run
         rows = [view.of, *(() if view.of == base else ("loads", base)), "routes"]
-        if isinstance(view, Figure) and view.kind in _OF_CHANNELS and view.of == "routes":
+        if isinstance(view, Figure) and view.kind in _CHANNEL_FIGURES and view.of == "routes":
             rows.insert(0, "channels")
         declared = next(
             (row_column for row in rows if (row_column := self._columns.find(name, row))), None
         )
         if declared is not None:
-            lack = self._missing(declared, view)
+            lack = self._unmet_need(declared, view)
             return f"column {name!r}: {lack}" if lack else None
-        return self._absent(name, rows, view)
+        return self._explain_absence(name, rows, view)
 
-    def _missing(self, column: Column, view: Table | Figure) -> str | None:
-        """Return what is missing in the study for a column; None if nothing is."""
+    def _unmet_need(self, column: Column, view: Table | Figure) -> str | None:
+        """Return what a declared column needs and the study or view lacks; None if nothing."""
         if column.needs == "relative":
             return None if view.relative else "needs 'relative' in this view"
         if column.needs == "bound":
@@ -182,31 +192,34 @@ class _AvailableColumns:
             return f"needs bounds for {what}; add 'bound: {{{column.needs}: true}}'"
         return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
-    def _absent(self, name: str, rows: Sequence[str], view: Table | Figure) -> str:
-        """Return why none of the `rows` of a view has a column, with the nearest way to get one."""
-        # The nearest way comes first: another view of the same results, a plugin that is installed,
-        # a setting of the view; at last, the name may be misspelled.
+    def _explain_absence(self, name: str, rows: Sequence[str], view: Table | Figure) -> str:
+        """Return why none of the `rows` of a view has a column, with the easiest way to get it."""
+        # The easiest way comes first. 1. Other rows of the same results have the column.
         other_rows = [row for row in self._columns.rows_of(name) if row not in rows]
         if other_rows:
-            nearest = min(other_rows, key=_WHOLE.index)
+            nearest = min(other_rows, key=_RECOMMENDATION_ORDER.index)
             return f"column {name!r} belongs to other rows; {self._fix_for(nearest)}"
+        # 2. A plugin that is installed, but not used, has it.
         for entry in installed_catalogue().entries():
             columns = entry.plugin.columns if entry.plugin is not None else ()
             column_rows = [of for column in columns if column.name == name for of in column.of]
             if column_rows:
                 fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
                 if entry.kind == "engine":
-                    fix = self._fix_for(min(column_rows, key=_WHOLE.index))
+                    fix = self._fix_for(min(column_rows, key=_RECOMMENDATION_ORDER.index))
                 return (
                     f"column {name!r} is produced by the {entry.kind} '{entry.key}', which the "
                     f"study does not use; {fix}"
                 )
+        # 3. A comparison in this view would add it: `latency_mean_ratio` to `latency_mean`.
         base, _, ending = name.rpartition("_")
-        if ending in (*_COMPARED, *STATISTICS) and installed_columns().find(base) is not None:
+        is_compared = ending in (*_COMPARISON_ENDINGS, *STATISTICS)
+        if is_compared and installed_columns().find(base) is not None:
             if view.relative:
                 compared = view.relative.column
                 return f"no column {name!r}; 'relative' in this view compares {compared!r}"
             return f"no column {name!r}; columns of comparisons need 'relative' in this view"
+        # 4. The name is misspelled. Channels of a table have the parameters of routes.
         names = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
         for row in rows:
             names |= self._columns.of(row).keys()
@@ -221,49 +234,44 @@ class _AvailableColumns:
         return f"no column {name!r}; did you mean {nearest_name!r}?{also}"
 
     def _fix_for(self, rows: str) -> str:
-        """Return how a view gets rows of another kind, and with which work the study has them."""
+        """Return what to change in a view, and in the study, to show rows of another kind."""
         _, work, _ = _WORK.get(_base_rows(rows), ("", "routings", ""))
         fix = f"use 'of: {rows}'"
         return fix if getattr(self._study, work) else f"{fix}, and add '{work}' to the study"
 
     def parameters(self, of: str) -> set[str]:
-        """Return the parameters and settings of rows, with and without their kind."""
+        """Return the names of parameters and settings: ``routing.seed``, and ``seed`` for short."""
         base = _base_rows(of)
         qualified = {
-            *_qualified("topology", self._parts.topologies.values()),
-            *_qualified("routing", self._parts.routings.values()),
+            *_qualified_names("topology", self._parts.topologies.values()),
+            *_qualified_names("routing", self._parts.routings.values()),
         }
         if base in _WORK:
             kind, work, settings = _WORK[base]
-            qualified.update(_qualified(kind, getattr(self._parts, work).values()))
+            qualified.update(_qualified_names(kind, getattr(self._parts, work).values()))
+            # measurements have no engine
             models = [type(engine.parameters) for engine in self._engines(base)] or [BenchSettings]
+            # excluded fields are presets; results have the settings that they stand for
             qualified |= {
                 f"{settings}.{name}"
                 for model in models
                 for name, field in model.model_fields.items()
                 if not field.exclude
             }
-        return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
-
-
-def _installed_names() -> frozenset[str]:
-    """Return the names of all columns and parameters of installed plugins."""
-    plugins = (entry.plugin for entry in installed_catalogue().entries())
-    parameters = (p.Parameters.model_fields for p in plugins if p is not None)
-    columns = (column.name for column in installed_columns())
-    return frozenset(
-        (*columns, *(name.removesuffix("_") for names in parameters for name in names))
-    )
+        return qualified | {name.partition(".")[2] for name in qualified} | _UNDECLARED
 
 
 def _missing_setting(name: str, of: str, engines: Iterable[EnginePlugin]) -> str | None:
-    """Return the setting that a column needs and no engine has; None if an engine has it."""
+    """Return the setting that a column needs and no engine has; None if an engine has it.
+
+    For example "needs `find_saturation`; add `find_saturation: true` in 'simulation'".
+    """
     needed = None
     for engine in engines:
         for column in engine.columns:
             if column.name != name:
                 continue
-            # rows of tables also have the facts of their run, if none of their columns has the name
+            # details also show a fact of their run, unless a column of their own has its name
             own_names = {c.name for c in engine.columns if of in c.of}
             is_fact = FACTS[engine.work] in column.of and name not in own_names
             if of in column.of or is_fact:
@@ -281,19 +289,19 @@ def _meaning(column: Column) -> tuple[str, str, str]:
 
 def _base_rows(of: str) -> str:
     """Return the kind of whole runs that rows belong to."""
-    return _ROWS.get(of, of) if of in (*DETAILS, "loads") else of
+    return _RUNS_OF_DETAILS.get(of, of) if of in (*DETAILS, "loads") else of
 
 
 def _is_compared(name: str, view: Table | Figure) -> bool:
     """Return whether `relative` adds a column to a view."""
     if view.relative is None:
         return False
-    added_columns = {f"{view.relative.column}_{ending}" for ending in _COMPARED}
+    added_columns = {f"{view.relative.column}_{ending}" for ending in _COMPARISON_ENDINGS}
     return name in added_columns or name.startswith("relative_")
 
 
-def _qualified(kind: str, instances: Iterable[Instance]) -> Iterator[str]:
-    """Iterate over the parameters of plugins; parts of a routing also with their own kind."""
+def _qualified_names(kind: str, instances: Iterable[Instance]) -> Iterator[str]:
+    """Iterate over the parameters: ``routing.seed``, and of parts ``routing.selection.seed``."""
     for plugin in (plugin for instance in instances for plugin in instance.plugins):
         for name in plugin.Parameters.model_fields:
             bare = name.removesuffix("_")

@@ -77,24 +77,39 @@ def expand_studies(
 
 
 class _Expansion:
-    """Jobs and mistakes, collected study by study."""
+    """Jobs and mistakes, collected study by study: `add` each study, then `plan`.
+
+    Attributes
+    ----------
+    mistakes : list of str
+        Of all studies.
+    studies : mapping of str to Parts
+        By name.
+    jobs : mapping of str to mapping of str to tuple of BaseJob
+        By name of the study and kind.
+    quarantined, left_out : mapping of str to None
+        See `Plan`; each reason once.
+    """
 
     def __init__(self, results: Path, cluster: str) -> None:
         self._results = results
         self._cluster = cluster
         self.mistakes: list[str] = []
         self.studies: dict[str, Parts] = {}
-        self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}  # of each study by kind
+        self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}
         self.quarantined: dict[str, None] = {}
         self.left_out: dict[str, None] = {}
+        # of the present study: what an id stands for, and where, by kind of plugin and id
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
-        self._unknown: set[str] = set()  # lists with a name that is no plugin, of one study
+        # of the present study: lists, such as `routings`, with a name that is no plugin
+        self._unknown_in: set[str] = set()
+        # of all studies, which often have the same networks and routings
         self._instances: dict[tuple[object, ...], Instance] = {}
 
     def add(self, path: Path) -> None:
         """Read a study and add its jobs."""
         self._meanings = {}
-        self._unknown = set()
+        self._unknown_in = set()
         try:
             study, mistakes = read_study(path, self._cluster)
         except ConfigError as error:
@@ -111,17 +126,19 @@ class _Expansion:
         parts = Parts(
             study=study,
             results=self._results / study.name,
+            # topologies, routings, traffic, workloads and benchmarks
             **{part: _merge(part_entries) for part, part_entries in entries.items()},
             metrics=self._metrics(study),
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
-        # What follows from an unknown name alone is not a second mistake.
-        if "routings" not in self._unknown:
+        # A mistake is reported once: checks that would fail only because a name is unknown are left
+        # out. The columns and parameters of a quarantined plugin are unknown.
+        if "routings" not in self._unknown_in:
             self.mistakes += _unknown_references(study, parts.routings)
             self.mistakes += unknown_in_headline(parts)
         if not _any_quarantined(parts):
-            self.mistakes += column_mistakes(parts, complete=not self._unknown)
-        if not self._unknown and not _any_quarantined(parts):
+            self.mistakes += column_mistakes(parts, complete=not self._unknown_in)
+        if not self._unknown_in and not _any_quarantined(parts):
             self.mistakes += row_mistakes(parts)
             self.mistakes += filter_mistakes(parts)
         self.studies[study.name] = parts
@@ -130,46 +147,52 @@ class _Expansion:
     def _jobs(self, parts: Parts) -> dict[str, tuple[BaseJob, ...]]:
         """Return the jobs of a study by kind."""
         by_kind: dict[str, tuple[BaseJob, ...]] = {}
-        for kind, job in kinds().items():
-            if job.of_surveys != bool(parts.study.survey):
+        for kind, job_class in kinds().items():
+            if job_class.of_surveys != bool(parts.study.survey):
                 continue
-            if job.of_surveys and self.mistakes:
+            if job_class.of_surveys and self.mistakes:
                 continue
             try:
-                by_kind[kind] = tuple(job.plan(parts))
+                by_kind[kind] = tuple(job_class.plan(parts))
             except ConfigError as error:
                 self.mistakes += [
                     mistake for mistake in error.mistakes if mistake not in self.mistakes
                 ]
+        # A predicted benchmark adds a workload to the study. Its id must not be that of another.
         try:
-            expected = () if parts.study.survey else predictions(parts)
+            study_predictions = () if parts.study.survey else predictions(parts)
         except ConfigError:
-            return by_kind  # comparisons and flows report the mistakes
+            return by_kind  # the plans of comparisons and flows have reported these mistakes above
         place = parts.study.place("benchmarks")
-        for prediction in expected:
-            clash = self._clash("workload", prediction.flow[2], prediction.work.text, place)
+        for prediction in study_predictions:
+            _, _, workload, _ = prediction.flow
+            clash = self._clash("workload", workload, prediction.work.text, place)
             self.mistakes += [f"{place}{clash}"] if clash else []
         return by_kind
 
     def _pairs(
         self,
         study: Study,
-        networks: Sequence[Mapping[str, Instance]],
-        entries: Sequence[Mapping[str, Instance]],
+        network_entries: Sequence[Mapping[str, Instance]],
+        routing_entries: Sequence[Mapping[str, Instance]],
     ) -> list[tuple[str, str]]:
-        """Return the ids of all combined topologies and routings, grouped by network."""
-        everywhere = list(_merge(networks))
-        where: dict[str, set[str]] = {}
-        for position, (entry, routings) in enumerate(zip(study.routings, entries, strict=True)):
+        """Return the ids of topology and routing of all combinations, grouped by network.
+
+        An entry of `routings` may limit its networks with the key ``on``.
+        """
+        all_networks = list(_merge(network_entries))
+        networks_of: dict[str, set[str]] = {}
+        entries = zip(study.routings, routing_entries, strict=True)
+        for position, (entry, routings) in enumerate(entries):
             on = entry.on if isinstance(entry, Use) else None
             try:
-                ids = everywhere if on is None else select_networks(on, networks)
+                networks = all_networks if on is None else select_networks(on, network_entries)
             except InputError as error:
                 self.mistakes.append(f"{study.place('routings', position)}{error}")
                 continue
-            for r in routings:
-                where.setdefault(r, set()).update(ids)
-        return [(t, r) for t in everywhere for r in where if t in where[r]]
+            for r in routings:  # several entries may name one routing
+                networks_of.setdefault(r, set()).update(networks)
+        return [(t, r) for t in all_networks for r in networks_of if t in networks_of[r]]
 
     def plan(self) -> Plan:
         """Return the plan of all added studies; raise the collected mistakes."""
@@ -184,24 +207,35 @@ class _Expansion:
         studies = {
             name: _study_plan(parts, self.jobs[name]) for name, parts in self.studies.items()
         }
-        most = {name: parts.study.parts for name, parts in self.studies.items()}
+        max_batches = {name: parts.study.parts for name, parts in self.studies.items()}
         return Plan(
-            *(self._results, jobs, studies, cut_batches(self.jobs, most)),
+            results=self._results,
+            jobs=jobs,
+            studies=studies,
+            batches=cut_batches(self.jobs, max_batches),
             quarantined=tuple(self.quarantined),
             left_out=tuple(self.left_out),
         )
 
     def _instances_by_id(self, study: Study, part: str) -> list[dict[str, Instance]]:
-        """Return the instances of each entry of a list of the study, by id."""
+        """Return the instances of each entry of a list of the study, by id.
+
+        Parameters
+        ----------
+        study : Study
+        part : str
+            Key of the list, such as ``topologies``.
+        """
         kind = ENTRIES[part]
         entries: list[dict[str, Instance]] = []
         for position, entry in enumerate(getattr(study, part)):
+            # also entries with mistakes get a mapping, because entries are counted by position
             instances: dict[str, Instance] = {}
             entries.append(instances)
-            # What follows from a mistake is no second one. The study's reader has reported this
-            # entry, and nothing that refers to a list is checked if a name in it is unknown.
+            # The study's reader has reported this entry. Names that refer to its list are not
+            # checked, because one of them may be the name that cannot be read.
             if entry == UNREADABLE:
-                self._unknown.add(part)
+                self._unknown_in.add(part)
                 continue
             place = study.place(part, position)
             if part != "routings" and isinstance(entry, Use) and entry.on:
@@ -213,7 +247,7 @@ class _Expansion:
                     instance = self._instance(kind, choice, study.path.parent)
                 except InputError as error:
                     self.mistakes.append(f"{place}{error}")
-                    self._unknown.add(part)
+                    self._unknown_in.add(part)
                     continue
                 # A plugin that cannot be used fails in its jobs only, so the study goes on.
                 if instance.quarantine:
@@ -222,7 +256,7 @@ class _Expansion:
                 problem = (
                     self._clash(kind, id_, instance.text, place)
                     or _directory_problem(id_, instance)
-                    or _without_traffic(study, instance)
+                    or _unusable_routing(study, instance)
                 )
                 if problem:
                     self.mistakes.append(f"{place}{problem}")
@@ -236,7 +270,10 @@ class _Expansion:
         return self._instances[key]
 
     def _clash(self, kind: str, id_: str, text: str, place: str) -> str | None:
-        """Return why `id_` cannot stand for `text` if it already stands for another text."""
+        """Record that `id_` stands for `text`; return why it cannot if it stands for another text.
+
+        For example, two networks cannot have the alias ``large``.
+        """
         meaning, other_place = self._meanings.setdefault((kind, id_), (text, place))
         if meaning == text:
             return None
@@ -246,7 +283,10 @@ class _Expansion:
         )
 
     def _metrics(self, study: Study) -> dict[str, Instance]:
-        """Return the study's metrics by name (default: the usual ones, in surveys none)."""
+        """Return the study's metrics by canonical name; without a list the default metrics.
+
+        Surveys measure no metrics by default.
+        """
         names = study.metrics or []
         if study.metrics is None and not study.survey:
             names = default_metrics()
@@ -257,7 +297,7 @@ class _Expansion:
                 instance = self._instance("metric", Choice(name), study.path.parent)
             except InputError as error:
                 self.mistakes.append(f"{study.place('metrics', position)}{error}")
-                self._unknown.add("metrics")
+                self._unknown_in.add("metrics")
                 continue
             if instance.quarantine:
                 # a job measures all metrics, so none of the study's jobs could be ok
@@ -269,11 +309,11 @@ class _Expansion:
 
 def _shared_columns(study: Study, metrics: Mapping[str, Instance]) -> Iterator[str]:
     """Find columns that two metrics of a study have: a table could show only one of them."""
-    owners: dict[str, str] = {}
+    metric_of_column: dict[str, str] = {}
     for name, instance in metrics.items():
-        with suppress(PluginError):  # found again where columns are looked up
+        with suppress(PluginError):  # `column_mistakes` reads these columns, too, and raises it
             for column in plugin_columns(instance.plugins):
-                other = owners.setdefault(column.name, name)
+                other = metric_of_column.setdefault(column.name, name)
                 if other != name:
                     yield (
                         f"{study.place('metrics')}{other} and {name} both have the column "
@@ -291,13 +331,21 @@ def _merge(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
 
 
 def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str]:
-    """Find names of routings that the study lacks; compared ones may lack parameters."""
+    """Find names of routings that workloads and comparisons refer to and the study lacks.
+
+    Parameters
+    ----------
+    study : Study
+    routings : collection of str
+        Ids of the study's routings; if there are none, nothing is reported.
+    """
     for position, entry in enumerate(study.workloads):
         for name in entry.routings if isinstance(entry, Use) and routings else ():
             if name not in routings:
                 place = study.place("workloads", position)
                 fix = suggestion(name, sorted(routings))
                 yield f"{place}routings: the study has no routing {name!r}{fix}"
+    # comparisons may name routings without parameters: lash~seed=3@angara is also lash@angara
     names = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
     views: dict[str, Mapping[str, Table | Figure]] = {
         "tables": study.tables,
@@ -313,15 +361,15 @@ def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str
 
 
 def _directory_problem(id_: str, instance: Instance) -> str | None:
-    """Return why `id_` is not valid as a directory name."""
+    """Return why an instance's id is not valid as a directory name; None if it is."""
     if "/" not in id_:
         return None
     fix = f"give it an alias: {{use: {instance.written!r}, as: <alias>}}"
     return f"{id_} contains a path, so it cannot name a folder; {fix}"
 
 
-def _without_traffic(study: Study, instance: Instance) -> str | None:
-    """Return why a study does not use a routing."""
+def _unusable_routing(study: Study, instance: Instance) -> str | None:
+    """Return why a study cannot use a routing: it needs a route table, or traffic to simulate."""
     if study.traffic or not is_hop_by_hop(instance):
         return None
     if study.benchmarks:
@@ -336,6 +384,7 @@ def _without_traffic(study: Study, instance: Instance) -> str | None:
 
 
 def _study_plan(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> StudyPlan:
+    """Return the plan of a study, with the files and plugins that its page depends on."""
     study = parts.study
     inputs = [study.path]
     if study.reference:

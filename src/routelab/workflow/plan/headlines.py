@@ -22,8 +22,9 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
     # `read_study` reports a table that does not exist
     if table is None or headline.value is None:
         return
-    # The table shows names without the parameters that it pools, but aliases as they are.
     baselines = table.relative.routings if table.relative else []
+    # The table shows names without the parameters that it pools. An id that is not the canonical
+    # name is an alias, which it shows as it is.
     routings = [
         id_ if id_ != instance.text else without_parameters(id_, table.over)
         for id_, instance in parts.routings.items()

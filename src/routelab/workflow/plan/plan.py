@@ -69,7 +69,7 @@ class Plan:
     ----------
     results : Path
     jobs : mapping of str to BaseJob
-        By folder, kind by kind.
+        By folder; the jobs of one kind are adjacent.
     studies : mapping of str to StudyPlan
         By name.
     batches : mapping of (str, str) to Batch
@@ -77,7 +77,7 @@ class Plan:
     quarantined : tuple of str
         Why plugins of the studies cannot be used; their jobs fail for this reason.
     left_out : tuple of str
-        Why metrics are not measured by studies that name none.
+        Why some installed metrics are not measured by a study without the key ``metrics``.
     postponed : set of (str, str)
         Batches, by kind and id, that this run skips.
     unlisted : set of (str, str)
@@ -109,14 +109,14 @@ class Plan:
         return self.results / PLAN / batch.kind / f"{batch.id}.json"
 
     def work(self, batch: Batch) -> list[str]:
-        """Return the list of work that is an input of a batch."""
+        """Return the list of work as the input of a batch; no input if the list is missing."""
         return [] if (batch.kind, batch.id) in self.unlisted else [str(self.spec(batch))]
 
     def work_to_repeat(self, batch: Batch) -> list[str]:
-        """Return the list of work if the batch was, or has to be, tried again.
+        """Return the list of work as an input only if the batch was, or has to be, tried again.
 
-        For batches that must not run only because they get an input that earlier versions of
-        routelab did not declare.
+        Comparisons use this: Snakemake would run one again that finished with an earlier version of
+        routelab, which declared no list as an input, and a repetition costs node-hours.
         """
         return self.work(batch) if replaced_manifest(self.spec(batch)) else []
 
@@ -149,7 +149,7 @@ class Plan:
             if kind is None or key[0] == kind
         ]
 
-    def write_lists(self, fresh: Collection[str] = ()) -> None:
+    def write_lists(self, fresh_kinds: Collection[str] = ()) -> None:
         """Write all lists of work; those that have not changed are not touched.
 
         A list changes when jobs are added, removed, or have another fingerprint. It also changes
@@ -158,7 +158,7 @@ class Plan:
 
         Parameters
         ----------
-        fresh : collection of str
+        fresh_kinds : collection of str
             Kinds whose batches have to run although all their jobs are done.
 
         Raises
@@ -170,11 +170,12 @@ class Plan:
         for batch in self.batches_to_do:
             manifest, spec = self.manifest(batch), self.spec(batch)
             is_finished = all(job.folder not in folders_to_repeat for job in batch.jobs)
-            if not manifest.exists():  # the batch was stopped, or never ran
+            if not manifest.exists():  # the batch was stopped, or never ran, so it runs anyway
                 replaces = replaced_manifest(spec)
-            elif batch.kind in fresh or not is_finished:
+            elif batch.kind in fresh_kinds or not is_finished:
+                # another time than the one that the manifest repeats: the list changes
                 replaces = manifest.stat().st_mtime_ns
-            else:
+            else:  # the time that the list had in the last run: it does not change
                 replaces = replaced_manifest(manifest.with_suffix(".json"))
             write_jobs(batch.jobs, spec, self.results, replaces)
 
@@ -208,12 +209,11 @@ class Plan:
         Networks are left out: if one cannot be built, the jobs on it have its status and reason.
         """
         return [
-            JobStatus(study_name, noun, plural, status or NOT_RUN, reason)
+            JobStatus(study_name, *job.nouns, status or NOT_RUN, reason)
             for study_name, study_plan in self.studies.items()
             for kind, jobs in study_plan.jobs.items()
             if kind != "topologies"
             for job in jobs
-            for noun, plural in (job.nouns,)
             for status, reason in job.statuses()
         ]
 
@@ -233,11 +233,12 @@ class Plan:
 def cut_batches(
     studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]], max_batches: Mapping[str, int]
 ) -> dict[tuple[str, str], Batch]:
-    """Cut the jobs of each kind and study into a power of two of batches.
+    """Cut the jobs of each kind and study into batches, for example 1000 simulations into 16.
 
     Few batches, because each is a process that takes a second of CPU time to start. Their number
     depends on that of the jobs only, never on the machine, so that finished batches stay
-    finished. Jobs of one plugin are adjacent, so that a batch loads few kernels.
+    finished. It is a power of two, so it changes only when the jobs have doubled. Jobs of one
+    plugin are adjacent, so that a batch loads few kernels.
 
     Parameters
     ----------
@@ -246,7 +247,8 @@ def cut_batches(
     max_batches : mapping of str to int
         Largest number of batches of one kind, by study.
     """
-    # 1. Jobs of one kind that may share a process: all of a study, but each comparison for itself.
+    # 1. Jobs of one kind that may share a process: all of a study; each comparison is a group of
+    #    its own.
     groups: dict[tuple[str, str], list[BaseJob]] = {}
     max_batches_of: dict[tuple[str, str], int] = {}
     for name, by_kind in studies.items():
@@ -255,12 +257,13 @@ def cut_batches(
                 key = job.kind, job.group(name)
                 groups.setdefault(key, []).append(job)
                 max_batches_of[key] = max_batches[name]
-    # 2. Cut each group into parts whose sizes differ by one at most.
+    # 2. Cut each group into batches whose sizes differ by one at most: 4 batches of 10 jobs begin
+    #    at 0, 3, 5 and 8.
     batches: dict[tuple[str, str], Batch] = {}
     batch_of_folder: dict[str, tuple[str, str]] = {}
     for (kind, group), jobs_of_group in groups.items():
         min_jobs = jobs_of_group[0].per_batch
-        if min_jobs == 1:
+        if min_jobs == 1:  # each job is a batch, however many there are
             count = len(jobs_of_group)
         else:
             jobs_of_group.sort(key=lambda job: job.base_name)
@@ -268,13 +271,13 @@ def cut_batches(
             while 2 * count <= min(max_batches_of[kind, group], len(jobs_of_group) // min_jobs):
                 count *= 2
         for number in range(1, count + 1):
-            begin, end = (ceil((number + i) * len(jobs_of_group) / count) for i in (-1, 0))
+            begin, end = (ceil(i * len(jobs_of_group) / count) for i in (number - 1, number))
             members = tuple(jobs_of_group[begin:end])
             key = kind, f"{group}-{number}"
-            batches[key] = Batch(*key, members)
+            batches[key] = Batch(kind=kind, id=key[1], jobs=members)
             batch_of_folder |= {job.folder: key for job in members}
-    # 3. What a batch waits for is known only now that each job has its batch. The first study gets
-    #    its results first.
+    # 3. A job names the folders of jobs that it needs; only now are their batches known. Batches of
+    #    the first study run first.
     first_jobs = chain.from_iterable(next(iter(studies.values()), {}).values())
     needed = {
         key: dict.fromkeys(batch_of_folder[folder] for job in batch.jobs for folder in job.needs)
@@ -287,15 +290,15 @@ def cut_batches(
 def _set_priorities(
     batches: Mapping[tuple[str, str], Batch], first: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Batch]:
-    """Give batches a higher priority than those that wait for them, and the `first` the highest."""
-    waiting: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    """Return batches with priorities: a batch precedes its dependents, and `first` all others."""
+    dependents: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for key, batch in batches.items():
         for before in batch.after:
-            waiting.setdefault(before, []).append(key)
+            dependents.setdefault(before, []).append(key)
 
     @cache
     def priority(key: tuple[str, str]) -> int:
-        later_priorities = (priority(dependent) + 1 for dependent in waiting.get(key, ()))
-        return max((batches[key].priority + (FIRST if key in first else 0), *later_priorities))
+        above_dependents = (priority(dependent) + 1 for dependent in dependents.get(key, ()))
+        return max((batches[key].priority + (FIRST if key in first else 0), *above_dependents))
 
     return {key: replace(batch, least_priority=priority(key)) for key, batch in batches.items()}

@@ -13,7 +13,10 @@ from routelab.workflow.stages.simulations import EngineJob
 
 
 def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list[Plugin]:
-    """List the plugins of all that a study names, of its predictions and of its engines."""
+    """List the plugins that a study names, those of its predictions, and its engines.
+
+    A plugin may occur several times, with other parameters.
+    """
     instances = (
         *parts.topologies.values(),
         *parts.routings.values(),
@@ -23,12 +26,10 @@ def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list
         *parts.benchmarks.values(),
         *parts.metrics.values(),
     )
-    engines = {
-        job.engine: None
-        for kind_jobs in jobs.values()
-        for job in kind_jobs
-        if isinstance(job, EngineJob)
-    }
+    # each once, in the order of the jobs
+    engines = dict.fromkeys(
+        job.engine for kind_jobs in jobs.values() for job in kind_jobs if isinstance(job, EngineJob)
+    )
     return [
         *(plugin for instance in instances for plugin in instance.plugins),
         *(load("engine", engine) for engine in engines),

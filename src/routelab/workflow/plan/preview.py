@@ -33,6 +33,7 @@ def check_studies(studies: Sequence[Path]) -> list[str]:
 
 
 def _study_text(study_plan: StudyPlan) -> str:
+    """Return what a study makes, for example "1 network, 8 route tables, 2 tables, 0 figures"."""
     sizes = {kind: sum(job.size for job in jobs) for kind, jobs in study_plan.jobs.items()}
     counts = [_count(size, *kinds()[kind].nouns) for kind, size in sizes.items() if size]
     counts.append(_count(len(study_plan.study.tables), "table", "tables"))

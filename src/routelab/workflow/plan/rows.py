@@ -17,8 +17,8 @@ Run = dict[str, str]
 def row_mistakes(parts: Parts) -> Iterator[str]:
     """Find tables in which one row would stand for runs of different names.
 
-    Only tables are examined whose rows and filters name networks, routings and work. Of all others
-    the report finds it, when it knows the values.
+    For example ``rows: [topology]`` in a study with two routings. Tables with other columns in
+    their rows or filters are left to the report, because the values of these columns are results.
 
     Yields
     ------
@@ -32,11 +32,11 @@ def row_mistakes(parts: Parts) -> Iterator[str]:
         runs = _runs(parts, table)
         if not runs or not {*keys, *table.where} <= runs[0].keys():
             continue
-        first: dict[tuple[str, ...], Run] = {}
+        run_of_row: dict[tuple[str, ...], Run] = {}
         for run in runs:
             if not all(_matches(run[column], wanted) for column, wanted in table.where.items()):
                 continue
-            other = first.setdefault(tuple(run[key] for key in keys), run)
+            other = run_of_row.setdefault(tuple(run[key] for key in keys), run)
             if other != run:
                 differing = next(column for column in run if run[column] != other[column])
                 yield (
@@ -67,21 +67,24 @@ def filter_mistakes(parts: Parts) -> Iterator[str]:
         "benchmark": parts.benchmarks,
     }
     for part, name, view in views:
-        pooled = {key.rpartition(".")[2] for key in view.over}
+        pooled = {key.rpartition(".")[2] for key in view.over}  # of `routing.seed`: seed
         for column, wanted in view.where.items():
-            if not instances.get(column):
+            if not instances.get(column):  # a column of results, or an empty list of the study
                 continue
-            known = {*instances[column], *_names(instances[column], pooled).values()}
-            for word in wanted if isinstance(wanted, list) else [wanted]:
-                if isinstance(word, str) and word not in known:
+            # a filter may give the complete name, or the name without the pooled parameters
+            known = {*instances[column], *_pooled_names(instances[column], pooled).values()}
+            for wanted_name in wanted if isinstance(wanted, list) else [wanted]:
+                if isinstance(wanted_name, str) and wanted_name not in known:
                     place = parts.study.place(part, name, "where")
-                    yield f"{place}the study has no {column} {word!r}{suggestion(word, known)}"
+                    fix = suggestion(wanted_name, known)
+                    yield f"{place}the study has no {column} {wanted_name!r}{fix}"
 
 
 def _runs(parts: Parts, table: Table) -> list[Run]:
-    """Return the runs of a table's kind, by names without the parameters that it pools."""
-    pooled = {key.rpartition(".")[2] for key in table.over}
-    networks, routings = _names(parts.topologies, pooled), _names(parts.routings, pooled)
+    """Return the runs that a table shows, with names without the parameters that it pools."""
+    pooled = {key.rpartition(".")[2] for key in table.over}  # of `routing.seed`: seed
+    networks = _pooled_names(parts.topologies, pooled)
+    routings = _pooled_names(parts.routings, pooled)
     if table.of == "routes":
         return [{"topology": networks[t], "routing": routings[r]} for t, r in parts.runs]
     kind, work = {
@@ -89,17 +92,19 @@ def _runs(parts: Parts, table: Table) -> list[Run]:
         "loads": ("traffic", parts.traffic),
         "flows": ("workload", parts.workloads),
     }.get(table.of, ("benchmark", parts.benchmarks))
-    # only packets are simulated without a route table
+    # a routing without a table (hop by hop) can only be simulated with packets, that is traffic
     pairs = parts.pairs if kind == "traffic" else parts.runs
     return [
         {"topology": networks[t], "routing": routings[r], kind: name}
         for t, r in pairs
-        for id_, name in _names(work, pooled).items()
+        for id_, name in _pooled_names(work, pooled).items()
+        # a workload may name the routings that it runs with
         if kind != "workload" or parts.combines(r, id_)
     ]
 
 
-def _names(instances: Mapping[str, Instance], pooled: Collection[str]) -> dict[str, str]:
+def _pooled_names(instances: Mapping[str, Instance], pooled: Collection[str]) -> dict[str, str]:
+    """Return the names that a table shows, by id; an alias is shown as it is."""
     return {
         id_: without_parameters(id_, pooled) if id_ == instance.text else id_
         for id_, instance in instances.items()

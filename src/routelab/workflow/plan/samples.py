@@ -24,12 +24,11 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
     Raises
     ------
     InputError
-        If a size limit is set and the size of a network is unknown before it is built, or if no
-        network is of a family.
+        If ``max_nodes`` is set and the size of a network is unknown before it is built, or if a
+        family has no network in the study.
     """
-    families = {
-        name for entry in entries for instance in entry.values() for name in _families(instance)
-    }
+    instances = [instance for entry in entries for instance in entry.values()]
+    families = {name for instance in instances for name in _families(instance)}
     if unknown := [name for name in on.families if name not in families]:
         raise InputError(
             f"on.families: the study has no network of family {unknown[0]}"
@@ -47,8 +46,10 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
             if on.max_nodes is None or _switches(id_, instance) <= on.max_nodes
         ]
         if on.sample is not None:
-            drawn = sorted(fitting, key=lambda id_: _draw(on.seed, entry[id_].text))[: on.sample]
-            fitting = [id_ for id_ in fitting if id_ in set(drawn)]
+            # the order is random, so the first of them are a sample; then in the study's order
+            shuffled = sorted(fitting, key=lambda id_: _random_key(on.seed, entry[id_].text))
+            sample = set(shuffled[: on.sample])
+            fitting = [id_ for id_ in fitting if id_ in sample]
         ids += fitting
     return list(dict.fromkeys(ids))
 
@@ -58,7 +59,7 @@ def _families(instance: Instance) -> set[str]:
 
 
 def _switches(id_: str, instance: Instance) -> int:
-    """Return the size of the whole grid without building it."""
+    """Return the number of switches of the whole grid, from its ``dims``, without building it."""
     parameters = [plugin.parameters for plugin in instance.plugins]
     dims = next((sizes for p in parameters if (sizes := getattr(p, "dims", None))), None)
     if dims is None:
@@ -69,6 +70,10 @@ def _switches(id_: str, instance: Instance) -> int:
     return prod(dims)
 
 
-def _draw(seed: int, text: str) -> bytes:
-    """Return a sort key for a random order of networks that does not depend on other networks."""
+def _random_key(seed: int, text: str) -> bytes:
+    """Return a sort key that puts networks in a random order.
+
+    It depends on nothing but the seed and the network's name: two networks keep their order when
+    others are added to the study, and a larger sample contains the smaller ones.
+    """
     return hashlib.sha256(f"{seed} {text}".encode()).digest()

@@ -18,7 +18,7 @@ START_MINUTES = 15
 
 
 def memory_mb(batch: Batch) -> int:
-    """Return the memory to ask for, in MiB: jobs of a batch follow each other."""
+    """Return the memory to ask for, in MiB: that of the largest job, as one runs at a time."""
     return OVERHEAD_MB + ceil(max(job.limits.memory_gb for job in batch.jobs) * 1e9 / 2**20)
 
 
@@ -53,10 +53,11 @@ def make_steps(plan: Plan, longest: int) -> dict[str, Step]:
 
 
 def _step(plan: Plan, batch: Batch, longest: int) -> Step:
-    """Return the step of a batch; that of a comparison asks for what its study says."""
+    """Return the step of a batch; a comparison asks for the nodes and minutes of its study."""
     before: dict[str, tuple[str, ...]] = {}
-    for key in batch.after:
-        before[key[0]] = (*before.get(key[0], ()), str(plan.manifest(plan.batches[key])))
+    for kind, id_ in batch.after:
+        manifest = str(plan.manifest(plan.batches[kind, id_]))
+        before[kind] = (*before.get(kind, ()), manifest)
     step = Step(
         inputs=batch.inputs,
         before=before,
@@ -67,8 +68,8 @@ def _step(plan: Plan, batch: Batch, longest: int) -> Step:
         memory_mb=memory_mb(batch),
         minutes=minutes(batch, longest),
     )
-    # A comparison has whole nodes for the minutes that its study sets, and must not run again only
-    # because of an input that is new: that would cost node-hours.
+    # A comparison has whole nodes, so it asks for no memory. It must not run again only because of
+    # an input that is new: that would cost node-hours.
     job = batch.jobs[0]
     if not isinstance(job, ComparisonJob):
         return step
