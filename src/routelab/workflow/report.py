@@ -152,7 +152,7 @@ def _engine_records(
             directory=Path(job.folder),
             work=job.ids[2],
             work_name=job.work,
-            work_parameters=_of_plugin(job.carried, job.work),
+            work_parameters=_of_plugin(job.work_kind, job.work),
             engine=load("engine", job.engine),
             settings_id=job.ids[3],
             throughput=bounds.get((job.ids[0], job.ids[2])),

@@ -22,6 +22,9 @@ from routelab.toolkit.input_files import is_regular
 class Instance:
     """A plugin, or the plugins of a routing, with all parameters.
 
+    A study in ``studies/`` that names ``graph~file=net.csv`` has an instance with the text
+    ``graph~file=studies/net.csv``, and written ``graph~file=net.csv``.
+
     Attributes
     ----------
     text : str
@@ -62,17 +65,18 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     try:
         written = from_mapping(kind, choice.name, choice.values or {})
     except QuarantinedError as error:
-        # only the parts of a composition could tell to which of them the values belong
+        # Without its plugins nobody knows to which part of a routing a value belongs, so the first
+        # part gets all of them: the name of the failed job shows them.
         values = {key: as_text(value) for key, value in (choice.values or {}).items()}
         added = tuple((key, value_text(value, value)) for key, value in values.items())
         first, *others = (
             parse_routing(choice.name) if kind == "routing" else [parse_name(choice.name)]
         )
         text = compose((Name(first.key, (*first.parameters, *added)), *others))
-        return Instance(text, text, (), (), quarantine=str(error))
+        return Instance(text=text, written=text, plugins=(), inputs=(), quarantine=str(error))
     plugins = _plugins(kind, written)
     text = _seen_from_here(written, plugins, folder)
-    if text != written:
+    if text != written:  # the plugins have to open the files from the working directory
         plugins = _plugins(kind, text)
     inputs = tuple(str(path) for plugin in plugins for path in plugin.input_files())
     absent_files = [path for path in inputs if not is_regular(path)]
@@ -82,7 +86,7 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
 
 
 def code_digest(instance: Instance) -> str:
-    """Return a digest of an instance's code and files, and of routelab's own code."""
+    """Return a digest that changes with an instance's name, code or files, or routelab's code."""
     return job_fingerprint(
         instance.text + instance.quarantine,
         map(type, instance.plugins),
@@ -99,7 +103,7 @@ def class_names(instance: Instance) -> tuple[str, ...]:
 
 
 def class_name(kind: str, key: str) -> tuple[str, ...]:
-    """Name of a plugin's class; none if it cannot be used."""
+    """Return the name of a plugin's class as a tuple of one; empty if it cannot be used."""
     try:
         plugin_class = installed_catalogue().plugin(kind, key)
     except InputError:
@@ -112,17 +116,17 @@ def _plugins(kind: str, text: str) -> tuple[Plugin, ...]:
 
 
 def _seen_from_here(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str:
-    """Return `text` with files relative to `folder` replaced by files relative to here."""
+    """Return a name whose files are relative to the working directory instead of `folder`."""
     files = {str(path) for plugin in plugins for path in _relative_files(plugin)}
     if not files:
         return text
 
     def resolve(name: Name) -> Name:
-        pairs = (
+        parameters = (
             (key, seen_from_here(folder / value) if value in files else value)
             for key, value in name.parameters
         )
-        return Name(name.key, tuple(pairs))
+        return Name(name.key, tuple(parameters))
 
     return compose(map(resolve, parse_routing(text)))
 

@@ -33,14 +33,16 @@ def traffic_engines(study: Study, traffic: Mapping[str, Instance]) -> Works:
         Lists missing and invalid files.
     """
     mistakes: list[str] = []
-    settings = _locate_engines(study, "simulation", study.settings, mistakes)
+    engines = _locate_engines(study, "simulation", study.settings, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
-    return {id_: (instance, settings) for id_, instance in traffic.items()}
+    return {id_: (instance, engines) for id_, instance in traffic.items()}
 
 
 def workload_engines(study: Study, workloads: Mapping[str, Instance]) -> Works:
     """Return the workloads of a study with the engines of each.
+
+    The key ``flow`` of a study has settings for single workloads, and for all others.
 
     Raises
     ------
@@ -53,39 +55,44 @@ def workload_engines(study: Study, workloads: Mapping[str, Instance]) -> Works:
         for name in study.flows
         if name not in (*workloads, DEFAULT_NAME)
     ]
-    engines = [engine for settings in study.flows.values() for engine in settings]
-    choices = _locate_engines(study, "flow", engines, mistakes)
+    all_engines = [engine for engines in study.flows.values() for engine in engines]
+    located = _locate_engines(study, "flow", all_engines, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
-    chosen = {
-        id_: map(settings_id, study.flows.get(id_, study.flows[DEFAULT_NAME])) for id_ in workloads
-    }
-    return {
-        id_: (instance, {settings: choices[settings] for settings in chosen[id_]})
-        for id_, instance in workloads.items()
-    }
+    works: Works = {}
+    for id_, instance in workloads.items():
+        ids = map(settings_id, study.flows.get(id_, study.flows[DEFAULT_NAME]))
+        works[id_] = instance, {settings: located[settings] for settings in ids}
+    return works
 
 
 def _locate_engines(
     study: Study, key: str, engines: Sequence[EnginePlugin], mistakes: list[str]
 ) -> dict[str, EnginePlugin]:
-    """Return engines by the ids of their settings in the study, without unusable ones."""
-    choices: dict[str, EnginePlugin] = {}
+    """Return engines whose files are relative to the working directory, by settings as written.
+
+    Why others cannot be used is added to `mistakes`.
+    """
+    located: dict[str, EnginePlugin] = {}
     for engine in engines:
         try:
-            choices[settings_id(engine)] = engine.in_folder(study.path.parent)
+            located[settings_id(engine)] = engine.in_folder(study.path.parent)
         except InputError as error:
             mistakes += [f"{study.place(key)}{line}" for line in str(error).splitlines()]
-    return choices
+    return located
 
 
 def settings_id(settings: EnginePlugin | BenchSettings) -> str:
-    """Return what differs from the defaults if it is valid as a directory name, else a hash."""
+    """Return the settings that differ from the defaults, as the name of a directory.
+
+    For example ``loads=0.1+0.3,vcs=2``; a hash if the text is too long or has a path.
+    """
     if isinstance(settings, BenchSettings):
         text = settings.canonical()
     else:
-        usual = DEFAULT_ENGINES[settings.work] == settings.name
-        parts = ["" if usual else f"engine={settings.name}", settings.parameters.canonical()]
+        is_default_engine = DEFAULT_ENGINES[settings.work] == settings.name
+        engine = "" if is_default_engine else f"engine={settings.name}"
+        parts = [engine, settings.parameters.canonical()]
         text = ",".join(filter(None, parts))
     text = text or DEFAULT
     if "/" not in text and len(text) <= MAX_ID:

@@ -31,7 +31,8 @@ class Parts:
     metrics : mapping of str to Instance
         By canonical name.
     pairs : sequence of (str, str)
-        Ids of topology and routing that are combined, grouped by network.
+        Ids of topology and routing that are combined, grouped by network. `runs` are those whose
+        routing has a table.
     """
 
     study: Study
@@ -61,7 +62,10 @@ class Parts:
         return {r: routing for r, routing in self.routings.items() if not is_hop_by_hop(routing)}
 
     def combines(self, routing: str, workload: str) -> bool:
-        """Return whether the study runs a workload with a routing; both are ids."""
+        """Return whether the study runs a workload with a routing; both are ids.
+
+        By default with all; an entry with an alias may list its routings.
+        """
         for entry in self.study.workloads:
             if isinstance(entry, Use) and entry.as_ == workload and entry.routings:
                 return routing in entry.routings

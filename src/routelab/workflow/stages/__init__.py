@@ -19,9 +19,10 @@ from routelab.jobs.job import BaseJob
 def kinds() -> dict[str, type[BaseJob]]:
     """Return all kinds of job by name, in the order of lists."""
     job_classes = [
-        job for module in _modules() for job in vars(module).values() if _is_kind(job, module)
+        value for module in _modules() for value in vars(module).values() if _is_kind(value, module)
     ]
-    return {job.kind: job for job in sorted(job_classes, key=lambda job: job.order)}
+    job_classes.sort(key=lambda job_class: job_class.order)
+    return {job_class.kind: job_class for job_class in job_classes}
 
 
 def _modules() -> Iterator[ModuleType]:
@@ -30,6 +31,10 @@ def _modules() -> Iterator[ModuleType]:
 
 
 def _is_kind(value: object, module: ModuleType) -> bool:
+    """Return whether a value of a module is a kind of job that this module defines.
+
+    Base classes have no `kind`, and imported kinds belong to other modules.
+    """
     return (
         isinstance(value, type)
         and issubclass(value, BaseJob)

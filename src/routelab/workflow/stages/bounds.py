@@ -34,7 +34,7 @@ ALL_ROUTES = {BARE: "all minimal routes", ANY: "routes of any length"}
 """Bounds without rules, by the name that takes the place of rules."""
 
 MARGIN = 60.0
-"""CPU-seconds of a job in addition to twice its search's, for example to read the network."""
+"""CPU-seconds of a job beyond twice the time of its search, for example to read the network."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +44,9 @@ class BoundJob(NetworkJob):
     Attributes
     ----------
     seconds : float
-        Time of the search; the limits are for safety.
+        Time limit of the search. `limits` are only for safety.
     exact : bool
-        See `routelab.metrics.bounds.lower_bound_rules`.
+        Whether to search for the exact bound by a mixed-integer program, if there are few routes.
     """
 
     kind = "bounds"
@@ -68,18 +68,19 @@ class BoundJob(NetworkJob):
         if not isinstance(bound, Bound):
             bound = Bound()
         study_limits = parts.study.limits
-        search = study_limits.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
-        # 2. The rules of all tables; a bound of all routes has none.
+        search_limits = study_limits.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
+        # 2. The rules of all tables by id; `BARE` and `ANY` stand for bounds without rules.
         rules = {id_: plugin for r in parts.tables.values() for id_, plugin in [_rules_of(r)]}
         rules = dict.fromkeys(ALL_ROUTES) | rules
         digests = {id_: _digest(plugin) for id_, plugin in rules.items()}
         # 3. One job for each network and rules, because routings with the same rules share a bound.
-        pairs = dict.fromkeys(
+        any_length = [ANY] if bounds_any_length(parts) else []
+        networks_and_rules = dict.fromkeys(
             (t, id_)
             for (t, _), rules_id in rules_ids(parts).items()
-            for id_ in (BARE, rules_id, *([ANY] if bounds_any_length(parts) else []))
+            for id_ in (BARE, rules_id, *any_length)
         )
-        for t, id_ in pairs:
+        for t, id_ in networks_and_rules:
             plugin = rules[id_]
             yield cls(
                 folder=cls.folder_of(parts.results, (t, id_)),
@@ -87,7 +88,7 @@ class BoundJob(NetworkJob):
                 text=id_ if plugin is None else name_of(plugin),
                 digest=digests[id_],
                 inputs=() if plugin is None else tuple(map(str, plugin.input_files())),
-                limits=study_limits.with_most_of(search),
+                limits=study_limits.with_most_of(search_limits),
                 seconds=bound.seconds,
                 exact=bound.exact,
                 **cls.on(network_jobs(parts)[t]),
@@ -155,9 +156,10 @@ def bounds_any_length(parts: Parts) -> bool:
 
 
 def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
-    """Return the id of the rules of every table, `routelab.routing.bound.BARE` without rules.
+    """Return the id of the rules of every table, by ids of topology and routing.
 
-    The mapping is empty for a study without bounds.
+    Tables without rules have `routelab.routing.bound.BARE`. The mapping is empty for a study
+    without bounds, and for a survey, whose rows have the bounds.
     """
     if not parts.study.bound or parts.study.survey:
         return {}
@@ -166,7 +168,10 @@ def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
 
 
 def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
-    """Return id and plugin of a routing's rules. Rules have no alias in a study."""
+    """Return the id and plugin of a routing's rules; `BARE` and None if it has none.
+
+    The id is the canonical name, or the key and a hash if that cannot name a folder.
+    """
     rules = next((plugin for plugin in routing.plugins if isinstance(plugin, RulesPlugin)), None)
     if rules is None:
         return BARE, None

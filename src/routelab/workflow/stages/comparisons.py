@@ -43,7 +43,18 @@ MAX_NAME = 120
 
 
 class Settings(NamedTuple):
-    """Settings of a comparison, with the cluster's file."""
+    """Settings of a comparison, with the cluster's file.
+
+    Attributes
+    ----------
+    id : str
+        Name of the folder.
+    original : BenchSettings
+        With the cluster as the study writes it.
+    resolved : BenchSettings
+        With the path of the cluster's file.
+    cluster : ClusterFile
+    """
 
     id: str
     original: BenchSettings
@@ -62,7 +73,7 @@ class ComparisonJob(BaseJob):
     store : str
         The folder of raw runs.
     nodes : int
-        Hosts.
+        Number of hosts.
     minutes : int
         Time to request from a scheduler.
     hosts : str
@@ -100,10 +111,10 @@ class ComparisonJob(BaseJob):
             for bench_settings in settings:
                 yield cls._of(
                     parts,
-                    network_jobs(parts)[t],
-                    routes,
-                    bench_settings,
-                    hosts[t, bench_settings.id],
+                    network=network_jobs(parts)[t],
+                    routes=routes,
+                    settings=bench_settings,
+                    hosts=hosts[t, bench_settings.id],
                 )
 
     @classmethod
@@ -122,20 +133,26 @@ class ComparisonJob(BaseJob):
             settings.resolved.cluster,
             *(file for benchmark in benchmarks.values() for file in benchmark.inputs),
         )
-        files = (file for job in routes for file in parts.tables[job.ids[1]].inputs)
+        routing_ids = [job.ids[1] for job in routes]
+        routing_files = (file for r in routing_ids for file in parts.tables[r].inputs)
         # the fingerprint leaves out all code: an upgrade never submits a comparison again
         facts = {
             "network": network.text,
-            "routings": [[job.ids[1], job.text] for job in routes],
+            "routings": [[r, job.text] for r, job in zip(routing_ids, routes, strict=True)],
             "benchmarks": [[id_, benchmark.text] for id_, benchmark in benchmarks.items()],
             "settings": settings.original.canonical(),
-            "inputs": [content_digest(file) for file in (*network.inputs, *files, *inputs)],
+            "inputs": [content_digest(file) for file in (*network.inputs, *routing_files, *inputs)],
         }
         comparison = Comparison(
-            network.folder,
-            tuple(ComparisonPart(job.ids[1], job.text, Path(job.folder)) for job in routes),
-            tuple(ComparisonPart(id_, benchmark.text) for id_, benchmark in benchmarks.items()),
-            settings.resolved,
+            topology=network.folder,
+            routings=tuple(
+                ComparisonPart(r, job.text, Path(job.folder))
+                for r, job in zip(routing_ids, routes, strict=True)
+            ),
+            benchmarks=tuple(
+                ComparisonPart(id_, benchmark.text) for id_, benchmark in benchmarks.items()
+            ),
+            settings=settings.resolved,
         )
         ids = parts.study.name, network.ids[0], settings.id
         return cls(
@@ -148,6 +165,7 @@ class ComparisonJob(BaseJob):
             network=network.text,
             comparison=comparison,
             store=f"{parts.results.parent}/{RUNS}",
+            # a network that cannot be built has size 0
             nodes=max(1, sizes_of(parts)[network.ids[0]]),
             minutes=comparison.minutes,
             hosts=compress(hosts),
@@ -171,8 +189,8 @@ class ComparisonJob(BaseJob):
     @override
     def title(self) -> str:
         study, topology, settings = self.ids
-        more = "" if settings == "default" else f" with {settings}"
-        return f"{study} on {topology}{more}"
+        settings_text = "" if settings == "default" else f" with {settings}"
+        return f"{study} on {topology}{settings_text}"
 
     @property
     def node_hours(self) -> float:
@@ -181,9 +199,10 @@ class ComparisonJob(BaseJob):
 
     @override
     def group(self, study: str) -> str:
-        """Return letters, digits, dots and dashes, with a hash that makes the name unique.
+        """Return the ids in letters, digits, dots and dashes, with a hash that makes it unique.
 
-        Executors of clusters pass wildcards on as text, separated by commas.
+        Executors of clusters pass wildcards on as text, separated by commas. The hash is needed
+        because other characters become dashes, and long names are cut.
         """
         text = re.sub(r"[^A-Za-z0-9._-]", "-", ".".join(self.ids))
         return f"{text[:MAX_NAME]}-{hashlib.sha256('/'.join(self.ids).encode()).hexdigest()[:8]}"
@@ -198,7 +217,7 @@ class ComparisonJob(BaseJob):
 
     @override
     def work_items(self) -> tuple[()]:
-        """Refuse.
+        """Refuse to run comparisons like other jobs.
 
         Raises
         ------
@@ -231,13 +250,15 @@ def settings_and_hosts(
 @lru_cache(maxsize=4)
 def sizes_of(parts: Parts) -> dict[str, int]:
     """Return the numbers of terminals of the measured networks, by id."""
-    return {t: terminals(parts.topologies[t]) for t in dict.fromkeys(t for t, _ in parts.runs)}
+    return {
+        t: count_terminals(parts.topologies[t]) for t in dict.fromkeys(t for t, _ in parts.runs)
+    }
 
 
 def benchmark_settings(
     study: Study, routings: Mapping[str, Instance]
 ) -> tuple[list[Settings], list[str]]:
-    """Return the settings of a study's comparisons, and their mistakes.
+    """Return the settings of a study's comparisons, or all mistakes in them.
 
     Parameters
     ----------
@@ -248,6 +269,7 @@ def benchmark_settings(
     Returns
     -------
     settings : list of Settings
+        Empty if there are mistakes.
     mistakes : list of str
         Missing or invalid clusters, and a baseline that is not a routing of the study.
     """
@@ -293,7 +315,7 @@ def hosts_of(
     for (topology, nodes), bench in product(sizes.items(), settings):
         hosts[topology, bench.id] = ()
         try:
-            # an impossible network has no terminals, and its own job reports why
+            # a network that cannot be built has no terminals, and its own job reports why
             if nodes:
                 text = topologies[topology].text
                 hosts[topology, bench.id] = bench.cluster.cluster.hosts_of(text, nodes)
@@ -302,17 +324,19 @@ def hosts_of(
     return hosts, list(dict.fromkeys(mistakes))
 
 
-def terminals(topology: Instance) -> int:
+def count_terminals(topology: Instance) -> int:
     """Return the number of terminals of a network; 0 if it cannot be built.
 
-    For whole grids it follows from the parameters. Others are built, which takes a moment.
+    For whole grids it follows from the parameters. Other networks are built, which takes a moment.
     """
     for plugin in topology.plugins:
         grid = plugin.parameters
         if isinstance(grid, GridParameters):
-            full_grid = GridParameters(dims=grid.dims, terminals=grid.terminals)
+            # Without failed or allocated switches, the grid differs from this one at most in
+            # parameters that only its own class has, such as the twist of a torus.
+            whole_grid = GridParameters(dims=grid.dims, terminals=grid.terminals)
             shared = set(GridParameters.model_fields)
-            if grid.model_dump(include=shared) == full_grid.model_dump():
+            if grid.model_dump(include=shared) == whole_grid.model_dump():
                 return prod(grid.dims) * grid.terminals
         if isinstance(plugin, TopologyPlugin):
             try:

@@ -40,7 +40,7 @@ class MetricJob(TableJob):
     metrics : tuple of str
         Canonical names.
     metric_digests : tuple of str
-        Of the code and files of each.
+        Digests of code and files, one for each metric.
     """
 
     kind = "metrics"
@@ -60,9 +60,9 @@ class MetricJob(TableJob):
             return
         metrics = dict(sorted(parts.metrics.items()))
         instances = metrics.values()
-        files = tuple(file for metric in instances for file in metric.inputs)
+        metric_files = tuple(file for metric in instances for file in metric.inputs)
         metric_digests = tuple(map(code_digest, instances))
-        digests = {r: code_digest(routing_table) for r, routing_table in parts.tables.items()}
+        digests = {r: code_digest(routing) for r, routing in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
             yield cls(
@@ -70,11 +70,11 @@ class MetricJob(TableJob):
                 ids=(t, r),
                 text=routing.text,
                 digest=digests[r],
-                inputs=(*routing.inputs, *files),
+                inputs=(*routing.inputs, *metric_files),
                 limits=parts.study.limits,
                 classes=(
                     *class_names(routing),
-                    *(c for metric in instances for c in class_names(metric)),
+                    *(name for metric in instances for name in class_names(metric)),
                 ),
                 metrics=tuple(metrics),
                 metric_digests=metric_digests,
@@ -93,7 +93,7 @@ class MetricJob(TableJob):
 
     @override
     def statuses(self) -> list[tuple[str, str]]:
-        """Return none if the table is missing: the table's own job reports that."""
+        """Return no status if the table is missing, because the table's own job reports that."""
         return super().statuses() if recorded_status(self.routes)["status"] == "ok" else []
 
     @override
@@ -134,14 +134,29 @@ class MetricJob(TableJob):
         table: RouteTable | None,
         facts: dict[str, Any],
     ) -> Result:
-        """Measure the table of the other job, or without such a job a new one."""
+        """Measure the table that a `RouteJob` has made, or compute one if there is no such job.
+
+        Parameters
+        ----------
+        routing : Routing
+        metrics : sequence of ContextMetricPlugin
+        network : Topology or None
+            None if it could not be built.
+        computed : Outcome or None
+            Outcome of the `RouteJob`, if any.
+        table : RouteTable or None
+            Its table, unless that job has failed.
+        facts : dict
+            Updated with the facts of the network.
+        """
         network = self.require_network(network, facts)
         if computed is not None and table is None:
             raise LostInputError(computed.status, computed.reason)
         if table is None:
             table = routing.table(network)
+        # Metrics may compare the table with all routes that its rules allow. Rules that are not
+        # reproducible would be other ones here than those of the table.
         graph = None
-        # rules that are not reproducible would be other ones than those of the table
         if routing.rules is not None and routing.rules.capabilities.deterministic:
             graph = graph_of_rules(network, routing.rules)
         measured = measure_table(table, graph, routing, metrics)

@@ -31,8 +31,9 @@ class Prediction:
     ids : tuple of str
         Ids of topology, routing, benchmark and settings of the measurement.
     flow : tuple of str
-        Ids of the flow simulation.
+        Ids of topology, routing, workload and settings of the flow simulation.
     work : Instance
+        The workload.
     engine : EnginePlugin
     """
 
@@ -46,7 +47,7 @@ class Prediction:
 def predictions(parts: Parts) -> list[Prediction]:
     """Return the workloads that predict the benchmarks of a study.
 
-    A benchmark without a model, or that does not support the number of ranks, has none.
+    There is none for a benchmark that has no model, or does not support the number of ranks.
 
     Raises
     ------
@@ -56,8 +57,8 @@ def predictions(parts: Parts) -> list[Prediction]:
     if not parts.benchmarks:
         return []
     study = parts.study
-    # 1. The model of each benchmark, for each size of a network and each setting. Several of them
-    #    may have one workload and one engine; these are made once.
+    # 1. The model of each benchmark, for each size of a network and each setting. Several models
+    #    may have the same workload and engine; these are made once.
     settings, _ = settings_and_hosts(parts)
     study_predictions: list[Prediction] = []
     mistakes: list[str] = []
@@ -69,21 +70,26 @@ def predictions(parts: Parts) -> list[Prediction]:
         if not (nodes and bench.original.predict):
             continue
         try:
-            modelled = _model_of(study, nodes, bench, benchmark, works)
+            model = _model_of(study, nodes, bench, benchmark, works)
         except InputError as error:
             mistakes.append(f"{study.place('benchmarks')}{id_}: its prediction: {error}")
             continue
-        if modelled is None:
+        if model is None:
             continue
-        work_id, work, flow = modelled
-        key = settings_id(flow)
+        work_id, work, engine = model
+        settings_of_flow = settings_id(engine)
         # The id has the cluster's name as the study writes it, the engine the path of its file.
-        if key not in engines:
-            settings_here = flow.parameters.model_copy(update={"machine": bench.resolved.cluster})
-            engines[key] = type(flow)(settings_here)
+        if settings_of_flow not in engines:
+            parameters = engine.parameters.model_copy(update={"machine": bench.resolved.cluster})
+            engines[settings_of_flow] = type(engine)(parameters)
         # 2. One prediction for each routing that is measured there.
         study_predictions += [
-            Prediction((t, r, id_, bench.id), (t, r, work_id, key), work, engines[key])
+            Prediction(
+                ids=(t, r, id_, bench.id),
+                flow=(t, r, work_id, settings_of_flow),
+                work=work,
+                engine=engines[settings_of_flow],
+            )
             for t, r in parts.runs
             if t == topology
         ]
@@ -99,25 +105,47 @@ def _model_of(
     benchmark: Instance,
     works: dict[str, tuple[str, Instance]],
 ) -> tuple[str, Instance, EnginePlugin] | None:
-    """Return the id and workload of a benchmark's model, and the engine to run it with."""
+    """Return the id and workload of a benchmark's model, and the engine to run it with.
+
+    Parameters
+    ----------
+    study : Study
+    nodes : int
+        Number of hosts.
+    settings : Settings
+    benchmark : Instance
+    works : dict
+        Workloads of models by name, each with its id. Updated.
+
+    Returns
+    -------
+    work_id, work, engine
+        None if the benchmark has no model, or does not support this number of ranks.
+    """
     ranks_per_node = settings.original.ranks_per_node or settings.cluster.cluster.ranks_per_node
     for plugin in benchmark.plugins:
-        if not isinstance(plugin, BenchmarkPlugin) or plugin.supports(
-            nodes * ranks_per_node, ranks_per_node
-        ):
+        if not isinstance(plugin, BenchmarkPlugin):
             continue
-        model = plugin.model(BenchmarkTask(nodes * ranks_per_node, nodes, Path(), Path()))
+        # `supports` returns why it does not
+        if plugin.supports(nodes * ranks_per_node, ranks_per_node):
+            continue
+        # a model needs neither the program nor a folder
+        model = plugin.model(
+            BenchmarkTask(
+                ranks=nodes * ranks_per_node, nodes=nodes, executable=Path(), folder=Path()
+            )
+        )
         if model is None:
             continue
         if model.workload not in works:
             work = instance_of("workload", Choice(model.workload), study.path.parent)
             works[model.workload] = _directory(work), work
-        flow = engine_class(DEFAULT_ENGINES["workload"])(
+        engine = engine_class(DEFAULT_ENGINES["workload"])(
             machine=settings.original.cluster,
             ranks_per_node=ranks_per_node,
             iterations=model.iterations,
         )
-        return *works[model.workload], flow
+        return *works[model.workload], engine
     return None
 
 

@@ -134,7 +134,10 @@ class TableJob(NetworkJob):
 
     @staticmethod
     def on_table(network: TopologyJob, table: RouteJob | None) -> dict[str, Any]:
-        """Return the fields of a job on a table, or without one on the network, of other jobs."""
+        """Return the fields that a `TableJob` gets from the jobs that make its network and table.
+
+        Without a `RouteJob`, only those of the network.
+        """
         fields = NetworkJob.on(network)
         if table is not None:
             fields["needs"] += (table.folder,)
@@ -143,14 +146,14 @@ class TableJob(NetworkJob):
 
     @override
     def sources(self) -> dict[str, str]:
-        # a table of other code is not read
+        # a table with another fingerprint is not read, so the result does not depend on it
         digest = recorded_digest(self.routes, self.routes_fingerprint) if self.routes else None
         return super().sources() | ({} if digest is None else {"table": digest})
 
     def routes_outcome(self) -> Outcome | None:
-        """Return the outcome of the job that makes the table.
+        """Return the outcome of the job that makes the table, if it is of the present code.
 
-        None if there is none, or one of other code, in a run that leaves out the stage `routes`.
+        A run that leaves out the stage `routes` may find no outcome, or an old one; then None.
 
         Raises
         ------
@@ -164,7 +167,7 @@ class TableJob(NetworkJob):
         return None
 
     def read_table(self, outcome: Outcome | None, network: Topology | None) -> RouteTable | None:
-        """Read the table of a job with an outcome; None if there is none.
+        """Read the table that belongs to an outcome; None without a network, outcome or success.
 
         Raises
         ------
@@ -179,14 +182,16 @@ class TableJob(NetworkJob):
 def route_compilations(
     routing: str, classes: Sequence[str], metrics: Sequence[str]
 ) -> tuple[Compilation, ...]:
-    """Return compilations that run the chain on a tiny network, unless the routing is unusable.
+    """Return the compilation that routes, checks and measures a tiny network.
+
+    There is none if the routing's plugin cannot be used.
 
     Parameters
     ----------
     routing : str
         Instance name.
     classes : sequence of str
-        See `BaseJob.classes`.
+        Names of the classes of the routing's plugins; empty if one cannot be used.
     metrics : sequence of str
         Instance names.
     """

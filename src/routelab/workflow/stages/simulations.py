@@ -47,7 +47,7 @@ class EngineJob(TableJob):
 
     Class attributes
     ----------------
-    carried : {"traffic", "workload"}
+    work_kind : {"traffic", "workload"}
         Kind of the work's plugin, and name of its fact.
 
     Attributes
@@ -55,15 +55,15 @@ class EngineJob(TableJob):
     work : str
         Instance name of traffic or of a workload.
     work_digest : str
-        Digest of its code and files.
+        Digest of the work's code and files.
     engine : str
         Instance name of the engine; its parameters are the settings. Files in them are relative
         to the working directory.
     engine_digest : str
-        Digest of its code and files.
+        Digest of the engine's code and files.
     """
 
-    carried: ClassVar[Work]
+    work_kind: ClassVar[Work]
 
     work: str
     work_digest: str = ""
@@ -86,14 +86,18 @@ class EngineJob(TableJob):
             Ids of topology and routing.
         works : Works
         """
-        digests = {r: code_digest(routing) for r, routing in parts.routings.items()}
-        of_works = {id_: code_digest(work) for id_, (work, _) in works.items()}
-        every = {id_: engine for _, engines in works.values() for id_, engine in engines.items()}
-        of_engines = {id_: _engine_digest(engine) for id_, engine in every.items()}
-        names = {id_: name_of(engine) for id_, engine in every.items()}
+        # 1. Digests and names, each once: there are far more jobs than instances.
+        routing_digests = {r: code_digest(routing) for r, routing in parts.routings.items()}
+        work_digests = {id_: code_digest(work) for id_, (work, _) in works.items()}
+        all_engines = {
+            id_: engine for _, engines in works.values() for id_, engine in engines.items()
+        }
+        engine_digests = {id_: _engine_digest(engine) for id_, engine in all_engines.items()}
+        engine_names = {id_: name_of(engine) for id_, engine in all_engines.items()}
+        # 2. A job for each pair, its work, and the settings of the work's engines.
         for t, r in pairs:
             routing = parts.routings[r]
-            on = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
+            network_and_table = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
             for id_, (work, engines) in works.items():
                 for settings, engine in engines.items():
                     ids = t, r, id_, settings
@@ -101,23 +105,23 @@ class EngineJob(TableJob):
                         folder=cls.folder_of(parts.results, ids),
                         ids=ids,
                         text=routing.text,
-                        digest=digests[r],
+                        digest=routing_digests[r],
                         inputs=(*routing.inputs, *work.inputs, *map(str, engine.input_files())),
                         limits=parts.study.limits,
                         classes=class_names(routing),
                         work=work.text,
-                        work_digest=of_works[id_],
-                        engine=names[settings],
-                        engine_digest=of_engines[settings],
-                        **on,
+                        work_digest=work_digests[id_],
+                        engine=engine_names[settings],
+                        engine_digest=engine_digests[settings],
+                        **network_and_table,
                     )
 
     @property
     @override
     def title(self) -> str:
         t, r, work, settings = self.ids or (self.topology, self.text, self.work, "default")
-        more = "" if settings == "default" else f" ({settings})"
-        return f"{r} on {t} with {work}{more}"
+        settings_text = "" if settings == "default" else f" ({settings})"
+        return f"{r} on {t} with {work}{settings_text}"
 
     @override
     def content(self) -> tuple[str, ...]:
@@ -133,7 +137,7 @@ class EngineJob(TableJob):
     def compilations(self) -> Sequence[Compilation]:
         if not self.classes:
             return ()
-        key = self.engine.partition("~")[0]
+        engine_key = self.engine.partition("~")[0]
 
         def compile_kernels() -> None:
             """Simulate a tiny network briefly and write the result."""
@@ -144,22 +148,22 @@ class EngineJob(TableJob):
             routing = Routing.from_name(self.text)
             result = run_simulation(network, routing, trial_work(engine), engine)
             with tempfile.TemporaryDirectory() as folder:
-                write_engine_result(result, self.carried, Path(folder))
+                write_engine_result(result, self.work_kind, Path(folder))
 
-        names = self.kind, key, *self.classes
-        classes = (*self.classes, *class_name("engine", key))
-        return (Compilation(names, f"{self.text} ({key})", compile_kernels, classes),)
+        key = self.kind, engine_key, *self.classes
+        classes = (*self.classes, *class_name("engine", engine_key))
+        return (Compilation(key, f"{self.text} ({engine_key})", compile_kernels, classes),)
 
     @override
     def load(self) -> tuple[Task, Computation]:
         try:
-            is_table = look_up_routing(self.text) is None
+            is_table = look_up_routing(self.text) is None  # the text is the path of a table's file
         except InputError:
             is_table = False  # reported with all other mistakes below
 
         def plugins() -> list[Any]:
             return collect_errors(
-                lambda: load(self.carried, self.work), lambda: load("engine", self.engine)
+                lambda: load(self.work_kind, self.work), lambda: load("engine", self.engine)
             )
 
         if is_table:
@@ -177,7 +181,7 @@ class EngineJob(TableJob):
             routing=routing_name,
             plugins=plugins_used,
             seed=getattr(engine.parameters, "seed", None),
-            facts={self.carried: name_of(work)},
+            facts={self.work_kind: name_of(work)},
             provenance={"settings": engine.parameters.model_dump(mode="json")},
         )
         computed = self.routes_outcome()
@@ -193,17 +197,32 @@ class EngineJob(TableJob):
         table: RouteTable | None,
         facts: dict[str, Any],
     ) -> Result:
-        """Simulate; the last two plugins are the work and the engine.
+        """Simulate the work.
 
         In a workflow, finished parts are stored next to the folder until all have finished. A
         job that was killed continues with the other parts.
+
+        Parameters
+        ----------
+        routing : Routing
+        plugins : sequence of Plugin
+            Those of the routing, then the work and the engine.
+        network : Topology or None
+            None if it could not be built.
+        computed : Outcome or None
+            Outcome of the `RouteJob`, if any.
+        table : RouteTable or None
+            Its table, unless that job has failed.
+        facts : dict
+            Updated with the facts of the network.
         """
         network = self.require_network(network, facts)
         *_, work, engine = plugins
         reproducible = all(plugin.capabilities.deterministic for plugin in plugins)
-        # a table that ran out of time would do so again; others may be different for every job
-        lost = ("timeout",) if reproducible else TRY_AGAIN
-        if computed is not None and computed.status in lost:
+        # Without the table of the `RouteJob`, the routing computes one here. That is in vain if it
+        # ran out of time, and wrong if the table may be different for every job.
+        decisive_statuses = ("timeout",) if reproducible else TRY_AGAIN
+        if computed is not None and computed.status in decisive_statuses:
             raise LostInputError(computed.status, f"route table: {computed.reason}")
         if computed is not None and table is not None:
             routing.keep(RoutedNetwork(table, seconds=computed.facts["routing_seconds"]))
@@ -211,16 +230,16 @@ class EngineJob(TableJob):
         if self.fingerprint:
             parts = self._parts()
             if self.network_digest:
-                # all traffic shares proofs: ids are network, routing, traffic and settings
+                # the folder is …/network/routing/traffic/settings, and all traffic shares proofs
                 proofs = Proofs(Path(self.folder).parents[1] / PROOFS, self.network_digest)
         try:
             result = run_simulation(network, routing, work, engine, parts, proofs)
         finally:
-            if parts is not None:
+            if parts is not None:  # `close` removes them when the outcome is written
                 parts.close(done=False)
         return Result(
             result.facts,
-            lambda folder, _: write_engine_result(result, self.carried, folder),
+            lambda folder, _: write_engine_result(result, self.work_kind, folder),
         )
 
     @override
@@ -242,7 +261,7 @@ class SimulationJob(EngineJob):
     order = 3
     per_batch = 4
     seconds_each = 6.0
-    carried = "traffic"
+    work_kind = "traffic"
 
     @classmethod
     @override
@@ -261,18 +280,18 @@ class FlowJob(EngineJob):
     order = 4
     per_batch = 120
     seconds_each = 0.15
-    carried = "workload"
+    work_kind = "workload"
 
     @classmethod
     @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
+        """Return the flows of a study: every pair with its workloads, and predicted benchmarks."""
         jobs = {job.ids: job for job in cls.of_workloads(parts)}
         for prediction in predictions(parts):
             if prediction.flow not in jobs:  # several benchmarks may have the same model
                 t, r, work, settings = prediction.flow
-                model: Works = {work: (prediction.work, {settings: prediction.engine})}
-                jobs |= {job.ids: job for job in cls.of(parts, [(t, r)], model)}
+                works: Works = {work: (prediction.work, {settings: prediction.engine})}
+                jobs |= {job.ids: job for job in cls.of(parts, [(t, r)], works)}
         return jobs.values()
 
     @classmethod

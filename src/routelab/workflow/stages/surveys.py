@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -63,6 +64,7 @@ def _statuses(results: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=2)
 def _read_statuses(results: str, _state: tuple[tuple[str, int, int], ...]) -> Mapping[str, str]:
+    # the state of the files is only a key of the cache
     return store(results).statuses()
 
 
@@ -146,10 +148,11 @@ class SurveyJob(BaseJob):
         bound = study.bound if isinstance(study.bound, Bound) else Bound()
         if study.bound:
             _add_bounds(parts, by_network, bound)
-        # 2. Whole networks go to a job, so that each is built once; hence jobs are at most as many.
+        # 2. Whole networks go to a job, so that each is built once; hence there are at most as many
+        #    jobs as networks.
         runs_per_job = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
-        count = min(len(by_network), -(-len(rows) // runs_per_job))
-        groups = list(by_network.values())
+        num_jobs = min(len(by_network), ceil(len(rows) / runs_per_job))
+        items_of_networks = list(by_network.values())
         instance_groups = (parts.topologies, parts.routings, parts.metrics)
         inputs = {
             name
@@ -158,16 +161,18 @@ class SurveyJob(BaseJob):
             for name in instance.inputs
         }
         # 3. A job's digest is that of its rows. If one of them changes, the job runs again, and
-        #    computes the rows that are missing.
-        for number in range(count):
-            items = tuple(item for group in groups[number::count] for item in group)
+        #    computes the rows that are missing. The first of 3 jobs has the networks 0, 3, 6 …
+        for number in range(num_jobs):
+            items = tuple(
+                item for network in items_of_networks[number::num_jobs] for item in network
+            )
             ids = (f"{study.name}-{number + 1}",)
-            keys = "\n".join(f"{item.topology} {item.routing} {item.fingerprint}" for item in items)
+            lines = [f"{item.topology} {item.routing} {item.fingerprint}" for item in items]
             yield cls(
                 folder=cls.folder_of(parts.results, ids),
                 ids=ids,
                 text=study.name,
-                digest=hashlib.sha256(keys.encode()).hexdigest(),
+                digest=hashlib.sha256("\n".join(lines).encode()).hexdigest(),
                 inputs=tuple(sorted(inputs)),
                 limits=study.limits,
                 items=items,
@@ -212,9 +217,9 @@ class SurveyJob(BaseJob):
     def missing(self) -> tuple[SurveyItem, ...]:
         """Return items without a row, or whose row the next run tries to replace."""
         statuses = _statuses(self.results)
-        undone = (None, *TRY_AGAIN)
+        # ids of one instance, such as its name and an alias, share a row
         items = {item.fingerprint: item for item in self.items}
-        return tuple(item for key, item in items.items() if statuses.get(key) in undone)
+        return tuple(item for key, item in items.items() if statuses.get(key) in (None, *TRY_AGAIN))
 
     @override
     def is_done(self) -> bool:
@@ -229,9 +234,9 @@ class SurveyJob(BaseJob):
     @override
     def statuses(self) -> list[tuple[str, str]]:
         statuses = _statuses(self.results)
-        without_result = {
-            key for key in (run.fingerprint for run in self.runs) if statuses.get(key) != "ok"
-        }
+        # only rows without a result have a reason, and need to be read
+        fingerprints = (run.fingerprint for run in self.runs)
+        without_result = {key for key in fingerprints if statuses.get(key) != "ok"}
         rows = store(self.results).rows(without_result) if without_result else {}
         return [
             (statuses.get(run.fingerprint, ""), rows.get(run.fingerprint, {}).get("reason", ""))
@@ -240,11 +245,11 @@ class SurveyJob(BaseJob):
 
     @override
     def compilations(self) -> Sequence[Compilation]:
-        needed = {item.routing for item in self.items}
+        used_routings = {item.routing for item in self.items}
         compilations = [
             compilation
             for text, classes in self.routings
-            if text in needed
+            if text in used_routings
             for compilation in route_compilations(text, classes, self.metrics)
         ]
 
@@ -253,8 +258,8 @@ class SurveyJob(BaseJob):
                 bound_row,
                 SurveyNetwork(TINY_NETWORK),
                 rules,
-                self.bound_seconds,
-                self.bound_exact,
+                seconds=self.bound_seconds,
+                exact=self.bound_exact,
             )
             classes = class_name("rules", rules.partition("~")[0]) if rules else ()
             compilations.append(
@@ -268,18 +273,21 @@ class SurveyJob(BaseJob):
         missing = self.missing()
         writer = store(self.results).writer(self.ids[0])  # open as long as this process
         job = replace(self, items=missing, origin=_write_origin(writer))
-        network = lru_cache(maxsize=1)(SurveyNetwork)
-        return [job._item(item, network, writer) for item in missing]
+        # one network stays in memory, because the items of a network are adjacent
+        network_of = lru_cache(maxsize=1)(SurveyNetwork)
+        return [job._item(item, network_of, writer) for item in missing]
 
     def _item(
-        self, item: SurveyItem, network: Callable[[str], SurveyNetwork], writer: RowWriter
+        self, item: SurveyItem, network_of: Callable[[str], SurveyNetwork], writer: RowWriter
     ) -> Item:
-        # solvers of bounds limit their time themselves and return the best bound so far
-        spare = 0.0 if item.routing else 2 * self.bound_seconds
-        limits = self.limits.model_copy(update={"seconds": self.limits.seconds + spare})
+        """Return the work of a worker: compute the row of an item and append it to the store."""
+        # Solvers of bounds limit their time themselves and return the best bound so far, so this
+        # limit is only for safety.
+        solver_seconds = 0.0 if item.routing else 2 * self.bound_seconds
+        limits = self.limits.model_copy(update={"seconds": self.limits.seconds + solver_seconds})
 
         def run() -> None:
-            self._append_row(item, self._row(item, network(item.topology)), writer)
+            self._append_row(item, self._row(item, network_of(item.topology)), writer)
 
         def record(failure: Failure) -> None:
             self._append_row(item, failure_row(failure), writer)
@@ -289,10 +297,10 @@ class SurveyJob(BaseJob):
     def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:
         if item.routing:
             return route_row(network, item.routing, self.metrics)
-        return bound_row(network, item.rules, self.bound_seconds, self.bound_exact)
+        return bound_row(network, item.rules, seconds=self.bound_seconds, exact=self.bound_exact)
 
     def _append_row(self, item: SurveyItem, row: Mapping[str, Any], writer: RowWriter) -> None:
-        """Add a row to the store, and log what the next run tries again."""
+        """Append a row to the store; log a failure, which the next run tries again."""
         status, reason = row["status"], row["reason"]
         if status in TRY_AGAIN:
             logger.warning("%s: %s: %s", item.title, status, reason)
@@ -301,34 +309,37 @@ class SurveyJob(BaseJob):
 
 
 def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
-    """Return the runs of a survey, by the ids of topology and routing."""
+    """Return the runs of a survey, by the ids of topology and routing.
+
+    Their fingerprints change with the network, the routing or one of the metrics.
+    """
     metrics = parts.metrics
-    measured = [type(plugin) for instance in metrics.values() for plugin in instance.plugins]
-    read = [name for instance in metrics.values() for name in instance.inputs]
-    code = {
+    metric_classes = [type(plugin) for instance in metrics.values() for plugin in instance.plugins]
+    metric_files = [name for instance in metrics.values() for name in instance.inputs]
+    routing_digests = {
         id_: job_fingerprint(
             " ".join([instance.text + instance.quarantine, *metrics]),
-            [*map(type, instance.plugins), *measured],
-            [*instance.inputs, *read],
+            [*map(type, instance.plugins), *metric_classes],
+            [*instance.inputs, *metric_files],
         )
         for id_, instance in parts.routings.items()
     }
     rules = {id_: _rules(routing) for id_, routing in parts.routings.items()}
-    networks = {t: code_digest(parts.topologies[t]) for t in network_jobs(parts)}
+    network_digests = {t: code_digest(parts.topologies[t]) for t in network_jobs(parts)}
     return {
         (t, r): SurveyItem(
-            _row_fingerprint(networks[t], code[r]),
-            parts.topologies[t].text,
-            parts.routings[r].text,
-            "" if (rules_plugin := rules[r]) is None else name_of(rules_plugin),
+            fingerprint=_row_fingerprint(network_digests[t], routing_digests[r]),
+            topology=parts.topologies[t].text,
+            routing=parts.routings[r].text,
+            rules="" if (rules_plugin := rules[r]) is None else name_of(rules_plugin),
         )
         for t, r in parts.runs
     }
 
 
 def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound: Bound) -> None:
-    """Insert the bounds of each network before its runs."""
-    code = {"": job_fingerprint(BOUND)} | {
+    """Insert the bounds of each network before its runs: without rules, and with those of runs."""
+    rules_digests = {"": job_fingerprint(BOUND)} | {
         name_of(rules): job_fingerprint(
             f"{BOUND} {name_of(rules)}", [type(rules)], map(str, rules.input_files())
         )
@@ -337,29 +348,28 @@ def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound:
     }
     for t, items in by_network.items():
         instance = parts.topologies[t]
-        digest = code_digest(instance)
-        items[:0] = [
-            SurveyItem(
-                _row_fingerprint(digest, code[rules] + (" exact" if bound.exact and rules else "")),
-                instance.text,
-                rules=rules,
-            )
-            for rules in dict.fromkeys(["", *(item.rules for item in items)])
-        ]
+        network_digest = code_digest(instance)
+        bounds = []
+        for rules in dict.fromkeys(["", *(item.rules for item in items)]):
+            # without rules there is no search for the exact bound
+            digest = rules_digests[rules] + (" exact" if bound.exact and rules else "")
+            fingerprint = _row_fingerprint(network_digest, digest)
+            bounds.append(SurveyItem(fingerprint, instance.text, rules=rules))
+        items[:0] = bounds
 
 
-def _row_fingerprint(network: str, part: str) -> str:
-    return hashlib.sha256(f"{network} {part}".encode()).hexdigest()
+def _row_fingerprint(network_digest: str, work_digest: str) -> str:
+    return hashlib.sha256(f"{network_digest} {work_digest}".encode()).hexdigest()
 
 
 def _rules(instance: Instance) -> RulesPlugin | None:
     return None if instance.quarantine else Routing.from_name(instance.text).rules
 
 
-def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
-    """Return the job's runs with the bounds of their networks."""
-    # 1. Rows by their work. Each must be there, because failures have rows, too.
-    row_of = rows_of.rows({item.fingerprint for item in job.items})
+def _table(job: SurveyJob, row_store: RowStore) -> SurveyTable:
+    """Return the job's runs, each with its metrics and the bounds of its network."""
+    # 1. The row of each item. All must be there, because failures have rows, too.
+    row_of = row_store.rows({item.fingerprint for item in job.items})
     without_row = [item for item in job.items if item.fingerprint not in row_of]
     if without_row:
         raise RoutelabError(
@@ -370,8 +380,8 @@ def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
         for item in job.items
         if not item.routing
     }
-    # 2. Runs, with metrics as columns. Only here they meet the bounds of their networks, so that a
-    #    new bound does not make runs old.
+    # 2. Runs, with metrics as columns. The rows in the store have no bounds, so that a run need not
+    #    be repeated when a bound changes.
     rows, metrics = [], {}
     for item in job.runs:
         row = row_of[item.fingerprint]
@@ -383,17 +393,18 @@ def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
         times = {f"run_{key}": row.get(key) for key in ("wall_seconds", "cpu_seconds")}
         facts = dict(row["facts"])
         if bounds and row["status"] == "ok":
-            rules = bounds[item.topology, item.rules] if item.rules else None
-            facts |= run_bound_facts(facts, rules, bounds[item.topology, ""])
+            rules_row = bounds[item.topology, item.rules] if item.rules else None
+            facts |= run_bound_facts(facts, rules_row, bounds[item.topology, ""])
         rows.append({**names, **measured, **facts, **times, "origin": row["origin"]})
-    origins = rows_of.rows({row["origin"] for row in rows})
+    origins = row_store.rows({row["origin"] for row in rows})
     return SurveyTable(rows, origins, metrics)
 
 
 def _write_origin(writer: RowWriter) -> str:
     """Record versions and machine once for all rows of a process; return the record's key."""
-    with ResourceMeter() as measured:
-        provenance = measured.provenance()
+    with ResourceMeter() as resources:
+        provenance = resources.provenance()
+    # what differs between rows is not part of the record
     for key in ("plugins", "seed", "fingerprint", "wall_seconds", "cpu_seconds"):
         del provenance[key]
     key = hashlib.sha256(repr(sorted(provenance.items())).encode()).hexdigest()

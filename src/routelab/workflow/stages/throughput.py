@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts
 
 FULL = 1.0
-"""Offered load that is always bounded."""
+"""Full offered load, which is bounded even if no engine simulates it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class ThroughputJob(NetworkJob):
     seeds : tuple of int
         Seeds of the traffic; each has a bound.
     seconds : float
-        Time of each search; the limit is for safety.
+        Time limit of each search. `limits` are only for safety.
     """
 
     kind = "throughput"
@@ -72,10 +72,14 @@ class ThroughputJob(NetworkJob):
         for t in dict.fromkeys(t for t, _ in parts.pairs):
             for id_, (traffic, engines) in works.items():
                 # what the engines of this traffic simulate, and the full load in any case
-                settings = [engine.parameters for engine in engines.values()]
-                loads = {FULL, *(float(x) for s in settings for x in getattr(s, "loads", ()))}
-                seeds = sorted({seed for s in settings for seed in traffic_seeds(s)}) or [0]
-                search = study_limits.model_copy(
+                loads: set[float] = {FULL}
+                seeds: set[int] = set()
+                for engine in engines.values():
+                    loads.update(map(float, getattr(engine.parameters, "loads", ())))
+                    seeds.update(traffic_seeds(engine.parameters))
+                seeds = seeds or {0}
+                # each seed has a search
+                search_limits = study_limits.model_copy(
                     update={"seconds": 2 * bound.seconds * len(seeds) + MARGIN}
                 )
                 yield cls(
@@ -84,9 +88,9 @@ class ThroughputJob(NetworkJob):
                     text=traffic.text,
                     digest=code_digest(traffic),
                     inputs=traffic.inputs,
-                    limits=study_limits.with_most_of(search),
+                    limits=study_limits.with_most_of(search_limits),
                     loads=tuple(sorted(loads)),
-                    seeds=tuple(seeds),
+                    seeds=tuple(sorted(seeds)),
                     seconds=bound.seconds,
                     **cls.on(network_jobs(parts)[t]),
                 )

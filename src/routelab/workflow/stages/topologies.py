@@ -108,7 +108,7 @@ class NetworkJob(FolderJob):
     Attributes
     ----------
     topology : str
-        Instance name, ``topology.npz``, or the folder of a `TopologyJob`.
+        Instance name, the path of a ``topology.npz``, or the folder of a `TopologyJob`.
     network_digest : str
         Fingerprint of the network's job, which includes its code.
     """
@@ -118,7 +118,7 @@ class NetworkJob(FolderJob):
 
     @staticmethod
     def on(network: TopologyJob) -> dict[str, Any]:
-        """Return the fields of a job on a network that another job makes."""
+        """Return the fields that a `NetworkJob` gets from the job that makes its network."""
         return {
             "topology": network.folder,
             "network": network.text,
@@ -153,7 +153,9 @@ class NetworkJob(FolderJob):
         return load_network(self.topology)
 
     def require_network(self, network: Topology | None, facts: dict[str, Any]) -> Topology:
-        """Return the network that `look_up_network` found; add what is known of it to `facts`.
+        """Return the network that `look_up_network` found, or raise why it could not be built.
+
+        The facts of the network, or of its failed job, are added to `facts`.
 
         Raises
         ------

@@ -34,8 +34,10 @@ def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -
     network : SurveyNetwork
     rules : str
         Instance name; empty for the bare network.
-    seconds, exact
-        See `routelab.metrics.bounds.lower_bound_rules`.
+    seconds : float
+        Approximate time limit of the search.
+    exact : bool
+        Whether to search for the exact bound by a mixed-integer program, if there are few routes.
     """
     try:
         plugin = _rules(rules) if rules else None
@@ -49,14 +51,14 @@ def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -
 
 
 def run_bound_facts(facts: Mapping[str, Any], rules: Row | None, network: Row) -> Row:
-    """Return the bounds for the facts of a run.
+    """Return the bounds of a run's maximum load, and its gaps to them, as facts of the run.
 
     Parameters
     ----------
     facts : mapping
         Facts of the run.
     rules : dict or None
-        Row of the bound of its rules; None for a complete algorithm.
+        Row of the bound under the run's rules; None for an algorithm without rules.
     network : dict
         Row of the bound of the bare network.
 
@@ -65,15 +67,16 @@ def run_bound_facts(facts: Mapping[str, Any], rules: Row | None, network: Row) -
     facts : dict
         `routelab.metrics.bounds.BOUND_FIELDS`, and ``bound_reason`` if a bound is missing.
     """
-    of_rules = None if rules is None else _bound(rules)
-    bounds = bound_facts(facts, of_rules, _bound(network))
-    if rules is not None and of_rules is None:
-        # the network's bound cannot replace it: the gap would include routes that the rules forbid
+    rules_bound = None if rules is None else _bound(rules)
+    bounds = bound_facts(facts, rules_bound, _bound(network))
+    if rules is not None and rules_bound is None:
+        # The network's bound cannot replace it: the gap would include routes that the rules forbid.
+        # So the run has only the bound of the network, and no gap.
         bounds |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
-    bound_reasons = [row["reason"] for row in (rules, network) if row is not None and row["reason"]]
-    return bounds | (
-        {"bound_reason": "; ".join(dict.fromkeys(bound_reasons))} if bound_reasons else {}
-    )
+    reasons = [row["reason"] for row in (rules, network) if row is not None and row["reason"]]
+    if reasons:
+        bounds |= {"bound_reason": "; ".join(dict.fromkeys(reasons))}
+    return bounds
 
 
 def _bound(row: Row) -> LoadBound | None:

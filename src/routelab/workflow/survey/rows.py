@@ -31,13 +31,13 @@ class SurveyNetwork:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._made: Topology | Failure | None = None
+        self._built: Topology | Failure | None = None
 
     def built(self) -> Topology | Failure:
         """Return the network, or why it cannot be built."""
-        if self._made is None:
-            self._made = self._build()
-        return self._made
+        if self._built is None:
+            self._built = self._build()
+        return self._built
 
     def _build(self) -> Topology | Failure:
         """Build the network; return why it cannot be built instead of raising."""
@@ -57,10 +57,13 @@ class SurveyNetwork:
 def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     """Return the row that `work` makes of a network, or why it fails, with its time.
 
+    The time of the first row of a network includes that to build it.
+
     Parameters
     ----------
     network : SurveyNetwork
     work : callable
+        Returns ``facts``, and of a run also ``metrics``.
     """
     started, wall, cpu = _now(), time.perf_counter(), cpu_time()
     topology = network.built()
@@ -82,7 +85,7 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
 
 
 def failure_row(failure: Failure) -> Row:
-    """Return the row of a run that was stopped at its limits."""
+    """Return the row of work that did not begin, or was stopped at its limits."""
     return {**_row_without_result(failure), "started": _now()}
 
 

@@ -37,10 +37,14 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
 
     def work(topology: Topology) -> Row:
         _, facts, measured = route_network(topology, algorithm, metric_plugins)
-        if measured.problem is not None:  # the study names the metric: a row is whole or failed
+        # A metric that failed fails the whole row, because the study has named the metric.
+        if measured.problem is not None:
             raise PluginError(measured.problem.reason)
         report_phase(algorithm.name, "ok", ended=True)
-        metrics = [(m.metric, m.value, c.unit, c.better) for m, c in measured.rows]
+        metrics = [
+            (measurement.metric, measurement.value, column.unit, column.better)
+            for measurement, column in measured.rows
+        ]
         return {"facts": facts, "metrics": metrics}
 
     return timed_row(network, work)

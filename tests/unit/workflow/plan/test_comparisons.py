@@ -14,7 +14,7 @@ from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.parts.instances import instance_of
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.plan.preview import check_studies
-from routelab.workflow.stages.comparisons import terminals
+from routelab.workflow.stages.comparisons import count_terminals
 from routelab.workflow.stages.predictions import predictions
 
 METERS = """
@@ -310,6 +310,6 @@ def test_mistakes_are_reported_with_their_place(write):
 )
 def test_the_size_of_a_network_is_known_before_it_is_built(text, count):
     instance = instance_of("topology", Choice(text), Path())
-    assert terminals(instance) == count
+    assert count_terminals(instance) == count
     if count:
         assert instance.plugins[0].build().num_terminals == count
