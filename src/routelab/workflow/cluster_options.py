@@ -9,7 +9,7 @@ from routelab.api.errors import InputError
 
 
 def apply_routing_option(config: Mapping[str, Any]) -> str:
-    """Return the option that lets `routelab bench` switch a fabric, or nothing.
+    """Return the option that lets `routelab bench` switch a fabric; empty if it must not.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def _truth(config: Mapping[str, Any], key: str) -> bool:
 
 
 def submits_parts(config: Mapping[str, Any]) -> bool:
-    """Return whether an executor gets all parts of stages, and not only measurements.
+    """Return whether an executor of a cluster gets all parts of stages, or only measurements.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def submits_parts(config: Mapping[str, Any]) -> bool:
 
 
 def longest_minutes(config: Mapping[str, Any]) -> int:
-    """Return the longest time that a part asks a cluster for, in minutes.
+    """Return the longest time that a part asks a cluster for, in minutes (default: 4 hours).
 
     Raises
     ------
@@ -56,7 +56,7 @@ def longest_minutes(config: Mapping[str, Any]) -> int:
     try:
         minutes = round(60 * float(setting))
     except (TypeError, ValueError, OverflowError):
-        minutes = 0
+        minutes = 0  # refused below
     if minutes < 1:
         raise InputError(f"job_hours={setting}: must be a number of hours, such as 4 or 0.5")
     return minutes

@@ -60,7 +60,7 @@ def use_short_lines(workflow: Any, plan: Plan, submits_parts: bool) -> None:
     plan : Plan
         Plan with the batches that the lines name.
     submits_parts : bool
-        See `submission_lines`.
+        Whether parts of stages leave this machine, and not only comparisons.
     """
     submission = partial(submission_lines, workflow, submits_parts)
     for handler in workflow.logger_manager.logger.handlers:
@@ -76,9 +76,10 @@ class ShortFormatter(logging.Formatter):
     Parameters
     ----------
     formatter : logging.Formatter
+        Snakemake's.
     plan : Plan
     submission : callable
-        Return lines about steps that run on other machines.
+        Returns lines about steps that run on other machines.
     """
 
     def __init__(
@@ -89,8 +90,9 @@ class ShortFormatter(logging.Formatter):
     ) -> None:
         super().__init__()
         self._submission = submission
-        self._theirs = formatter
+        self._snakemake_formatter = formatter
         self._plan = plan
+        # by Snakemake's number of a job, which it calls `jobid` in some records, `job_id` in others
         self._titles: dict[int, str] = {}
         self._jobs: dict[int, Sequence[BaseJob]] = {}
         self._pages: dict[int, str] = {}
@@ -99,13 +101,19 @@ class ShortFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the text of a record; an empty text is not printed."""
         try:
-            short = self._short(vars(record))
+            short = self._shorten(vars(record))
         except (AttributeError, KeyError, TypeError):  # records of another version of Snakemake
             short = None
-        return self._theirs.format(record) if short is None else short
+        return self._snakemake_formatter.format(record) if short is None else short
 
-    def _short(self, facts: Mapping[str, Any]) -> str | None:
-        """Return a short text for a record of Snakemake; "" to be silent, None to keep its text."""
+    def _shorten(self, facts: Mapping[str, Any]) -> str | None:
+        """Return a short text for a record of Snakemake; "" to be silent, None to keep its text.
+
+        Parameters
+        ----------
+        facts : mapping
+            Attributes of the record.
+        """
         # Only JOB_INFO names the rule of a job, its wildcards and its output; later records of the
         # job have its number.
         event = getattr(facts.get("event"), "name", "")
@@ -113,14 +121,15 @@ class ShortFormatter(logging.Formatter):
             rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
             name = job_title(self._plan, rule, wildcards)
             self._titles[facts["jobid"]] = name
+            # the name of a stage's rule is its kind, and the wildcards are the id of a batch
             if batch := self._plan.batches.get((rule, "-".join(wildcards.values()))):
                 self._jobs[facts["jobid"]] = batch.jobs
             if rule == "page":
                 (self._pages[facts["jobid"]],) = facts["output"]
             return name
         if event == "JOB_ERROR" and facts["log"]:
-            start = file_time(self._plan.results / LOCK)
-            text = failure_text(self._titles[facts["jobid"]], facts["log"], start)
+            run_start = file_time(self._plan.results / LOCK)
+            text = failure_text(self._titles[facts["jobid"]], facts["log"], run_start)
             return _executor_text(facts) + text
         if event == "JOB_FINISHED":
             page = self._pages.get(facts["job_id"])
@@ -138,7 +147,7 @@ class ShortFormatter(logging.Formatter):
 
 
 def submission_lines(workflow: Any, submits_parts: bool) -> list[str]:
-    """Return how many steps of a run become jobs of a cluster, and what these ask for.
+    """Return lines that say how many steps become jobs of a cluster, and what these ask for.
 
     Parameters
     ----------
@@ -158,12 +167,12 @@ def submission_lines(workflow: Any, submits_parts: bool) -> list[str]:
     parts = [job for job in jobs if job.rule.name in stages]
     lines = []
     if comparisons:
-        lines.append(f"Jobs of the cluster: {_number(comparisons, 'comparison')}.")
+        lines.append(f"Jobs of the cluster: {_quantity(comparisons, 'comparison')}.")
     if parts:
         memory = max(job.resources.get("mem_mb") or 0 for job in parts)
         minutes = max(job.resources.get("runtime") or 0 for job in parts)
         lines.append(
-            f"Jobs of the cluster: {_number(len(parts), 'part')} of stages, each with 1 core and "
+            f"Jobs of the cluster: {_quantity(len(parts), 'part')} of stages, each with 1 core and "
             f"at most {memory} MiB and {minutes} min."
         )
         lines.append("To compute them on this machine, add --config submit=measurements.")
@@ -182,11 +191,18 @@ def _executor_text(facts: Mapping[str, Any]) -> str:
     return f"{text or f'Job {number} of the cluster failed.'}\n"
 
 
-def failure_text(name: str, logs: Iterable[str], start: int) -> str:
+def failure_text(name: str, logs: Iterable[str], run_start: int) -> str:
     """Return the message about a failed job: its name, and the path and end of its log.
 
-    A log from before `start`, the time of a file, is of an earlier run: this job did not start,
-    for example because Slurm refused it.
+    A log from before the start of the run is of an earlier run: this job did not start, for
+    example because Slurm refused it.
+
+    Parameters
+    ----------
+    name : str
+    logs : iterable of str
+    run_start : int
+        Nanoseconds, by the clock of the results folder: see `file_time`.
     """
     lines = []
     paths = list(logs)
@@ -194,7 +210,7 @@ def failure_text(name: str, logs: Iterable[str], start: int) -> str:
         try:
             with Path(log).open(encoding="utf-8", errors="replace") as stream:
                 # of the open file: that of a path may be out of date on a shared file system
-                is_earlier = os.fstat(stream.fileno()).st_mtime_ns < start
+                is_earlier = os.fstat(stream.fileno()).st_mtime_ns < run_start
                 lines_of_log = stream.read().splitlines()
         except OSError as error:
             is_earlier = isinstance(error, FileNotFoundError)
@@ -210,7 +226,7 @@ def failure_text(name: str, logs: Iterable[str], start: int) -> str:
 
 
 def file_time(path: Path) -> int:
-    """Return when a file was written, by the clock of its file system; 0 if it is missing."""
+    """Return when a file was written, in ns by the clock of its file system; 0 if missing."""
     try:
         return path.stat().st_mtime_ns
     except OSError:
@@ -218,7 +234,7 @@ def file_time(path: Path) -> int:
 
 
 def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:
-    """Return a line for each cause for which some jobs of a kind failed or were stopped."""
+    """Return a line for each cause of failures: the first job that has it, and how many more."""
     titles: dict[str, list[str]] = {}
     for job in jobs:
         for status, reason in job.statuses():
@@ -232,7 +248,7 @@ def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:
 
 
 def _broken_parts(page: str) -> list[str]:
-    """Return a line for each table or figure that a page lacks."""
+    """Return a line for each table or figure that a page lacks, as its summary lists them."""
     try:
         summary = json.loads(Path(page).with_name("summary.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -250,21 +266,18 @@ def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
 
 
 def _batch_title(plan: Plan, kind: str, id_: str) -> str:
-    """Return the title of a batch: its first job's, or which part of a study's jobs it is."""
+    """Return the title of a batch: of its only job, or "route tables of ugal, part 2 of 4"."""
     _, plural = kinds()[kind].nouns
     batch = plan.batches[kind, id_]
     if kinds()[kind].per_batch == 1:
-        return f"{plural}: {batch.jobs[0].title} ({_count(batch.size)})"
+        return f"{plural}: {batch.jobs[0].title} ({_quantity(batch.size, 'job')})"
     study, _, number = id_.rpartition("-")
     parts = sum(
-        of == kind and batch_id.rpartition("-")[0] == study for of, batch_id in plan.batches
+        other_kind == kind and other_id.rpartition("-")[0] == study
+        for other_kind, other_id in plan.batches
     )
-    return f"{plural} of {study}, part {number} of {parts} ({_count(batch.size)})"
+    return f"{plural} of {study}, part {number} of {parts} ({_quantity(batch.size, 'job')})"
 
 
-def _count(number: int) -> str:
-    return _number(number, "job")
-
-
-def _number(number: int, noun: str) -> str:
+def _quantity(number: int, noun: str) -> str:
     return f"1 {noun}" if number == 1 else f"{number} {noun}s"

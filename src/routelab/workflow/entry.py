@@ -29,11 +29,11 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan | None, di
     steps = read_steps() if workflow.remote_exec else None
     # The executor removes all variables of Slurm from the process in which a rule runs. One of them
     # has the path of Slurm's configuration, if that is not in its usual location: jobs get a copy.
-    variable, copy = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
-    if variable in os.environ:
-        os.environ[copy] = os.environ[variable]
-    elif copy in os.environ:
-        os.environ[variable] = os.environ[copy]
+    slurm_variable, copy = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
+    if slurm_variable in os.environ:
+        os.environ[copy] = os.environ[slurm_variable]
+    elif copy in os.environ:  # in such a process
+        os.environ[slurm_variable] = os.environ[copy]
     # jobs find `routelab` also where the environment of this interpreter is not activated
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
     if workflow.remote_exec or workflow.is_main_process:

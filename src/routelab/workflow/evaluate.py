@@ -73,6 +73,7 @@ def evaluate_routings(
         or without a proof, or the plot cannot be drawn.
     """
     texts = tuple(routings)
+    # 1. Names and options; everything that is wrong is reported together.
     _, _, (name, network), *plugins = collect_errors(
         lambda: _check_options(texts, certificate, bound_seconds),
         lambda: check_plot(plot),
@@ -82,13 +83,21 @@ def evaluate_routings(
     )
     if plot is not None and not network.num_channels:
         raise InputError(f"--plot: {name} has no channel between switches to draw; omit --plot")
-    algorithms, measures = plugins[: len(texts)], plugins[len(texts) :]
+    algorithms, metric_plugins = plugins[: len(texts)], plugins[len(texts) :]
+    # 2. One row for each routing. All are shown as waiting before the first one starts.
     for routing in algorithms:
         report_phase(routing.name, WAITING)
     bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
     rows, loads = [], {}
     for routing in algorithms:
-        row, table = _row(name, network, routing, certificate, bounds, measures)
+        row, table = _row(
+            name,
+            network,
+            routing,
+            certificate=certificate,
+            bounds=bounds,
+            metrics=metric_plugins,
+        )
         rows.append(row)
         if plot is not None and table is not None:
             loads[routing.name] = relative_loads(network, channel_loads(table))
@@ -129,7 +138,7 @@ def _row(
     bounds: NetworkBounds | None,
     metrics: Sequence[ContextMetricPlugin],
 ) -> tuple[dict[str, Any], RouteTable | None]:
-    """Return the row of a routing, and its table if it has one."""
+    """Route and measure the network; return the row of the routing, and its table if it has one."""
     # 1. Routes, metrics and bounds. Whatever fails here becomes the status of this row.
     row = {
         "topology": name,
@@ -146,8 +155,9 @@ def _row(
             rules = ""
             if routing.rules is not None:
                 rules = name_of(routing.rules)
+                # routings with the same rules share a bound, unless each draws its own rules
                 if not routing.rules.capabilities.deterministic:
-                    rules += f" of {routing.name}"  # other rules than those of other tables
+                    rules += f" of {routing.name}"
             facts |= bounds.facts(routed, rules, facts)
     except UnsupportedError as error:
         row |= {"status": "unsupported", "reason": str(error)}
@@ -162,7 +172,8 @@ def _row(
     if measured.problem is not None:
         row |= {"status": measured.problem.status, "reason": measured.problem.reason}
         row |= {WRONG_INPUT: True} if measured.wrong_input else {}
-    # 3. A certificate that was requested and cannot be written ends the command; there is one row.
+    # 3. A certificate that was requested and cannot be written ends the command. No other row is
+    #    lost, because a certificate is written of a single routing only.
     if certificate is not None:
         if not routed.verdict.proven:
             raise InputError(f"no certificate for {routing.name}: {routed.verdict.reason}")

@@ -39,7 +39,7 @@ def unknown_keys(config: Mapping[str, Any]) -> list[str]:
 
 
 def fresh_stages(choice: object) -> list[str]:
-    """Return the stages whose items are computed again although they are finished.
+    """Return the stages whose jobs are computed again although they are finished.
 
     Snakemake does not record this choice, so the next run without it has nothing to do.
 
@@ -94,7 +94,20 @@ def select_studies(choice: object) -> list[Path]:
 
 
 def _study_file(name: str, files: Mapping[str, Path]) -> Path:
-    """Return the file of a study, which is named by its path or one of `files`."""
+    """Return the file of a study.
+
+    Parameters
+    ----------
+    name : str
+        Path, or name with or without its folder: ``ugal`` or ``packets/ugal``.
+    files : mapping of str to Path
+        All study files, by name with the folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or several.
+    """
     if Path(name).suffix in (".yaml", ".yml"):
         paths = [Path(name)] if Path(name).is_file() else []
     else:

@@ -62,12 +62,11 @@ def project_files(*, notebook: bool = False) -> dict[str, Path]:
         for key in HOOK:
             settings = settings[key]
         sources |= {name: root / name for name in settings["files"]}
-    files = {
-        str(name / path.relative_to(source)): path
-        for name, source in ((Path(name), source) for name, source in sources.items())
-        for path in sorted((source, *source.rglob("*")))
-        if is_regular(path)
-    }
+    files = {}
+    for name, source in sources.items():
+        for path in sorted((source, *source.rglob("*"))):  # a file has only itself
+            if is_regular(path):
+                files[str(Path(name) / path.relative_to(source))] = path
     tutorial = files.pop(NOTEBOOK)
     return {**files, tutorial.name: tutorial} if notebook else files
 
@@ -83,17 +82,18 @@ def _copy(folder: Path, files: Mapping[str, Path]) -> None:
 def _fill(directory: Path, files: Mapping[str, Path]) -> None:
     """Fill an empty folder without replacing it: it may be somebody's working directory."""
     draft = directory / f".{uuid.uuid4().hex}"
-    paths = [draft]
+    created_paths = [draft]
     with explain_write_errors(directory, directory):
         try:
             draft.mkdir()
             _copy(draft, files)
             for path in sorted(draft.iterdir()):
-                paths.append(directory / path.name)
-                path.rename(paths[-1])
+                target = directory / path.name
+                created_paths.append(target)
+                path.rename(target)
             draft.rmdir()
-        except BaseException:
-            for path in paths:
+        except BaseException:  # an interrupt, too: the folder is empty again
+            for path in created_paths:
                 if is_folder(path):
                     shutil.rmtree(path, ignore_errors=True)
                 else:

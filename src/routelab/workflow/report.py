@@ -71,22 +71,29 @@ def write_report(
     report_phase(study.stem, "plan")
     (study_plan,) = expand_studies([study], results, cluster).studies.values()
     parts = study_plan.parts
-    records = _records(study_plan)
+    records = _route_records(study_plan)
     if study_plan.study.survey:
         tables = [
             SurveyJob.manifest(results, job.ids[0]) for job in study_plan.jobs[SurveyJob.kind]
         ]
         records = survey_records(records, tables)
-    simulated = _engine_records(study_plan, SimulationJob)
-    # simulations that only predict measurements are not rows of the study
+    simulations = _engine_records(study_plan, SimulationJob)
+    # flow simulations that only predict measurements are not rows of the study
     flow_ids = {job.ids for job in FlowJob.of_workloads(parts)}
     flows = _engine_records(study_plan, FlowJob, flow_ids)
-    measured = _bench_records(study_plan)
+    benchmarks = _bench_records(study_plan)
     plugins = study_plugins(parts, study_plan.jobs)
     with only_columns_of(plugins):
         write_study_report(
-            *(study_plan.study, records, results, directory, plugins),
-            *(simulated, flows, measured, also),
+            study_plan.study,
+            records,
+            results=results,
+            directory=directory,
+            plugins=plugins,
+            simulations=simulations,
+            flows=flows,
+            benchmarks=benchmarks,
+            also=also,
             keep_going=keep_going,
         )
     report_phase(study.stem, "written", ended=True)
@@ -97,36 +104,39 @@ def write_report_index(results: Path) -> None:
     write_index(results / "report")
 
 
-def _records(study_plan: StudyPlan) -> list[RouteRecord]:
+def _route_records(study_plan: StudyPlan) -> list[RouteRecord]:
     """Return a record of each table of a study, with the folders of its results."""
     parts, results = study_plan.parts, study_plan.parts.results
     # the metrics are named only if one of them does not run by default, or has other parameters
     metrics = () if set(parts.metrics) <= set(default_metrics()) else tuple(parts.metrics)
     rules = rules_ids(parts)
 
-    def bound_of(topology: str, rules: str) -> Path:
-        return Path(BoundJob.folder_of(results, (topology, rules)))
+    def bound_folder(topology: str, rules_id: str) -> Path:
+        return Path(BoundJob.folder_of(results, (topology, rules_id)))
 
-    def measured(pair: tuple[str, str]) -> Path:
-        return Path(MetricJob.folder_of(results, pair))
-
-    return [
-        RouteRecord(
-            **_of_pair(study_plan, topology, routing),
-            directory=Path(RouteJob.folder_of(results, (topology, routing))),
-            metrics=metrics,
-            metrics_directory=measured(pair) if parts.metrics else None,
-            rules_bound=None if rules.get(pair, BARE) == BARE else bound_of(topology, rules[pair]),
-            network_bound=bound_of(topology, BARE) if pair in rules else None,
-            any_length_bound=bound_of(topology, ANY) if bounds_any_length(parts) else None,
+    records = []
+    for topology, routing in parts.runs:
+        rules_id = rules.get((topology, routing))  # None: the study has no bounds
+        rules_bound = None
+        if rules_id is not None and rules_id != BARE:
+            rules_bound = bound_folder(topology, rules_id)
+        metrics_directory = Path(MetricJob.folder_of(results, (topology, routing)))
+        records.append(
+            RouteRecord(
+                **_record_fields(study_plan, topology, routing),
+                directory=Path(RouteJob.folder_of(results, (topology, routing))),
+                metrics=metrics,
+                metrics_directory=metrics_directory if parts.metrics else None,
+                rules_bound=rules_bound,
+                network_bound=None if rules_id is None else bound_folder(topology, BARE),
+                any_length_bound=bound_folder(topology, ANY) if bounds_any_length(parts) else None,
+            )
         )
-        for pair in parts.runs
-        for topology, routing in [pair]
-    ]
+    return records
 
 
-def _of_pair(study_plan: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
-    """Return the common fields of the records of all jobs on a network."""
+def _record_fields(study_plan: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
+    """Return the fields that records of all kinds have: names and parameters of the two ids."""
     parts = study_plan.parts
     network, algorithm = parts.topologies[topology].text, parts.routings[routing].text
     return {
@@ -135,8 +145,8 @@ def _of_pair(study_plan: StudyPlan, topology: str, routing: str) -> dict[str, An
         "topology_name": network,
         "routing_name": algorithm,
         "topology_directory": Path(TopologyJob.folder_of(parts.results, (topology,))),
-        "topology_parameters": _of_plugin("topology", network),
-        "routing_parameters": _of_routing(algorithm),
+        "topology_parameters": _plugin_parameters("topology", network),
+        "routing_parameters": _routing_parameters(algorithm),
     }
 
 
@@ -144,22 +154,27 @@ def _engine_records(
     study_plan: StudyPlan, kind: type[EngineJob], ids: Collection[tuple[str, ...]] | None = None
 ) -> list[SimulationRecord]:
     """Return a record for every simulation of a kind, or only for those in `ids`."""
-    bounded = study_plan.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
-    bounds = {job.ids: Path(job.folder) for job in bounded}
-    return [
-        SimulationRecord(
-            **_of_pair(study_plan, *job.ids[:2]),
-            directory=Path(job.folder),
-            work=job.ids[2],
-            work_name=job.work,
-            work_parameters=_of_plugin(job.work_kind, job.work),
-            engine=load("engine", job.engine),
-            settings_id=job.ids[3],
-            throughput=bounds.get((job.ids[0], job.ids[2])),
+    # bounds of throughput are those of traffic; a workload could have the same id
+    bound_jobs = study_plan.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
+    bounds = {job.ids: Path(job.folder) for job in bound_jobs}
+    records = []
+    for job in study_plan.jobs.get(kind.kind, ()):
+        if not isinstance(job, kind) or (ids is not None and job.ids not in ids):
+            continue
+        topology, routing, work, settings = job.ids
+        records.append(
+            SimulationRecord(
+                **_record_fields(study_plan, topology, routing),
+                directory=Path(job.folder),
+                work=work,
+                work_name=job.work,
+                work_parameters=_plugin_parameters(job.work_kind, job.work),
+                engine=load("engine", job.engine),
+                settings_id=settings,
+                throughput=bounds.get((topology, work)),
+            )
         )
-        for job in study_plan.jobs.get(kind.kind, ())
-        if isinstance(job, kind) and (ids is None or job.ids in ids)
-    ]
+    return records
 
 
 def _bench_records(study_plan: StudyPlan) -> list[BenchmarkRecord]:
@@ -169,30 +184,31 @@ def _bench_records(study_plan: StudyPlan) -> list[BenchmarkRecord]:
     jobs = study_plan.jobs.get(ComparisonJob.kind, ())
     # a study without benchmarks needs no cluster
     settings = settings_and_hosts(study_plan.parts)[0] if jobs else ()
-    switched = {bench.id: bench.cluster.cluster.fabric is not None for bench in settings}
+    has_fabric = {bench.id: bench.cluster.cluster.fabric is not None for bench in settings}
     records = []
     for job in jobs:
         assert isinstance(job, ComparisonJob)
         _, topology, chosen_settings = job.ids
-        names = {routing_part.id: routing_part.text for routing_part in job.comparison.routings}
-        baseline = settings_of[chosen_settings].baseline or next(iter(names))
+        routing_names = {part.id: part.text for part in job.comparison.routings}
+        baseline = settings_of[chosen_settings].baseline or next(iter(routing_names))
         cluster = Path(job.comparison.settings.cluster)
-        for routing, benchmark in product(names, job.comparison.benchmarks):
+        for routing, benchmark in product(routing_names, job.comparison.benchmarks):
             flow = flows.get((topology, routing, benchmark.id, chosen_settings))
             records.append(
                 BenchmarkRecord(
-                    **_of_pair(study_plan, topology, routing),
+                    **_record_fields(study_plan, topology, routing),
                     directory=Path(job.folder),
                     benchmark=benchmark.id,
                     benchmark_name=benchmark.text,
-                    benchmark_parameters=_of_plugin("benchmark", benchmark.text),
+                    benchmark_parameters=_plugin_parameters("benchmark", benchmark.text),
                     plugin=_benchmark(benchmark.text),
                     settings=settings_of[chosen_settings],
                     settings_id=chosen_settings,
+                    # a file of the usual folder is known by its name
                     cluster=cluster.stem if cluster.parent == CLUSTERS else str(cluster),
-                    switched=switched[chosen_settings],
+                    switched=has_fabric[chosen_settings],
                     baseline=baseline,
-                    baseline_name=names.get(baseline, ""),
+                    baseline_name=routing_names.get(baseline, ""),
                     prediction=flow and Path(FlowJob.folder_of(study_plan.parts.results, flow)),
                     store=Path(job.store),
                 )
@@ -211,8 +227,11 @@ def _benchmark(text: str) -> BenchmarkPlugin | None:
 
 
 @cache
-def _of_plugin(kind: str, text: str) -> dict[str, str]:
-    """Return all parameters of a topology, traffic, workload or benchmark, by name."""
+def _plugin_parameters(kind: str, text: str) -> dict[str, str]:
+    """Return all parameters of a topology, traffic, workload or benchmark, by name.
+
+    Of a plugin that cannot be used only those in the name `text` are known.
+    """
     try:
         texts: dict[str, str] = load(kind, text).parameters.texts()
     except QuarantinedError:
@@ -221,17 +240,17 @@ def _of_plugin(kind: str, text: str) -> dict[str, str]:
 
 
 @cache
-def _of_routing(text: str) -> dict[str, str]:
-    """Return all parameters of a routing by name; qualify a name that two parts have."""
+def _routing_parameters(text: str) -> dict[str, str]:
+    """Return all parameters of a routing by name; ``selection.seed`` if two parts have ``seed``."""
     try:
         plugins = load_routing(text).plugins
     except QuarantinedError:
         names = parse_routing(text)
         return dict(names[0].parameters) if len(names) == 1 else {}
     texts = [(plugin.kind, plugin.parameters.texts()) for plugin in plugins]
-    often = Counter(name for _, parameters in texts for name in parameters)
+    num_parts = Counter(name for _, parameters in texts for name in parameters)
     return {
-        name if often[name] == 1 else f"{kind}.{name}": value
+        name if num_parts[name] == 1 else f"{kind}.{name}": value
         for kind, parameters in texts
         for name, value in parameters.items()
     }

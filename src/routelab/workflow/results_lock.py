@@ -13,7 +13,7 @@ from routelab.workflow.console import LOCK
 
 
 def lock_results(results: Path, seconds: float = 1) -> int:
-    """Lock `results` against other runs until this process ends in any way.
+    """Lock a results folder against other runs until this process ends, in whatever way.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def lock_results(results: Path, seconds: float = 1) -> int:
     Returns
     -------
     lock : int
-        Closing this file ends the lock, too.
+        Descriptor of the locked file; closing it also ends the lock.
 
     Raises
     ------

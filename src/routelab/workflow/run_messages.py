@@ -17,12 +17,12 @@ from routelab.workflow.stages.comparisons import ComparisonJob
 CODE = "code"
 """File with the digest of the code of the last run, in the folder of the plan."""
 
-SMALL = 100_000
+MIN_FREE_BYTES = 100_000
 """Free space in bytes below which a job's files may not fit."""
 
 
 def print_new_code(plan: Plan) -> None:
-    """Tell that all results run again, if the results are those of other code of routelab."""
+    """Print that all results are computed again, if routelab's code has changed since them."""
     try:
         recorded_digest = (plan.results / PLAN / CODE).read_text()
     except OSError:
@@ -44,18 +44,18 @@ def print_repetitions(plan: Plan) -> None:
 
 
 def print_equal_tables(plan: Plan) -> None:
-    """Print which routings of a comparison have the same table, as far as tables are there."""
+    """Print which routings of a comparison have the same table, as far as the tables exist."""
     for job in plan.of(ComparisonJob.kind).values():
         if isinstance(job, ComparisonJob) and not job.is_done():
             routings = job.comparison.routings
             digests = {part.id: recorded_digest(str(part.folder)) for part in routings}
-            known = {id_: digest for id_, digest in digests.items() if digest}
-            for sentence in equal_tables(known):
+            known_digests = {id_: digest for id_, digest in digests.items() if digest}
+            for sentence in equal_tables(known_digests):
                 print(f"{job.title}: {sentence}.", file=sys.stderr)
 
 
 def print_losses(plan: Plan) -> None:
-    """Print all results that are not ok."""
+    """Print how many results are missing or not ok, and why."""
     statuses = plan.statuses()
     for sentence in loss_sentences(statuses):
         print(f"{sentence}.", file=sys.stderr)
@@ -65,7 +65,7 @@ def print_losses(plan: Plan) -> None:
 
 def print_full_disk(results: Path) -> None:
     """Warn of a full disk, which may have lost the jobs' own messages."""
-    if shutil.disk_usage(results).free < SMALL:
+    if shutil.disk_usage(results).free < MIN_FREE_BYTES:
         print(
             f"The disk of {results} is full. Free some space and run again; finished jobs are "
             "kept.",

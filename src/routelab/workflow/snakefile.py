@@ -56,15 +56,15 @@ class _Run:
     ----------
     plan : Plan
     fresh : collection of str
-        Stages to compute again.
+        Kinds of jobs to compute again although they are finished.
     steps : mapping of str to Step
         By list of work.
     problem : str
         Why lists of work could not be written; empty if they were.
     step_file : Path, optional
-        What jobs on other machines read.
+        File with the steps, which jobs on other machines read; None if there are no such jobs.
     finish_compiling : callable
-        See `start_compiling`.
+        Waits for the compilation of kernels, or ends it: see `start_compiling`.
     """
 
     plan: Plan
@@ -88,21 +88,26 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
     ----------
     workflow : snakemake.workflow.Workflow
     config : mapping
-        Snakemake's configuration; ``cluster`` is measured on instead of those that the studies
-        name; ``studies`` is a list, or text with commas or plus signs. Its
-        items are paths that end in ``.yaml``, or names of studies: those of files in
-        ``config/studies`` and its folders, with or without the folder. ``apply_routing``:
-        see `apply_routing_option`. ``fresh``: see `fresh_stages`. ``submit``: see
-        `submits_parts`. ``job_hours``: see `longest_minutes`.
+        Snakemake's configuration:
+
+        - ``studies``: a list, or text with commas or plus signs. Its items are paths that end in
+          ``.yaml``, or names of studies: those of files in ``config/studies`` and its folders, with
+          or without the folder.
+        - ``cluster``: measured on instead of those that the studies name.
+        - ``apply_routing``: see `apply_routing_option`.
+        - ``fresh``: see `fresh_stages`.
+        - ``submit``: see `submits_parts`.
+        - ``job_hours``: see `longest_minutes`.
     """
     # 1. Options and studies. Each process of Snakemake reads them, those of single jobs, too.
     try:
-        if workflow.modifier.is_main_snakefile():  # another repository passes all it has
+        # a Snakefile that includes ours passes its own keys, too
+        if workflow.modifier.is_main_snakefile():
             unknown = unknown_keys(config)
             if unknown and workflow.is_main_process:
                 print(f"routelab reads no config {', '.join(unknown)}.", file=sys.stderr)
         applies = bool(apply_routing_option(config))
-        submits_parts(config)
+        submits_parts(config)  # refuses an invalid value now, in every process
         longest = longest_minutes(config)
         fresh = fresh_stages(config.get("fresh"))
         cluster = str(config.get("cluster") or "")
@@ -115,8 +120,8 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
             check_fabrics(plan)
     except InputError as error:
         sys.exit(str(error))
-    # 2. The lists of work, and what a run would do. Finished comparisons are left out before,
-    #    because that decides which lists are written.
+    # 2. The lists of work, and messages about what a run would do. Finished comparisons are skipped
+    #    first, because their lists are not written.
     problem = ""
     if workflow.is_main_process:
         use_short_lines(workflow, plan, submits_parts(config))
@@ -135,6 +140,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
 def _write_lists(plan: Plan, fresh: Collection[str]) -> str:
     """Write the lists of work; return why that is impossible, or an empty text."""
     try:
+        # "x" stands for any file in the folder
         with explain_write_errors(plan.results, plan.results / "x"):
             lock = lock_results(plan.results)
             try:
@@ -161,13 +167,21 @@ def start_run(workflow: Any) -> None:
     run = _runs[-1]
     cores = workflow.resource_settings.cores or 1
     try:
+        # "x" stands for any file in the folder
         with explain_write_errors(run.plan.results, run.plan.results / "x"):
             _prepare_results(run)
             if workflow.non_local_exec:
-                _pass_on_steps(workflow, run)
+                # Jobs on other machines read the steps. The variables are registered as by
+                # `envvars:` in a Snakefile: an executor passes them to its jobs, also if its submit
+                # command does not pass on the environment.
+                run.step_file = write_steps(run.steps, run.plan.results / PLAN / "steps")
+                os.environ[VARIABLE] = str(run.step_file)
+                cache_variables = ("ROUTELAB_CACHE_DIR", "NUMBA_CACHE_DIR")
+                set_variables = [name for name in cache_variables if name in os.environ]
+                workflow.register_envvars(VARIABLE, *set_variables)
         run.finish_compiling = start_compiling(run.plan, cores)
         if any(batch.kind == ComparisonJob.kind for batch in run.plan.batches_to_do):
-            run.finish_compiling(True)  # it would disturb measurements on this machine
+            run.finish_compiling(True)  # compiling would disturb measurements on this machine
     except InputError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
@@ -187,7 +201,8 @@ def end_run(workflow: Any, finished: bool) -> None:
     if workflow.touch or not workflow.is_main_process:
         return
     run = _runs[-1]
-    if run.step_file is not None:  # a job that is left in a queue ends as soon as it starts
+    # without the file, a job that is still in the queue of a cluster ends as soon as it starts
+    if run.step_file is not None:
         run.step_file.unlink(missing_ok=True)
     run.finish_compiling(finished)
     print_full_disk(run.plan.results)
@@ -200,7 +215,8 @@ def end_run(workflow: Any, finished: bool) -> None:
 def _prepare_results(run: _Run) -> None:
     """Lock the folder, wait until jobs of an earlier run have ended, and forget fresh stages."""
     plan = run.plan
-    if run.problem:  # what has to run was decided without the lists
+    # without new lists of work, Snakemake has decided by old ones what has to run
+    if run.problem:
         raise InputError(run.problem)
     lock = lock_results(plan.results)
     if not wait_for_jobs(plan.results):
@@ -208,6 +224,7 @@ def _prepare_results(run: _Run) -> None:
             f"jobs of an earlier run are still working in {plan.results}; wait until they end, or "
             "stop them (processes 'routelab batch'; on a cluster, jobs that squeue lists)"
         )
+    # another run that finds the folder locked prints this line
     os.truncate(lock, 0)
     os.write(lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
     for cause in plan.quarantined:
@@ -220,25 +237,13 @@ def _prepare_results(run: _Run) -> None:
             job.forget()
 
 
-def _pass_on_steps(workflow: Any, run: _Run) -> None:
-    """Write the steps for jobs on other machines, and let executors pass on where they are.
-
-    This is what ``envvars:`` in a Snakefile does: an executor passes these variables to its jobs,
-    also if its submit command does not pass on the environment.
-    """
-    run.step_file = write_steps(run.steps, run.plan.results / PLAN / "steps")
-    os.environ[VARIABLE] = str(run.step_file)
-    caches = [name for name in ("ROUTELAB_CACHE_DIR", "NUMBA_CACHE_DIR") if name in os.environ]
-    workflow.register_envvars(VARIABLE, *caches)
-
-
 def check_fabrics(plan: Plan) -> None:
     """Refuse to apply routings where a comparison that would be measured lacks a fabric.
 
     Raises
     ------
     InputError
-        Names every cluster whose file lacks it.
+        Names every cluster whose file lacks it, if a comparison there has several routings.
     """
     max_routings: dict[Path, int] = {}
     for job in plan.of(ComparisonJob.kind).values():
@@ -255,15 +260,15 @@ def _check_fabric(path: Path, routings: int) -> None:
 
 
 def _skip_finished_comparisons(plan: Plan) -> None:
-    """Skip finished comparisons whose manifest, or one of their routes, is missing.
+    """Skip finished comparisons whose manifest, or that of one of their routes, is missing.
 
-    Snakemake would start them behind the new routes, and request nodes for nothing. Those of an
-    earlier version have no manifest.
+    Snakemake would start them after the new routes, and request nodes for nothing. Comparisons of
+    an earlier version of routelab have no manifest.
     """
     for key, batch in plan.batches.items():
         if batch.kind != ComparisonJob.kind:
             continue
         files = [plan.manifest(batch), *map(Path, plan.manifests_before(batch))]
-        finished = all(job.is_done() for job in batch.jobs)
-        if finished and not all(path.exists() for path in files):
+        is_finished = all(job.is_done() for job in batch.jobs)
+        if is_finished and not all(path.exists() for path in files):
             plan.postponed.add(key)

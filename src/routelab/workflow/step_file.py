@@ -48,7 +48,7 @@ class Step:
     minutes : int
         Time to ask for.
     nodes, hosts, partition, account, slurm_extra, is_done
-        Those of a `ComparisonJob`.
+        Of a comparison; see `ComparisonJob`.
     """
 
     inputs: tuple[str, ...]
@@ -95,9 +95,9 @@ def write_steps(steps: Mapping[str, Step], folder: Path) -> Path:
 
 
 def read_steps() -> dict[str, Step] | None:
-    """Return the steps of the run of this job; None if it wrote no file.
+    """Return the steps of the run that submitted this job; None if it wrote no file.
 
-    If the run has ended, this process ends with one line.
+    If the run has ended, and so removed its file, this process ends with one line.
     """
     path = os.environ.get(VARIABLE)
     if not path:
@@ -110,9 +110,10 @@ def read_steps() -> dict[str, Step] | None:
 
 
 def wait_for_list(spec: Path, seconds: float = LIST_SECONDS) -> None:
-    """Wait until this machine sees the list of work of its run.
+    """Wait until this machine sees the list of work that its run has written.
 
-    With an earlier list, a batch would do other jobs and be marked as done.
+    A network file system may still show an earlier list. With it, a batch would do other jobs and
+    be marked as done.
 
     Parameters
     ----------

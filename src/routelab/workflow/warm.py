@@ -38,7 +38,7 @@ PREPARE_SECONDS = 300.0
 """CPU time for routing or simulating a tiny network, with compilation."""
 
 
-def cold(
+def cold_compilations(
     compilations: Iterable[tuple[Compilation, BaseJob]],
 ) -> dict[Path, tuple[Compilation, BaseJob]]:
     """Return the compilations without a marker for the present sources of kernels.
@@ -50,7 +50,7 @@ def cold(
 
     Returns
     -------
-    cold : dict
+    compilations : dict
         By the marker file to write when finished.
     """
     by_marker = {_marker(*pair): pair for pair in compilations}
@@ -94,13 +94,20 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     InputError
         If a list of jobs cannot be written.
     """
-    # 1. What is not in the cache. A job comes once, also if it lacks several kernels.
-    to_compile = cold(plan.compilations().values())
+    # 1. The compilations that are not in the cache, and their jobs, each once: a job may have
+    #    several of them.
+    to_compile = cold_compilations(plan.compilations().values())
     if not to_compile:
         return lambda finished: None
     log = plan.results / "logs" / "warm.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     jobs = list({job.folder: job for _, job in to_compile.values()}.values())
+    # Two processes: kernels of packets take half of the time, and other jobs do not use them.
+    shares = [jobs]
+    if cores > 1:
+        packet_jobs = [job for job in jobs if job.kind == SimulationJob.kind]
+        other_jobs = [job for job in jobs if job.kind != SimulationJob.kind]
+        shares = [share for share in (other_jobs, packet_jobs) if share]
     print("Compiling kernels; this is needed once per version of the code.", file=sys.stderr)
     # 2. Take the lock before anything else begins: batches wait for their kernels while it is held.
     lock = os.open(plan.results / PLAN / LOCK, os.O_RDWR | os.O_CREAT)
@@ -108,7 +115,7 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
         fcntl.flock(lock, fcntl.LOCK_EX)
     # 3. Compile in other processes, and follow them in a thread: the run goes on meanwhile.
     stream = log.open("w")
-    processes, lines = _start_processes(plan, _shares(jobs) if cores > 1 else [jobs], stream)
+    processes, lines = _start_processes(plan, shares, stream)
     total = len(unique_compilations(jobs))
 
     def follow() -> None:
@@ -121,18 +128,18 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
             for file in to_compile:
                 with suppress(OSError):  # the next run compiles again, then
                     file.touch()
-        elif not ended.is_set():
+        elif not is_terminated.is_set():
             message = f"Some kernels could not be compiled before the jobs, see {log}."
             print(message, file=sys.stderr)
 
-    ended = threading.Event()
+    is_terminated = threading.Event()
     follower = threading.Thread(target=follow, daemon=True)
     follower.start()
 
-    # 4. A run that ends early terminates the processes, and then their exit codes are no news.
+    # 4. A run that ends early terminates the processes; then their exit codes mean no failure.
     def finish(finished: bool) -> None:
         if not finished:
-            ended.set()
+            is_terminated.set()
             for process in processes:
                 process.terminate()
         follower.join()
@@ -143,7 +150,7 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
 def _start_processes(
     plan: Plan, shares: Sequence[Sequence[BaseJob]], errors: TextIO
 ) -> tuple[list[subprocess.Popen[bytes]], TextIO]:
-    """Start a process for each share of the jobs; return them and the stream of their lines."""
+    """Start a process for each share of the jobs; return them and the stream of their output."""
     first_study = next(iter(plan.studies.values()))
     first_jobs = {job.folder for jobs in first_study.jobs.values() for job in jobs}
     reading, writing = os.pipe()
@@ -161,7 +168,7 @@ def _start_processes(
 
 
 def _show_progress(lines: Iterable[str], log: TextIO, total: int) -> None:
-    """Write lines into the log, and those that begin a compilation on the terminal."""
+    """Copy output of the processes to the log; print each compilation as "… (3 of 10)"."""
     number = 0
     for line in lines:
         log.write(line)
@@ -192,14 +199,18 @@ def wait_for_kernels(spec: Path) -> None:
     except FileNotFoundError:
         return
     jobs = [job for job in read_jobs(spec) if not job.is_done()] if _is_held(lock) else []
-    missing = list(cold((compilation, job) for job in jobs for compilation in job.compilations()))
-    while not all(file.exists() for file in missing) and _is_held(lock):
+    pairs = ((compilation, job) for job in jobs for compilation in job.compilations())
+    markers = list(cold_compilations(pairs))
+    while not all(path.exists() for path in markers) and _is_held(lock):
         time.sleep(0.1)
     os.close(lock)
 
 
 def _is_held(lock: int) -> bool:
-    """Return whether a run that compiles kernels holds the lock."""
+    """Return whether a run that compiles kernels holds the lock.
+
+    The run's lock is exclusive. Batches take a shared one to look, so they do not see each other.
+    """
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -210,15 +221,8 @@ def _is_held(lock: int) -> bool:
     return False
 
 
-def _shares(jobs: Sequence[BaseJob]) -> list[list[BaseJob]]:
-    """Split jobs for two processes: kernels of packets take half of the time and are used alone."""
-    packets = [job for job in jobs if job.kind == SimulationJob.kind]
-    other_jobs = [job for job in jobs if job.kind != SimulationJob.kind]
-    return [share for share in (other_jobs, packets) if share]
-
-
 def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str]:
-    """Run the compilations of some jobs on tiny networks.
+    """Run the compilations of some jobs on tiny networks, in a worker process with limits.
 
     Parameters
     ----------
@@ -257,7 +261,8 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
             except (Exception, SystemExit) as error:  # the plugin's job reports it in its outcome
                 print(f"{compilation.name}: {type(error).__name__}: {error}", flush=True)
             else:
-                with suppress(OSError):  # the run marks all at its end
+                # batches that wait for these kernels may begin; else the run marks them at its end
+                with suppress(OSError):
                     markers[compilation.key].touch()
 
         def record(failure: Failure) -> None:

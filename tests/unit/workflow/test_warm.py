@@ -14,7 +14,7 @@ from routelab.jobs.job import Compilation
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.plan.plan import PLAN
 from routelab.workflow.stages.routes import RouteJob
-from routelab.workflow.warm import LOCK, cold, compile_kernels, wait_for_kernels
+from routelab.workflow.warm import LOCK, cold_compilations, compile_kernels, wait_for_kernels
 
 KERNEL = "import numba\n\n@numba.njit(cache=True)\ndef f(): return 1\n"
 
@@ -33,7 +33,7 @@ def test_an_edited_plugin_is_compiled_again_and_no_other(
 
     def left(*names: str) -> list[str]:
         compilations = [Compilation(("routes", n), n, print, (f"{n}:Plugin",)) for n in names]
-        stale = cold([(compilation, job) for compilation in compilations])
+        stale = cold_compilations([(compilation, job) for compilation in compilations])
         for marker in stale:
             marker.touch()
         return [compilation.name for compilation, _ in stale.values()]

@@ -250,9 +250,8 @@ def settings_and_hosts(
 @lru_cache(maxsize=4)
 def sizes_of(parts: Parts) -> dict[str, int]:
     """Return the numbers of terminals of the measured networks, by id."""
-    return {
-        t: count_terminals(parts.topologies[t]) for t in dict.fromkeys(t for t, _ in parts.runs)
-    }
+    networks = dict.fromkeys(t for t, _ in parts.runs)
+    return {t: count_terminals(parts.topologies[t]) for t in networks}
 
 
 def benchmark_settings(
