@@ -59,7 +59,7 @@ class ClusterCheck:
     subject : str
     state : {"ok", "missing", "cannot tell"}
     finding : str
-        What was found instead, or its kind.
+        What was found: the requirement itself, or why it is not met.
     fix : str
         How to fix it; empty if no fix is needed.
     """
@@ -99,20 +99,20 @@ def check_cluster(
     networks = [topology] if topology is not None else [*own_network, *cluster.node_sets]
     checks, nodes = _check_site(file, networks)
     # 2. Programs of the benchmarks, for as many nodes as the job has: some have an executable for
-    #    each number of processes.
+    #    each number of processes. Without a network and hosts, the job has one node, this machine.
     ranks_per_node = cluster.ranks_per_node
-    size = nodes.get(topology or cluster.topology or "") or cluster.nodes or len(cluster.all_hosts)
+    network = topology or cluster.topology or ""
+    num_nodes = nodes.get(network) or cluster.nodes or len(cluster.all_hosts)
+    sizes = [(max(num_nodes, 1), ranks_per_node)]
     if SMOKE not in {plugin.name for plugin in plugins.values()}:
         plugins[SMOKE] = _benchmark(SMOKE)  # the run of a minute needs it in any case
     for text, plugin in plugins.items():
-        checks += _check_programs(
-            file, f"benchmark {text}", plugin, [(max(size, 1), ranks_per_node)]
-        )
+        checks += _check_programs(file, f"benchmark {text}", plugin, sizes)
     # 3. Programs that the file alone names. A plugin knows which executables it needs only with its
     #    parameters, so a folder of them cannot be judged.
     benchmark_names = [entry.key for entry in installed_catalogue().entries("benchmark")]
     for key, setting in cluster.benchmarks.items() if not benchmarks else ():
-        if key == SMOKE:
+        if key == SMOKE:  # checked in step 2
             continue
         subject = f"benchmarks: {key}"
         if key not in benchmark_names:
@@ -133,7 +133,7 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> tuple[list[
     ----------
     name : str
         Name of a file in ``config/clusters``, or a path. If the study does not name this cluster,
-        the checks are those of all of its comparisons on it.
+        all comparisons of the study are checked as if they ran on it.
     study : Path
     results : Path
         Folder for the results.
@@ -142,7 +142,7 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> tuple[list[
     -------
     checks : list of ClusterCheck
     command : str
-        As of `smoke_command`, for one of the study's benchmarks; empty if none can run.
+        Command of a short run of one of the study's benchmarks; empty if none can run.
 
     Raises
     ------
@@ -164,7 +164,9 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> tuple[list[
 
 
 def study_lines(study: Path, results: Path) -> list[str]:
-    """Return what the clusters lack that a study names, as lines; none if it names no cluster.
+    """Return a line for each thing that a study needs and its clusters lack.
+
+    There is no line if the study measures nothing.
 
     A cluster of Slurm is not checked on a machine without Slurm; a line says what to run there.
 
@@ -205,20 +207,32 @@ def study_lines(study: Path, results: Path) -> list[str]:
 def smoke_command(
     name: str, benchmark: Sequence[str] = ("--benchmark", SMOKE, "--seconds", "60")
 ) -> str:
-    """Return the command of one run, which shows what no check can."""
+    """Return the command of one short run, which shows what no check can, such as a wrong MPI.
+
+    Parameters
+    ----------
+    name : str
+        The cluster.
+    benchmark : sequence of str
+        Options of ``routelab bench`` that choose the benchmark and its time limit.
+    """
     words = ["--cluster", name, *benchmark, "--repeats", "1", "--warm-up", "0"]
     return shlex.join(["routelab", "bench", *words])
 
 
 def _short_run(file: ClusterFile, jobs: Sequence[ComparisonJob]) -> list[str]:
-    """Return the options of one run of a study, on as few nodes as possible."""
+    """Return the options of `smoke_command` for a run of a study, on as few nodes as possible.
+
+    Empty if none of the study's benchmarks can run on its networks.
+    """
     by_size = sorted(jobs, key=lambda job: job.nodes)
     for job in by_size:
         settings = job.comparison.settings
         ranks_per_node = settings.ranks_per_node or file.cluster.ranks_per_node
         for part in job.comparison.benchmarks:
-            if _benchmark(part.text).supports(job.nodes * ranks_per_node, ranks_per_node):
-                continue  # not on so few processes
+            reason = _benchmark(part.text).supports(job.nodes * ranks_per_node, ranks_per_node)
+            if reason:  # the benchmark cannot run on so few processes
+                continue
             words = ["--benchmark", part.text, "--topology", job.network]
             if settings.ranks_per_node:
                 words += ["--ranks-per-node", str(settings.ranks_per_node)]
@@ -244,7 +258,8 @@ def _check_comparisons(
         fix = f"to measure here: snakemake report --config {choice}"
         checks.append(ClusterCheck("study: cluster", "cannot tell", finding, fix))
     networks = dict.fromkeys(job.network for job in jobs)
-    checks += _check_site(file, list(networks), jobs)[0]
+    site_checks, _ = _check_site(file, list(networks), jobs)
+    checks += site_checks
     sizes = [
         (job.nodes, job.comparison.settings.ranks_per_node or file.cluster.ranks_per_node)
         for job in jobs
@@ -257,9 +272,21 @@ def _check_comparisons(
 def _check_site(
     file: ClusterFile, networks: Sequence[str], jobs: Sequence[ComparisonJob] = ()
 ) -> tuple[list[ClusterCheck], dict[str, int]]:
-    """Check all but programs; return also the number of nodes of each network.
+    """Check the file, hosts, launcher, Slurm and fabric, but not the benchmarks' programs.
 
-    `jobs` are the comparisons of the study that is checked, if any.
+    Parameters
+    ----------
+    file : ClusterFile
+    networks : sequence of str
+        Instance names.
+    jobs : sequence of ComparisonJob
+        Comparisons of the study that is checked, if any.
+
+    Returns
+    -------
+    checks : list of ClusterCheck
+    nodes : dict of str to int
+        Number of nodes of each network that could be built.
     """
     # 1. Hosts of each network.
     cluster = file.cluster
@@ -284,7 +311,7 @@ def _check_site(
         checks += _check_slurm(file, max_nodes, list(dict.fromkeys(all_hosts)), jobs)
 
     # 3. What applies the routings. It is necessary where one job compares several of them.
-    def fabric() -> str:
+    def find_fabric() -> str:
         require_fabric(file, max((len(job.comparison.routings) for job in jobs), default=1))
         if cluster.fabric is None:
             return "none"
@@ -292,30 +319,31 @@ def _check_site(
             load("export", cluster.fabric.export)
         return cluster.fabric.use
 
-    checks += _attempt("fabric", file, fabric)
+    checks += _attempt("fabric", file, find_fabric)
     if cluster.fabric is not None:
         for name, words in (("apply", cluster.fabric.apply), ("restore", cluster.fabric.restore)):
-            checks += _attempt(f"fabric: {name}", file, partial(_command_programs, words))
+            checks += _attempt(f"fabric: {name}", file, partial(_find_programs, words))
         if cluster.fabric.state:
-            find = partial(_writable_folder, Path(cluster.fabric.state))
+            find = partial(_require_writable, Path(cluster.fabric.state))
             checks += _attempt("fabric: state", file, find)
     return checks, nodes
 
 
-def _command_programs(words: Sequence[str]) -> str:
-    """Find the program of a command, and the one that it starts by sudo."""
-    program, *more = words
+def _find_programs(words: Sequence[str]) -> str:
+    """Return the paths of a command's program, and of the one that it starts by sudo."""
+    program, *arguments = words
     programs = [program]
-    if Path(program).name == "sudo":
-        programs += [word for word in more if not word.startswith("-")][:1]
+    if Path(program).name == "sudo":  # sudo -n PROGRAM ARGUMENTS
+        programs += [word for word in arguments if not word.startswith("-")][:1]
     for name in programs:
         if problem := program_problem(name):
             raise InputError(f"{problem}; install it here, or name another one")
     return " ".join(str(shutil.which(name)) for name in programs)
 
 
-def _writable_folder(folder: Path) -> str:
-    existing = next(place for place in (folder, *folder.parents) if place.exists())
+def _require_writable(folder: Path) -> str:
+    """Return the name of a folder; InputError if it cannot be written or created."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         raise InputError(f"{existing} cannot be written; let all who switch the fabric write there")
     return str(folder)
@@ -335,7 +363,7 @@ def _uses_slurm(cluster: Cluster) -> bool:
 def _check_slurm(
     file: ClusterFile, nodes: int, hosts: Sequence[str], jobs: Sequence[ComparisonJob]
 ) -> Iterable[ClusterCheck]:
-    """Check Slurm's commands, partitions, nodes and interface of MPI; ask for no allocation."""
+    """Check Slurm's commands, partitions, nodes and interface of MPI, without an allocation."""
     # 1. The package with which a workflow submits steps; a single measurement does without it.
     cluster = file.cluster
     fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
@@ -349,14 +377,17 @@ def _check_slurm(
         yield ClusterCheck("Slurm", "missing", "sinfo was not found here", fix)
         return
     try:
+        # a line for each partition: name|state|number of nodes|time limit
         sinfo = _run_slurm_command("sinfo", "--all", "--noheader", "--format=%R|%a|%D|%l")
     except RoutelabError as error:
         yield ClusterCheck("Slurm", "missing", str(error), fix)
         return
-    partitions = {line.split("|")[0]: line.split("|")[1:] for line in sinfo.stdout.splitlines()}
-    yield from _check_partitions(
-        cluster, partitions, nodes, max((job.minutes for job in jobs), default=0)
-    )
+    partitions = {}
+    for line in sinfo.stdout.splitlines():
+        name, *facts = line.split("|")
+        partitions[name] = facts
+    minutes = max((job.minutes for job in jobs), default=0)
+    yield from _check_partitions(cluster, partitions, nodes, minutes)
     # 3. What only srun needs: an allocation, unless this is one; names of hosts as Slurm has them;
     #    an interface of MPI.
     if cluster.launcher != "srun":
@@ -371,7 +402,7 @@ def _check_slurm(
 
 
 def _run_slurm_command(*words: str) -> ProgramEnd:
-    """Run a command of Slurm; RoutelabError if it fails or does not answer."""
+    """Run a command of Slurm in English; RoutelabError if it fails or does not answer."""
     answer = run_program(words, environment={**os.environ, "LC_ALL": "C"}, seconds=SECONDS)
     if answer.timed_out:
         raise RoutelabError(f"no answer in {SECONDS:g} s")
@@ -384,7 +415,16 @@ def _run_slurm_command(*words: str) -> ProgramEnd:
 def _check_partitions(
     cluster: Cluster, partitions: Mapping[str, Sequence[str]], nodes: int, minutes: int
 ) -> Iterable[ClusterCheck]:
-    """Check whether the partitions are up and large enough, and allow enough time."""
+    """Check whether the partitions are up and large enough, and allow enough time.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    partitions : mapping of str to (str, str, str)
+        State, number of nodes and time limit, by name.
+    nodes, minutes : int
+        What the largest and the longest job need.
+    """
     for name in cluster.partition.split(",") if cluster.partition else ():
         subject = f"partition {name}"
         if name not in partitions:
@@ -411,6 +451,7 @@ def _limit_minutes(limit: str) -> float:
         parts = [int(part) for part in clock.split(":")]
     except ValueError:
         return math.inf
+    # the last part are seconds, the others minutes and hours, if any
     seconds = sum(part * 60.0**power for power, part in enumerate(reversed(parts)))
     return int(days or 0) * 24 * 60 + seconds / 60
 
@@ -421,12 +462,12 @@ def _check_nodes(file: ClusterFile, hosts: Sequence[str]) -> Iterable[ClusterChe
     subject = "hosts in Slurm"
 
     def find() -> str:
-        known = find_hosts(hosts, nodes)
-        if unknown := [host for host in hosts if host not in known]:
+        known_hosts = find_hosts(hosts, nodes)
+        if unknown := [host for host in hosts if host not in known_hosts]:
             raise InputError(f"Slurm has no {compress(unknown)}; name hosts as 'sinfo --Node' does")
         return ""
 
-    if nodes:
+    if nodes:  # nothing is reported if all are known
         yield from (check for check in _attempt(subject, file, find) if check.state != "ok")
 
 
@@ -436,10 +477,12 @@ def _check_mpi(cluster: Cluster) -> Iterable[ClusterCheck]:
         answer = _run_slurm_command(find_program(cluster), "--mpi=list")
     except RoutelabError:
         return
-    # a line for each; some versions print them as an error, and versions of PMIx in one line
+    # Srun prints a line for each type, some of its versions as an error. The versions of PMIx share
+    # a line, so `mpi` may be any word of the answer.
     lines = answer.stdout + answer.stderr
     types = re.findall(r"^\s*([\w-]+)$", lines, re.MULTILINE)
-    if cluster.mpi and types and cluster.mpi not in re.findall(r"[\w-]+", lines):
+    words = re.findall(r"[\w-]+", lines)
+    if cluster.mpi and types and cluster.mpi not in words:
         fix = f"name one of srun's: {', '.join(types)}"
         yield ClusterCheck(f"mpi: {cluster.mpi}", "missing", "srun does not know it", fix)
 
@@ -447,7 +490,7 @@ def _check_mpi(cluster: Cluster) -> Iterable[ClusterCheck]:
 def _check_programs(
     file: ClusterFile, subject: str, plugin: BenchmarkPlugin, sizes: Iterable[tuple[int, int]]
 ) -> list[ClusterCheck]:
-    """Check the executables of a benchmark for all numbers of nodes, with processes on each."""
+    """Check the executables of a benchmark for all `sizes`: nodes, and ranks on each of them."""
     checks: dict[str, list[ClusterCheck]] = {"ok": [], "missing": [], "cannot tell": []}
     for nodes, ranks_per_node in sorted(set(sizes)):
         reason = plugin.supports(nodes * ranks_per_node, ranks_per_node)
@@ -456,11 +499,11 @@ def _check_programs(
             text = f"{reason} ({size}): these runs are left out"
             checks["cannot tell"].append(ClusterCheck(subject, "cannot tell", text))
             continue
-        for check in _attempt(
-            subject, file, partial(_program, file, plugin, nodes * ranks_per_node)
-        ):
+        find = partial(_find_executable, file, plugin, nodes * ranks_per_node)
+        for check in _attempt(subject, file, find):
             checks[check.state].append(check)
-    # one row for each state: the executables of all numbers of processes lack for one cause
+    # One row for each state, because the executables for all numbers of processes are usually
+    # missing for one cause.
     rows = []
     for state_checks in checks.values():
         distinct = list(dict.fromkeys(state_checks))
@@ -470,8 +513,8 @@ def _check_programs(
     return rows
 
 
-def _program(file: ClusterFile, plugin: BenchmarkPlugin, ranks: int) -> Path:
-    """Find the executable of a benchmark, and what it needs itself."""
+def _find_executable(file: ClusterFile, plugin: BenchmarkPlugin, ranks: int) -> Path:
+    """Return the executable of a benchmark; InputError if it, or what it needs, is missing."""
     path = file.cluster.executable(plugin.name, plugin.executables(ranks))
     if lack := plugin.lacks(path):
         raise InputError(f"{path}: {lack}")
@@ -482,8 +525,10 @@ def _merge_equal(checks: Iterable[ClusterCheck]) -> list[ClusterCheck]:
     """Return one row for all subjects that lack the same, for example one folder."""
     rows: dict[tuple[str, str, str], list[ClusterCheck]] = {}
     for check in checks:
-        what = re.sub(r"^benchmarks: [\w-]+: ", "", check.finding)
-        key = (what, check.fix, "" if check.state == "missing" else check.subject)
+        # errors of the cluster's file begin with the key, which differs between benchmarks
+        cause = re.sub(r"^benchmarks: [\w-]+: ", "", check.finding)
+        # subjects that are not missing keep rows of their own
+        key = (cause, check.fix, "" if check.state == "missing" else check.subject)
         rows.setdefault(key, []).append(check)
     return [replace(first, subject=_subjects(first, more)) for first, *more in rows.values()]
 
@@ -493,7 +538,10 @@ def _subjects(first: ClusterCheck, more: Sequence[ClusterCheck]) -> str:
 
 
 def _attempt(subject: str, file: ClusterFile, find: Callable[[], object]) -> list[ClusterCheck]:
-    """Return what a function finds, or the error that it raises, whose fix follows a semicolon."""
+    """Return one check: what a function finds, or the error that it raises.
+
+    Errors have the form "problem; fix".
+    """
     try:
         return [ClusterCheck(subject, "ok", str(find()))]
     except RoutelabError as error:

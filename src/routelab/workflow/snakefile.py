@@ -215,7 +215,7 @@ def end_run(workflow: Any, finished: bool) -> None:
 def _prepare_results(run: _Run) -> None:
     """Lock the folder, wait until jobs of an earlier run have ended, and forget fresh stages."""
     plan = run.plan
-    # without new lists of work, Snakemake has decided by old ones what has to run
+    # Snakemake has decided without the present lists of work what has to run
     if run.problem:
         raise InputError(run.problem)
     lock = lock_results(plan.results)
