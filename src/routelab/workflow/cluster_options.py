@@ -16,10 +16,11 @@ def apply_routing_option(config: Mapping[str, Any]) -> str:
     InputError
         If ``apply_routing`` is neither true nor false.
     """
-    return "--apply-routing" if _truth(config, "apply_routing") else ""
+    return "--apply-routing" if _read_flag(config, "apply_routing") else ""
 
 
-def _truth(config: Mapping[str, Any], key: str) -> bool:
+def _read_flag(config: Mapping[str, Any], key: str) -> bool:
+    """Return whether a key is true (default: false); InputError if it is no truth value."""
     setting = config.get(key, False)
     # on the command line Snakemake accepts only the spelling True for a truth value
     value = {"true": True, "false": False}.get(str(setting).lower())

@@ -141,8 +141,8 @@ class _AvailableColumns:
         mistakes: dict[str, None] = {}  # several kinds of rows may have the same clash
         for key, plugin in self._plugins:
             for column in columns_of(plugin):
-                for of in column.of:
-                    earlier, owner = declared.setdefault((of, column.name), (column, plugin.name))
+                for rows in column.of:
+                    earlier, owner = declared.setdefault((rows, column.name), (column, plugin.name))
                     if _meaning(earlier) != _meaning(column):
                         mistakes[
                             f"{self._study.place(key)}{plugin.kind} '{plugin.name}' declares the "
@@ -202,7 +202,7 @@ class _AvailableColumns:
         # 2. A plugin that is installed, but not used, has it.
         for entry in installed_catalogue().entries():
             columns = entry.plugin.columns if entry.plugin is not None else ()
-            column_rows = [of for column in columns if column.name == name for of in column.of]
+            column_rows = [row for column in columns if column.name == name for row in column.of]
             if column_rows:
                 fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
                 if entry.kind == "engine":
@@ -235,7 +235,10 @@ class _AvailableColumns:
 
     def _fix_for(self, rows: str) -> str:
         """Return what to change in a view, and in the study, to show rows of another kind."""
-        _, work, _ = _WORK.get(_base_rows(rows), ("", "routings", ""))
+        base = _base_rows(rows)
+        work = "routings"
+        if base in _WORK:
+            _, work, _ = _WORK[base]
         fix = f"use 'of: {rows}'"
         return fix if getattr(self._study, work) else f"{fix}, and add '{work}' to the study"
 

@@ -148,6 +148,7 @@ class _Expansion:
         """Return the jobs of a study by kind."""
         by_kind: dict[str, tuple[BaseJob, ...]] = {}
         for kind, job_class in kinds().items():
+            # surveys consist of one kind of jobs, other studies of all others
             if job_class.of_surveys != bool(parts.study.survey):
                 continue
             if job_class.of_surveys and self.mistakes:

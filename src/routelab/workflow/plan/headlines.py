@@ -36,5 +36,6 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
             if routing is not None and routing not in routings:
                 fix = suggestion(routing, routings)
                 yield f"{place}the study has no routing {routing!r}{fix}"
+            # without a baseline in the headline, it is the only routing of the table's `relative`
             elif key == "compare" and routing in (headline.baseline, *baselines[:1]):
                 yield f"{place}{routing!r} is the routing to compare with; leave it out"

@@ -257,8 +257,8 @@ def cut_batches(
                 key = job.kind, job.group(name)
                 groups.setdefault(key, []).append(job)
                 max_batches_of[key] = max_batches[name]
-    # 2. Cut each group into batches whose sizes differ by one at most: 4 batches of 10 jobs begin
-    #    at 0, 3, 5 and 8.
+    # 2. Cut each group into batches whose sizes differ by one at most: 10 jobs are cut into 4
+    #    batches before jobs 3, 5 and 8.
     batches: dict[tuple[str, str], Batch] = {}
     batch_of_folder: dict[str, tuple[str, str]] = {}
     for (kind, group), jobs_of_group in groups.items():
@@ -267,30 +267,35 @@ def cut_batches(
             count = len(jobs_of_group)
         else:
             jobs_of_group.sort(key=lambda job: job.base_name)
-            count = 1
+            count = 1  # doubled while each batch has at least `min_jobs`
             while 2 * count <= min(max_batches_of[kind, group], len(jobs_of_group) // min_jobs):
                 count *= 2
         for number in range(1, count + 1):
             begin, end = (ceil(i * len(jobs_of_group) / count) for i in (number - 1, number))
             members = tuple(jobs_of_group[begin:end])
-            key = kind, f"{group}-{number}"
-            batches[key] = Batch(kind=kind, id=key[1], jobs=members)
-            batch_of_folder |= {job.folder: key for job in members}
+            id_ = f"{group}-{number}"
+            batches[kind, id_] = Batch(kind=kind, id=id_, jobs=members)
+            batch_of_folder |= {job.folder: (kind, id_) for job in members}
     # 3. A job names the folders of jobs that it needs; only now are their batches known. Batches of
     #    the first study run first.
     first_jobs = chain.from_iterable(next(iter(studies.values()), {}).values())
-    needed = {
+    needed_batches = {
         key: dict.fromkeys(batch_of_folder[folder] for job in batch.jobs for folder in job.needs)
         for key, batch in batches.items()
     }
-    batches = {key: replace(batch, after=tuple(needed[key])) for key, batch in batches.items()}
-    return _set_priorities(batches, {batch_of_folder[job.folder] for job in first_jobs})
+    batches = {
+        key: replace(batch, after=tuple(needed_batches[key])) for key, batch in batches.items()
+    }
+    return _with_priorities(batches, {batch_of_folder[job.folder] for job in first_jobs})
 
 
-def _set_priorities(
-    batches: Mapping[tuple[str, str], Batch], first: Collection[tuple[str, str]]
+def _with_priorities(
+    batches: Mapping[tuple[str, str], Batch], first_study: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], Batch]:
-    """Return batches with priorities: a batch precedes its dependents, and `first` all others."""
+    """Return batches whose priority exceeds that of all batches that depend on them.
+
+    Those of the first study, and what they depend on, precede all others.
+    """
     dependents: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for key, batch in batches.items():
         for before in batch.after:
@@ -299,6 +304,7 @@ def _set_priorities(
     @cache
     def priority(key: tuple[str, str]) -> int:
         above_dependents = (priority(dependent) + 1 for dependent in dependents.get(key, ()))
-        return max((batches[key].priority + (FIRST if key in first else 0), *above_dependents))
+        own_priority = batches[key].priority + (FIRST if key in first_study else 0)
+        return max((own_priority, *above_dependents))
 
     return {key: replace(batch, least_priority=priority(key)) for key, batch in batches.items()}

@@ -42,7 +42,7 @@ def make_steps(plan: Plan, longest: int) -> dict[str, Step]:
     ----------
     plan : Plan
     longest : int
-        See `minutes`.
+        Largest time that a batch asks for, in minutes.
 
     Returns
     -------

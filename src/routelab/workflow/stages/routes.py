@@ -59,7 +59,7 @@ class RouteJob(NetworkJob):
 
     @classmethod
     def of(cls, parts: Parts) -> Iterable[Self]:
-        """Iterate over the tables of a study."""
+        """Iterate over the jobs that compute the tables of a study."""
         digests = {r: code_digest(routing) for r, routing in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
@@ -103,12 +103,12 @@ class RouteJob(NetworkJob):
     ) -> Result:
         """Route the network, check and measure the table."""
         network = self.require_network(network, facts)
-        routed, facts, measured = route_network(network, routing, metrics)
+        routed, route_facts, measured = route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
         if measured.problem is not None:
-            facts[MISSING_METRICS] = measured.problem.reason
+            route_facts[MISSING_METRICS] = measured.problem.reason
         write = partial(write_routes, routed, measured)
-        return Result(facts, write, table_digest(routed.table))
+        return Result(route_facts, write, table_digest(routed.table))
 
 
 @lru_cache(maxsize=4)

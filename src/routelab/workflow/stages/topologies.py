@@ -53,7 +53,7 @@ class TopologyJob(FolderJob):
 
     @classmethod
     def of(cls, id_: str, topology: Instance, limits: Limits, results: Path | str) -> Self:
-        """Return the job of an instance."""
+        """Return the job that builds a network of a study, in the folder of the study's results."""
         return cls(
             folder=cls.folder_of(results, (id_,)),
             ids=(id_,),
