@@ -94,7 +94,7 @@ def check_cluster(
     cluster = file.cluster
     plugins = {text: _benchmark(text) for text in benchmarks}
     if topology is not None:
-        canonical("topology", topology)
+        canonical("topology", topology)  # an InputError if the name is wrong
     own_network = [cluster.topology] if cluster.topology and cluster.hosts else []
     networks = [topology] if topology is not None else [*own_network, *cluster.node_sets]
     checks, nodes = _check_site(file, networks)
@@ -122,7 +122,8 @@ def check_cluster(
             note = f"add --benchmark {key}: the required files depend on its parameters"
             checks.append(ClusterCheck(subject, "cannot tell", f"folder {setting}", note))
         else:
-            checks += _attempt(subject, file, partial(cluster.executable, key, ()))
+            # the setting names the program, so there are no other names to look for
+            checks += _attempt(subject, file, partial(cluster.executable, key, candidates=()))
     return _merge_equal(checks)
 
 

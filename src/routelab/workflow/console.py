@@ -36,8 +36,8 @@ LOG_LINES = 20
 LOCK = ".lock"
 """File in the results folder that a run writes when it starts."""
 
-_SILENT = ("JOB_STARTED", "RESOURCES_INFO")
-_CHATTER = (
+_SILENT_EVENTS = ("JOB_STARTED", "RESOURCES_INFO")
+_SILENT_MESSAGES = (
     "Building DAG of jobs",
     "Using shell: ",
     "Conda environments: ignored",
@@ -48,7 +48,7 @@ _CHATTER = (
     "No account was given",
     "Unable to guess SLURM account",
 )
-_SUBMITTED = re.compile(r"Job (\d+) has been submitted with SLURM jobid (\S+)")
+_SUBMITTED = re.compile(r"Job (?P<job>\d+) has been submitted with SLURM jobid (?P<slurm_job>\S+)")
 
 
 def use_short_lines(workflow: Any, plan: Plan, submits_parts: bool) -> None:
@@ -119,14 +119,14 @@ class ShortFormatter(logging.Formatter):
         event = getattr(facts.get("event"), "name", "")
         if event == "JOB_INFO":
             rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
-            name = job_title(self._plan, rule, wildcards)
-            self._titles[facts["jobid"]] = name
+            title = job_title(self._plan, rule, wildcards)
+            self._titles[facts["jobid"]] = title
             # the name of a stage's rule is its kind, and the wildcards are the id of a batch
             if batch := self._plan.batches.get((rule, "-".join(wildcards.values()))):
                 self._jobs[facts["jobid"]] = batch.jobs
             if rule == "page":
                 (self._pages[facts["jobid"]],) = facts["output"]
-            return name
+            return title
         if event == "JOB_ERROR" and facts["log"]:
             run_start = file_time(self._plan.results / LOCK)
             text = failure_text(self._titles[facts["jobid"]], facts["log"], run_start)
@@ -140,8 +140,11 @@ class ShortFormatter(logging.Formatter):
         if event == "RUN_INFO":
             return "\n".join([f"{facts['stats']['total']} steps to do.", *self._submission()])
         if submitted := _SUBMITTED.match(str(facts.get("msg", ""))):
-            return f"{self._titles[int(submitted[1])]}: job {submitted[2]} of Slurm"
-        if event in _SILENT or (event == "" and str(facts["msg"]).startswith(_CHATTER)):
+            title = self._titles[int(submitted["job"])]
+            return f"{title}: job {submitted['slurm_job']} of Slurm"
+        if event in _SILENT_EVENTS or (
+            event == "" and str(facts["msg"]).startswith(_SILENT_MESSAGES)
+        ):
             return ""
         return None
 
@@ -191,15 +194,15 @@ def _executor_text(facts: Mapping[str, Any]) -> str:
     return f"{text or f'Job {number} of the cluster failed.'}\n"
 
 
-def failure_text(name: str, logs: Iterable[str], run_start: int) -> str:
-    """Return the message about a failed job: its name, and the path and end of its log.
+def failure_text(title: str, logs: Iterable[str], run_start: int) -> str:
+    """Return the message about a failed job: its title, and the path and end of its log.
 
     A log from before the start of the run is of an earlier run: this job did not start, for
     example because Slurm refused it.
 
     Parameters
     ----------
-    name : str
+    title : str
     logs : iterable of str
     run_start : int
         Nanoseconds, by the clock of the results folder: see `file_time`.
@@ -213,16 +216,16 @@ def failure_text(name: str, logs: Iterable[str], run_start: int) -> str:
                 is_earlier = os.fstat(stream.fileno()).st_mtime_ns < run_start
                 lines_of_log = stream.read().splitlines()
         except OSError as error:
-            is_earlier = isinstance(error, FileNotFoundError)
+            is_earlier = isinstance(error, FileNotFoundError)  # the job ended before it wrote one
             lines_of_log = [f"it cannot be read: {error.strerror}"]
         if is_earlier:
-            lines.append(f"FAILED: {name}. It ended before it wrote to its log, {log}.")
+            lines.append(f"FAILED: {title}. It ended before it wrote to its log, {log}.")
             continue
         if not lines_of_log and len(paths) > 1:  # a job of a cluster has another log
             continue
-        lines.append(f"FAILED: {name}. The end of its log, {log}:")
+        lines.append(f"FAILED: {title}. The end of its log, {log}:")
         lines += [f"    {line}" for line in lines_of_log[-LOG_LINES:] or ["it is empty"]]
-    return "\n".join(lines or [f"FAILED: {name}. Its logs are empty."])
+    return "\n".join(lines or [f"FAILED: {title}. Its logs are empty."])
 
 
 def file_time(path: Path) -> int:

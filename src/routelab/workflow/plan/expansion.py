@@ -167,8 +167,9 @@ class _Expansion:
         place = parts.study.place("benchmarks")
         for prediction in study_predictions:
             _, _, workload, _ = prediction.flow
-            clash = self._clash("workload", workload, prediction.work.text, place)
-            self.mistakes += [f"{place}{clash}"] if clash else []
+            problem = self._record_meaning("workload", workload, prediction.work.text, place)
+            if problem:
+                self.mistakes.append(f"{place}{problem}")
         return by_kind
 
     def _pairs(
@@ -255,9 +256,9 @@ class _Expansion:
                     self.quarantined[instance.quarantine] = None
                 id_ = choice.alias or instance.text
                 problem = (
-                    self._clash(kind, id_, instance.text, place)
+                    self._record_meaning(kind, id_, instance.text, place)
                     or _directory_problem(id_, instance)
-                    or _unusable_routing(study, instance)
+                    or _routing_problem(study, instance)
                 )
                 if problem:
                     self.mistakes.append(f"{place}{problem}")
@@ -270,7 +271,7 @@ class _Expansion:
             self._instances[key] = instance_of(kind, choice, folder)
         return self._instances[key]
 
-    def _clash(self, kind: str, id_: str, text: str, place: str) -> str | None:
+    def _record_meaning(self, kind: str, id_: str, text: str, place: str) -> str | None:
         """Record that `id_` stands for `text`; return why it cannot if it stands for another text.
 
         For example, two networks cannot have the alias ``large``.
@@ -369,7 +370,7 @@ def _directory_problem(id_: str, instance: Instance) -> str | None:
     return f"{id_} contains a path, so it cannot name a folder; {fix}"
 
 
-def _unusable_routing(study: Study, instance: Instance) -> str | None:
+def _routing_problem(study: Study, instance: Instance) -> str | None:
     """Return why a study cannot use a routing: it needs a route table, or traffic to simulate."""
     if study.traffic or not is_hop_by_hop(instance):
         return None

@@ -91,7 +91,7 @@ class BoundJob(NetworkJob):
                 limits=study_limits.with_most_of(search_limits),
                 seconds=bound.seconds,
                 exact=bound.exact,
-                **cls.on(network_jobs(parts)[t]),
+                **cls.network_fields(network_jobs(parts)[t]),
             )
 
     @property

@@ -107,9 +107,9 @@ class ComparisonJob(BaseJob):
             return
         settings, hosts = settings_and_hosts(parts)
         for t in dict.fromkeys(t for t, _ in parts.runs):
-            routes = [route_jobs(parts)[t, r] for network, r in parts.runs if network == t]
+            routes = {r: route_jobs(parts)[t, r] for network, r in parts.runs if network == t}
             for bench_settings in settings:
-                yield cls._of(
+                yield cls._from_settings(
                     parts,
                     network=network_jobs(parts)[t],
                     routes=routes,
@@ -118,27 +118,37 @@ class ComparisonJob(BaseJob):
                 )
 
     @classmethod
-    def _of(
+    def _from_settings(
         cls,
         parts: Parts,
         network: TopologyJob,
-        routes: Sequence[RouteJob],
+        routes: Mapping[str, RouteJob],
         settings: Settings,
         hosts: tuple[str, ...],
     ) -> Self:
-        """Return the job that measures `routes`, all of one network, with one of the settings."""
+        """Return the job that measures a network with one of the settings.
+
+        Parameters
+        ----------
+        parts : Parts
+        network : TopologyJob
+        routes : mapping of str to RouteJob
+            Jobs of the network's route tables, by id of the routing.
+        settings : Settings
+        hosts : tuple of str
+            Empty: everything runs on this machine.
+        """
         cluster = settings.cluster.cluster
         benchmarks = parts.benchmarks
         inputs = (
             settings.resolved.cluster,
             *(file for benchmark in benchmarks.values() for file in benchmark.inputs),
         )
-        routing_ids = [job.ids[1] for job in routes]
-        routing_files = (file for r in routing_ids for file in parts.tables[r].inputs)
+        routing_files = (file for r in routes for file in parts.tables[r].inputs)
         # the fingerprint leaves out all code: an upgrade never submits a comparison again
         facts = {
             "network": network.text,
-            "routings": [[r, job.text] for r, job in zip(routing_ids, routes, strict=True)],
+            "routings": [[r, job.text] for r, job in routes.items()],
             "benchmarks": [[id_, benchmark.text] for id_, benchmark in benchmarks.items()],
             "settings": settings.original.canonical(),
             "inputs": [content_digest(file) for file in (*network.inputs, *routing_files, *inputs)],
@@ -146,8 +156,7 @@ class ComparisonJob(BaseJob):
         comparison = Comparison(
             topology=network.folder,
             routings=tuple(
-                ComparisonPart(r, job.text, Path(job.folder))
-                for r, job in zip(routing_ids, routes, strict=True)
+                ComparisonPart(r, job.text, Path(job.folder)) for r, job in routes.items()
             ),
             benchmarks=tuple(
                 ComparisonPart(id_, benchmark.text) for id_, benchmark in benchmarks.items()
@@ -161,7 +170,7 @@ class ComparisonJob(BaseJob):
             text=settings.id,
             digest=hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest(),
             inputs=inputs,
-            needs=(network.folder, *(job.folder for job in routes)),
+            needs=(network.folder, *(job.folder for job in routes.values())),
             network=network.text,
             comparison=comparison,
             store=f"{parts.results.parent}/{RUNS}",

@@ -78,7 +78,7 @@ class MetricJob(TableJob):
                 ),
                 metrics=tuple(metrics),
                 metric_digests=metric_digests,
-                **cls.on_table(network_jobs(parts)[t], route_jobs(parts)[t, r]),
+                **cls.table_fields(network_jobs(parts)[t], route_jobs(parts)[t, r]),
             )
 
     @property

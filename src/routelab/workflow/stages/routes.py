@@ -71,7 +71,7 @@ class RouteJob(NetworkJob):
                 inputs=routing.inputs,
                 limits=parts.study.limits,
                 classes=class_names(routing),
-                **cls.on(network_jobs(parts)[t]),
+                **cls.network_fields(network_jobs(parts)[t]),
             )
 
     @property
@@ -133,12 +133,12 @@ class TableJob(NetworkJob):
     routes_fingerprint: str = ""
 
     @staticmethod
-    def on_table(network: TopologyJob, table: RouteJob | None) -> dict[str, Any]:
+    def table_fields(network: TopologyJob, table: RouteJob | None) -> dict[str, Any]:
         """Return the fields that a `TableJob` gets from the jobs that make its network and table.
 
         Without a `RouteJob`, only those of the network.
         """
-        fields = NetworkJob.on(network)
+        fields = NetworkJob.network_fields(network)
         if table is not None:
             fields["needs"] += (table.folder,)
             fields |= {"routes": table.folder, "routes_fingerprint": table.fingerprint}

@@ -97,7 +97,8 @@ class EngineJob(TableJob):
         # 2. A job for each pair, its work, and the settings of the work's engines.
         for t, r in pairs:
             routing = parts.routings[r]
-            network_and_table = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
+            table_job = route_jobs(parts).get((t, r))  # None for a routing without a table
+            network_and_table = cls.table_fields(network_jobs(parts)[t], table_job)
             for id_, (work, engines) in works.items():
                 for settings, engine in engines.items():
                     ids = t, r, id_, settings

@@ -92,7 +92,7 @@ class ThroughputJob(NetworkJob):
                     loads=tuple(sorted(loads)),
                     seeds=tuple(sorted(seeds)),
                     seconds=bound.seconds,
-                    **cls.on(network_jobs(parts)[t]),
+                    **cls.network_fields(network_jobs(parts)[t]),
                 )
 
     @property

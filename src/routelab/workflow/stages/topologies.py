@@ -117,7 +117,7 @@ class NetworkJob(FolderJob):
     network_digest: str = ""
 
     @staticmethod
-    def on(network: TopologyJob) -> dict[str, Any]:
+    def network_fields(network: TopologyJob) -> dict[str, Any]:
         """Return the fields that a `NetworkJob` gets from the job that makes its network."""
         return {
             "topology": network.folder,
