@@ -106,17 +106,17 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
             unknown = unknown_keys(config)
             if unknown and workflow.is_main_process:
                 print(f"routelab reads no config {', '.join(unknown)}.", file=sys.stderr)
-        applies = bool(apply_routing_option(config))
+        applies_routings = bool(apply_routing_option(config))
         submits_parts(config)  # refuses an invalid value now, in every process
-        longest = longest_minutes(config)
+        max_minutes = longest_minutes(config)
         fresh = fresh_stages(config.get("fresh"))
         cluster = str(config.get("cluster") or "")
         plan = expand_studies(select_studies(config.get("studies")), RESULTS, cluster)
         if cluster and not plan.of(ComparisonJob.kind):
-            for study_plan in plan.studies.values():
+            for study_plan in plan.studies.values():  # an InputError if there is no such cluster
                 locate_cluster(study_plan.study.path.parent, cluster, "config cluster")
             raise InputError(f"config cluster={cluster}: none of the studies measures on a cluster")
-        if applies:
+        if applies_routings:
             check_fabrics(plan)
     except InputError as error:
         sys.exit(str(error))
@@ -131,9 +131,9 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
         print_equal_tables(plan)
         problem = _write_lists(plan, fresh)
     # 3. The steps: their inputs are the lists that could be written.
-    steps = make_steps(plan, longest)
+    steps = make_steps(plan, max_minutes)
     if workflow.is_main_process:
-        _runs.append(_Run(plan, fresh, steps, problem))
+        _runs.append(_Run(plan=plan, fresh=fresh, steps=steps, problem=problem))
     return plan, steps
 
 

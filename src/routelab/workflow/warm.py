@@ -69,13 +69,15 @@ def _marker(compilation: Compilation, job: BaseJob) -> Path:
 
 
 def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
-    """Begin to compile the kernels of the plan's jobs into numba's cache, those not there yet.
+    """Begin to compile the kernels of the plan's jobs that are missing in Numba's cache.
 
-    Many cold jobs would each compile all of them, so a batch waits for its own, see
-    `wait_for_kernels`. They are compiled in the order of the studies. This is not a job on which
-    others depend: Snakemake does not look for changed parameters of jobs behind one that must run,
-    not even if they use its output as ``ancient()``. It would leave stale results after an edit of
-    a kernel. Jobs compile kernels themselves if this fails.
+    Otherwise jobs that start together would each compile the same kernels. So a batch waits for
+    its kernels, see `wait_for_kernels`. If a compilation fails, the jobs compile what they need.
+    Kernels are compiled in the order of the studies.
+
+    This is not a Snakemake job on which others depend: Snakemake does not look for changed
+    parameters of jobs behind one that must run, not even if they use its output as ``ancient()``.
+    It would leave stale results after an edit of a kernel.
 
     Parameters
     ----------
@@ -86,8 +88,8 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     Returns
     -------
     finish : callable
-        To be called at the end of the run, with whether it finished: waits for the rest, or
-        ends it.
+        To be called at the end of the run. With True it waits until all is compiled, with False it
+        terminates the compilation.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def _start_processes(
         command = [*priority, "routelab", "warm", str(spec)]
         # in the group of this process, so that a terminal interrupts them with it
         processes.append(subprocess.Popen(command, stdout=writing, stderr=errors))
-    os.close(writing)
+    os.close(writing)  # only the processes hold the pipe open, so the stream ends with them
     return processes, os.fdopen(reading, errors="replace")
 
 

@@ -68,11 +68,11 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
         # Without its plugins nobody knows to which part of a routing a value belongs, so the first
         # part gets all of them: the name of the failed job shows them.
         values = {key: as_text(value) for key, value in (choice.values or {}).items()}
-        added = tuple((key, value_text(value, value)) for key, value in values.items())
+        parameters = tuple((key, value_text(value, value)) for key, value in values.items())
         first, *others = (
             parse_routing(choice.name) if kind == "routing" else [parse_name(choice.name)]
         )
-        text = compose((Name(first.key, (*first.parameters, *added)), *others))
+        text = compose((Name(first.key, (*first.parameters, *parameters)), *others))
         return Instance(text=text, written=text, plugins=(), inputs=(), quarantine=str(error))
     plugins = _plugins(kind, written)
     text = _seen_from_here(written, plugins, folder)
@@ -82,7 +82,7 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     absent_files = [path for path in inputs if not is_regular(path)]
     if absent_files:
         raise InputError(f"no file {', '.join(absent_files)} (files are looked up in {folder})")
-    return Instance(text, written, plugins, inputs)
+    return Instance(text=text, written=written, plugins=plugins, inputs=inputs)
 
 
 def code_digest(instance: Instance) -> str:

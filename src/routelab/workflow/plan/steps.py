@@ -22,26 +22,26 @@ def memory_mb(batch: Batch) -> int:
     return OVERHEAD_MB + ceil(max(job.limits.memory_gb for job in batch.jobs) * 1e9 / 2**20)
 
 
-def minutes(batch: Batch, longest: int) -> int:
+def minutes(batch: Batch, max_minutes: int) -> int:
     """Return the time to ask for, in which every result may reach its limit.
 
     Parameters
     ----------
     batch : Batch
-    longest : int
+    max_minutes : int
         Largest request. A batch that takes longer continues in its next attempt.
     """
     seconds = sum(job.size * job.limits.seconds for job in batch.jobs)
-    return min(longest, START_MINUTES + ceil(seconds / 60))
+    return min(max_minutes, START_MINUTES + ceil(seconds / 60))
 
 
-def make_steps(plan: Plan, longest: int) -> dict[str, Step]:
+def make_steps(plan: Plan, max_minutes: int) -> dict[str, Step]:
     """Return the steps of a plan, whose lists of work are written.
 
     Parameters
     ----------
     plan : Plan
-    longest : int
+    max_minutes : int
         Largest time that a batch asks for, in minutes.
 
     Returns
@@ -49,10 +49,11 @@ def make_steps(plan: Plan, longest: int) -> dict[str, Step]:
     steps : dict of str to Step
         By list of work.
     """
-    return {str(plan.spec(batch)): _step(plan, batch, longest) for batch in plan.batches.values()}
+    batches = plan.batches.values()
+    return {str(plan.spec(batch)): _step(plan, batch, max_minutes) for batch in batches}
 
 
-def _step(plan: Plan, batch: Batch, longest: int) -> Step:
+def _step(plan: Plan, batch: Batch, max_minutes: int) -> Step:
     """Return the step of a batch; a comparison asks for the nodes and minutes of its study."""
     before: dict[str, tuple[str, ...]] = {}
     for kind, id_ in batch.after:
@@ -66,7 +67,7 @@ def _step(plan: Plan, batch: Batch, longest: int) -> Step:
         fingerprint=batch.fingerprint,
         priority=batch.priority,
         memory_mb=memory_mb(batch),
-        minutes=minutes(batch, longest),
+        minutes=minutes(batch, max_minutes),
     )
     # A comparison has whole nodes, so it asks for no memory. It must not run again only because of
     # an input that is new: that would cost node-hours.

@@ -195,7 +195,7 @@ class SurveyJob(BaseJob):
     @classmethod
     @override
     def write_manifest(cls, jobs: Sequence[BaseJob], path: Path, replaces: int = 0) -> None:
-        (job,) = jobs
+        (job,) = jobs  # each job of a survey is a batch
         assert isinstance(job, SurveyJob)
         write_survey_table(_table(job, store(job.results)), path, replaces=replaces)
 
