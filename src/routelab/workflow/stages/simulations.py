@@ -206,7 +206,7 @@ class EngineJob(TableJob):
         Parameters
         ----------
         routing : Routing
-        plugins : sequence of Plugin
+        plugins : sequence
             Those of the routing, then the work and the engine.
         network : Topology or None
             None if it could not be built.
