@@ -150,7 +150,7 @@ def _wait_for_end(child: int, may_wait: bool) -> bool:
             idle_looks = idle_looks + 1 if seconds <= used_seconds else 0
             used_seconds = seconds
             if idle_looks == MAX_IDLE_LOOKS:
-                os.kill(child, signal.SIGXCPU)  # faulthandler writes the stack, in a second
+                os.kill(child, signal.SIGXCPU)  # faulthandler writes the stack within a second
                 poll.poll(1000)
                 os.kill(child, signal.SIGKILL)
                 return True

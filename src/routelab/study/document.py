@@ -183,7 +183,10 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _child_at(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
-    """Return line, from 0 on, and node of a mapping's value or a list's item; None if missing."""
+    """Return the line, from 0 on, and the node of a part of a mapping or list; None if missing.
+
+    Of a mapping, it is the line of the key, and the node of the value.
+    """
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         child = node.value[step]
         return child.start_mark.line, child

@@ -276,7 +276,8 @@ class Choice:
 def choices(entry: str | Named | Use) -> Iterator[Choice]:
     """Yield the instances that an entry selects, in order.
 
-    ``{hamming: {d: {sweep: [1, 2]}, q: {range: 2}}}`` selects four: all pairs of the two values.
+    ``{dragonfly: {h: {sweep: [2, 3]}, seed: {range: 2}}}`` selects four: each h with the seeds 0
+    and 1.
     """
     if isinstance(entry, str):
         yield Choice(entry)

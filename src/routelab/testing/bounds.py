@@ -44,7 +44,8 @@ class BoundsError(Exception):
 class BoundsArray(np.ndarray):
     """An array that refuses negative and too large indices, and forbidden ones.
 
-    NumPy alone would take −1 for the last item; compiled code would access other memory.
+    −1 would mean the last item, and with an index too large compiled code would access other
+    memory.
 
     Attributes
     ----------

@@ -153,7 +153,7 @@ def _links(
         is_link = coordinate < other
         low, high = coordinate[is_link], other[is_link]
         switch, parallel = switch[is_link], parallel[is_link]
-        stride = prod(dims[d + 1 :])  # difference of the numbers of adjacent switches
+        stride = prod(dims[d + 1 :])  # between switches whose coordinates differ by 1
         ends.append(np.stack((switch, switch + (high - low) * stride), axis=1))
         # 3. Ports. A switch has none to itself: those to higher coordinates are one less.
         neighbour = np.stack((high - 1, low), axis=1)

@@ -51,9 +51,9 @@ def _williams_design(num_treatments: int) -> list[list[int]]:
 def benchmark_order(num_benchmarks: int, round_: int, turn: int) -> list[int]:
     """Return the order of the benchmarks in a turn.
 
-    The first one shifts by 1 with the turn and with the round, so that each is first equally often:
-    with 3 benchmarks, turn 1 of round 1 is 2, 0, 1, and turn 2 of it, like turn 1 of round 2, is
-    0, 1, 2.
+    The first one shifts by 1 with the turn and with the round, so that each is first about equally
+    often: with 3 benchmarks, turn 1 of round 1 is 2, 0, 1, and turn 2 of it, like turn 1 of
+    round 2, is 0, 1, 2.
     """
     first = (round_ + turn) % num_benchmarks
     return [(first + position) % num_benchmarks for position in range(num_benchmarks)]

@@ -229,7 +229,7 @@ def fabric_text(file: ClusterFile, apply: bool) -> str:
 
 
 def _quote_word(word: str) -> str:
-    """Quote a word of a command if it has blanks or quotes, but not for braces, as shlex does."""
+    """Quote a word of a command, but not because of braces, which `shlex.quote` would quote."""
     return word if re.fullmatch(r"[^\s'\"]+", word) else shlex.quote(word)
 
 

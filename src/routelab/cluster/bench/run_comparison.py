@@ -105,7 +105,7 @@ def prepare_comparison(
         lambda: _load_benchmarks(comparison.benchmarks),
     )
     cluster = file.cluster
-    # Without a network: the hosts of the cluster, or this machine if it lists none.
+    # Without a network: the number of nodes or hosts in the file; 1, this machine, without both.
     num_hosts = cluster.nodes or max(1, len(cluster.all_hosts))
     nodes = network.num_terminals if network is not None else num_hosts
     ranks_per_node = settings.ranks_per_node or cluster.ranks_per_node

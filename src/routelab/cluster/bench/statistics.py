@@ -81,7 +81,7 @@ def improvement_percent(value: float, base: float, better: Better) -> float | No
     if value <= 0 or base <= 0:
         return None
     ratio = value / base if better == "higher" else base / value
-    # Rounded, as a ratio of 1 + 2e-16 is no improvement; and + 0.0 makes -0.0 of that 0.0.
+    # Rounded, as a ratio of 1 + 2e-16 is no improvement; and + 0.0 turns -0.0 into 0.0.
     return round(100 * (ratio - 1), 9) + 0.0
 
 

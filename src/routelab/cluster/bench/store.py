@@ -126,7 +126,7 @@ class RunStore:
     ::
 
         FINGERPRINT/            the latest run
-        FINGERPRINT.1/, .2/     earlier ones, which failed
+        FINGERPRINT.1/, .2/     earlier ones, which failed or are damaged
         .FINGERPRINT.HOST.PID/  a run that has not ended yet, or was killed with its session
 
     Parameters

@@ -225,8 +225,8 @@ def _count_dropped_within_switches(
 def _representative_ports(tables: FabricTables, service: Service, num_ends: int) -> Int32Array:
     """Return for each source the first port of its switch with the same lanes; (num_ends,).
 
-    Sources with the same port here have the same routes. Hosts at ports 1, 2 and 3, where the SL2VL
-    tables of input ports 1 and 3 are equal: 1, 2, 1.
+    Sources of one switch with the same port here have the same routes. Hosts at ports 1, 2 and 3,
+    where the SL2VL tables of input ports 1 and 3 are equal: 1, 2, 1.
     """
     if service.lanes is None:  # VL = SL, whatever the input port is
         return frozen_array(np.zeros(num_ends), np.int32)

@@ -159,11 +159,11 @@ def print_facts(facts: Mapping[str, str], declared: Iterable[Column] = ()) -> No
 
 
 def _first_clause(meaning: str) -> str:
-    """Return the first clause of a column's meaning, without a parenthesis: "load; see x": "load".
+    """Return the first clause of a column's meaning: "load (a; b)" of "load (a; b): see x".
 
     Empty if the meaning begins with "`": it is then a list of the words in the column.
     """
-    # to the first . : or ; that a space follows, so a number such as 0.5 does not end it
+    # to the first . : or ; that a space follows outside parentheses; 0.5 does not end it
     clause = re.match(r"(?:\([^)]*\)|[^;.:(]|[.:;](?! ))*", meaning)
     return clause[0] if clause and not meaning.startswith("`") else ""
 

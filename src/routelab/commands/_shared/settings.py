@@ -97,7 +97,8 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
         max_cycles                  if the name has an underscore
         loads=0.5                   before an equals sign
 
-    A name after ``=`` is a value, and one in ``npb-cg~class=S`` a parameter of a plugin; both stay.
+    A name after ``=`` is a value, and one in ``npb-cg~class=S`` a parameter of a plugin; both stay,
+    except for parameters that have an underscore and the name of a field.
     A line about a file (``study.yaml:12: ...``) may speak of its keys, so only the first two forms
     are replaced there.
     """

@@ -101,7 +101,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def _column_checks(key: str) -> list[CheckResult]:
-    """Check that no metric that comes earlier among those installed has a column of this one.
+    """Check that no column of this metric is one of an earlier metric or of all route tables.
 
     It counts as a check of this metric, on the input "other metrics".
     """

@@ -99,7 +99,8 @@ class NewPlugin:
     def class_name(self) -> str:
         """Name of the plugin's class: ``MySssp`` for the key ``my-sssp``.
 
-        ``My`` is put before a name that the plugin's module imports, and before a keyword or digit.
+        ``My`` is put before a name that a plugin's module may import, and before a keyword or
+        digit.
         """
         name = "".join(word[0].upper() + word[1:] for word in self._words)
         is_taken = name in {*routelab.api.__all__, *_IMPORTED} or keyword.iskeyword(name)

@@ -239,7 +239,7 @@ def _value_name(value: ComparedValue) -> str:
 
 
 def _shared_conditions(value: ComparedValue, cases: Sequence[Case]) -> str:
-    """Return the conditions that all cases share, as a phrase: ``on 4x2, at load 0.5``."""
+    """Return the conditions that all cases share, as a phrase: ``on 4x2, at offered load 0.5``."""
     # Conditions of the whole table that are one value, and those of the cases.
     shared: dict[str, str] = {
         key: key_text(condition)

@@ -75,7 +75,7 @@ def _runs_sentence(row_set: RowSet, noun: str) -> str:
     counts = Counter(status_text(outcome.status, outcome.reason) for outcome in row_set.outcomes)
     if counts[OK] == total:
         return f"{text}, all of them ok."
-    # The number of runs with a result is always in the sentence: "9 simulations: 0 ok, 9 failed".
+    # The number of runs with a result is always in the sentence, even 0: "0 ok, 9 failed".
     statuses = [status for status in STATUS_TEXTS.values() if counts[status] or status == OK]
     return f"{text}: {', '.join(f'{counts[status]} {status}' for status in statuses)}."
 
@@ -209,7 +209,7 @@ def _difference_text(values: Mapping[str, Any]) -> str:
     """Return a measured difference from the baseline in words, with its interval."""
 
     def percent_text(percent: float) -> str:
-        # "+1.2" and "−35"; from 100 on, two digits would need an exponent.
+        # "+1.2" and "−35"; with two digits, 120 would be "+1.2e+02".
         text = f"{percent:+.2g}" if abs(percent) < 100 else f"{percent:+.0f}"
         return text.replace("-", "−")
 
