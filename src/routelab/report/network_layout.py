@@ -164,7 +164,8 @@ def _in_groups(topology: Topology, group: Int64Array) -> SwitchLayout:
     The first half of a group is on the outside: the leaves of a Megafly, one half of a Slim Fly.
     """
     members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
-    # 1. The radii: switches of the largest group are `SWITCH_PITCH` apart, and groups `GROUP_GAP`.
+    # 1. The radii: along the circles, switches of the largest group are at least `SWITCH_PITCH`
+    #    apart, and the circles of groups `GROUP_GAP`.
     largest_group = max(map(len, members))
     group_radius = max(MIN_GROUP_RADIUS, SWITCH_PITCH * largest_group / (2 * np.pi))
     circumference = len(members) * (2 * group_radius + GROUP_GAP)

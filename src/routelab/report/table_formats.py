@@ -166,7 +166,7 @@ def _table_cell(
 ) -> TableCell:
     """Return the cell of `column` in a row.
 
-    `value` is `column` itself, or the column of ours if `column` has published numbers beside it.
+    `value` is `column` itself or, if `column` has published numbers, the column of ours beside it.
     `best` has the best text of the row for each value of a pivot.
     """
     form = formats[column.name]

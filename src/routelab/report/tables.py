@@ -409,7 +409,7 @@ def _missing_value_notes(
 ) -> list[str]:
     """Return a sentence for each row that has runs without a result, or without some values.
 
-    Such as ``Without a result: 2 of 3 runs of torus~dims=4, seed 1 (no route; timeout)``.
+    Such as ``Without a result: 2 of 3 runs of torus~dims=4, seed 1 (unsupported: no rings)``.
 
     Parameters
     ----------

@@ -30,7 +30,8 @@ NOUNS = {
     "benchmarks": "measurements",
     SINGLE: "runs",
 }
-"""Nouns for observations, by kind of the rows, where it is not the noun itself."""
+"""Nouns for observations, by kind of the rows. Other kinds of details are their own nouns, and rows of
+other kinds are runs."""
 
 
 def share_column(column: str) -> str:

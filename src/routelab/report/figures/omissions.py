@@ -98,7 +98,7 @@ def _key_texts(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:
 def _cause(runs: Iterable[Mapping[Hashable, Any]], quantity: str) -> str:
     """Return why runs have no value: no result, the final state of simulations, or no number.
 
-    Such as ``saturated at loads from 0.4 to 0.9; no result: timeout at load 1``. `quantity` is the
+    Such as ``saturated at loads from 0.4 to 0.9; no result: failed at load 1``. `quantity` is the
     label of the value.
     """
     loads_of: dict[str, list[float]] = {}

@@ -79,8 +79,8 @@ def _draw_panel(
 ) -> None:
     """Draw the bars of one panel, with whiskers, and a text above each.
 
-    The text is a sign if a measured difference may be noise, or else the number of networks that
-    the bar stands for. `categories`: the texts of `x` from left to right.
+    The text is the number of networks that the bar stands for; above a measurement, a sign if its
+    difference may be noise. `categories`: the texts of `x` from left to right.
     """
     heights = pd.DataFrame(
         {
