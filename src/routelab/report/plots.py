@@ -179,8 +179,8 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
     # Resources stand clockwise from the top on a circle of radius 1, a step apart.
     step_angle = 2 * np.pi / len(steps)
     angles = np.pi / 2 - 2 * np.pi * np.arange(len(steps)) / len(steps)
-    # The middle of an arrow, a chord of the circle, is cos(step_angle / 2) from the centre. The text
-    # of the route that causes it is a little further inside.
+    # The middle of an arrow, a chord of the circle, is cos(step_angle / 2) from the centre. The
+    # text of the route that causes it is a little further inside.
     text_radius = 0.82 * np.cos(step_angle / 2)
     with house_style():
         side = max(4.5, 0.5 * len(steps))

@@ -30,8 +30,8 @@ NOUNS = {
     "benchmarks": "measurements",
     SINGLE: "runs",
 }
-"""Nouns for observations, by kind of the rows. Other kinds of details are their own nouns, and rows of
-other kinds are runs."""
+"""Nouns for observations, by kind of the rows. Other kinds of details are their own nouns, and all
+other rows are runs."""
 
 
 def share_column(column: str) -> str:
