@@ -59,7 +59,8 @@ def prove_files(
     if isinstance(network, str) and is_regular(network) and not network.endswith(".npz"):
         path = Path(network)
         _refuse_list(path)
-        # ibnetdiscover's output has any suffix; that of ``.txt`` may also be an edge list.
+        # ibnetdiscover's output may have any suffix but those of other formats. A file ``.txt`` may
+        # also be an edge list.
         suffix = path.suffix.lower()
         if suffix not in NETWORK_SUFFIXES or (suffix == ".txt" and has_records(path)):
             defaults = None, None, "any", "virtual-cut-through", None
