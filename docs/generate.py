@@ -136,7 +136,7 @@ def commands_page() -> str:
 
 
 def _command(name: str, parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
-    parser.complete()  # type: ignore[attr-defined]
+    parser.add_missing_options()  # type: ignore[attr-defined]
     yield f"{'#' * level} {name}"
     yield ""
     if parser.examples:  # type: ignore[attr-defined]

@@ -98,7 +98,8 @@ def plugin_files(module: str, without: tuple[str, ...] = CITATION_MODULES) -> Fi
     # 3. Any other plugin: all of its distribution, and all that is being edited, which it may call.
     files = _importable_files([top]) if distribution is None else distribution_files(distribution)
     for editable in editable_distributions():
-        files |= distribution_files(editable)
+        # a new dictionary, because that of a distribution is remembered
+        files = files | distribution_files(editable)  # noqa: PLR6104
     return files
 
 

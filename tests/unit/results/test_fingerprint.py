@@ -83,7 +83,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     files = {name: str(folder / name) for name in FILES if name.startswith("routelab/")}
     monkeypatch.setattr("sys.path", [str(folder)])
     monkeypatch.setattr(sources, "_own_files", lambda: files)
-    monkeypatch.setattr(sources, "_places", lambda name: (str(folder / name),))
+    monkeypatch.setattr(sources, "_module_paths", lambda name: (str(folder / name),))
     monkeypatch.setattr(sources, "forget", lambda: _forget_but(monkeypatch))
     yield folder
     monkeypatch.undo()
@@ -93,7 +93,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def _forget_but(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget all but what the fixture has put in the place of the installed package."""
     for remembered in (
-        *(sources._recorded, sources._owners, sources.editable_distributions),
+        *(sources._recorded_files, sources._owners, sources.editable_distributions),
         *(sources.is_editable, sources._top_names, sources.core_digest),
     ):
         remembered.cache_clear()

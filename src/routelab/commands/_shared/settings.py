@@ -97,8 +97,7 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
         max_cycles                  if the name has an underscore
         loads=0.5                   before an equals sign
 
-    A name after ``=`` is a value, and one in ``npb-cg~class=S`` a parameter of a plugin; both stay,
-    except for parameters that have an underscore and the name of a field.
+    A name after ``=`` is a value, and one in ``npb-cg~class=S`` a parameter of a plugin; both stay.
     A line about a file (``study.yaml:12: ...``) may speak of its keys, so only the first two forms
     are replaced there.
     """
@@ -108,7 +107,7 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
     # "(?!)" matches nothing
     underscore_name = "|".join(field for field in model.model_fields if "_" in field) or "(?!)"
     marked = rf"`({name})`|(?<=raise |lower )({name})\b"
-    mentioned = rf"{marked}|(?<![\w=-])({underscore_name})\b|(?<![\w=,~@-])({name})(?==)"
+    mentioned = rf"{marked}|(?<![\w=,~@-])(?:({underscore_name})\b|({name})(?==))"
     lines = []
     for line in text.split("\n"):
         pattern = marked if FILE_AND_LINE.match(line) else mentioned

@@ -209,8 +209,8 @@ def _difference_text(values: Mapping[str, Any]) -> str:
     """Return a measured difference from the baseline in words, with its interval."""
 
     def percent_text(percent: float) -> str:
-        # "+1.2" and "−35"; with two digits, 120 would be "+1.2e+02".
-        text = f"{percent:+.2g}" if abs(percent) < 100 else f"{percent:+.0f}"
+        # "+1.2" and "−35"; with two digits, 120 would be "+1.2e+02", and 99.7 "+1e+02".
+        text = f"{percent:+.2g}" if round(abs(percent)) < 100 else f"{percent:+.0f}"
         return text.replace("-", "−")
 
     gain, low, high = (
