@@ -34,9 +34,10 @@ On a network with too many states, pairs are examined in drawn order up to a lim
 they show to be wrong is wrong; if nothing is, the verdict is ``unproven``, because a proof needs
 all states.
 
-Random draws of functions are enumerated or sampled. Every first draw among up to 60 outcomes is
-enumerated. Further draws and the state of the queues are sampled: empty, full and partly filled
-buffers, channels and classes, and flits that wait inside switches.
+Random draws by `pick` and similar functions are enumerated: all combinations of outcomes are tried,
+up to `MAX_CALLS_PER_STATE`; with more, there is no proof. The state of the queues is sampled:
+empty, full and partly filled buffers, channels and virtual channels, and flits that wait inside
+switches. Fixed candidates depend on neither, which samples of both verify.
 
 A search examines what the answers of equal calls are, so they must be equal: functions have no
 *hidden state*. Rows of other packets and the memory for answers hold arbitrary numbers before a
@@ -44,7 +45,8 @@ call, and what a call leaves there is examined (`routelab.deadlock.kernels.guard
 anything but arguments, constants, NumPy's operations on arrays, mathematics and `routelab.kernels`
 is found (`program_code.find_hidden_state`); the verdict is then ``proven if declared`` at most.
 Queues, random words and the packet's row are arguments with any value. What other packets' rows and
-unwritten rows of `out` hold is hidden state.
+unwritten rows of `out` hold is hidden state. Of this, one use is not found: a hop that reads the
+row of another packet and writes nothing outside its answer.
 
 (a, b) is a *dependency* if a packet that came over resource a may have b among its candidates, in
 any outcome.

@@ -8,9 +8,11 @@
                                  arguments
     out[max_candidates:]         not to be written
 
-Before a call, the other rows and `out` hold one of two fillings. A call that reads them gives
-different answers with both; a call that counts in them (``out[5, 0] += 1``) leaves different
-numbers.
+Before a call, the other rows and `out` hold filling 0, or what earlier calls left. A call that has
+changed a cell outside its answer is repeated with filling 1: if it counts there (``out[5, 0] +=
+1``), it leaves different numbers. A call that depends on earlier answers in `out` gives another
+answer there than with the filling. One that reads other packets and writes nothing is not found,
+except for inject in `waypoints`, whose calls are all made with both fillings.
 """
 
 from typing import Any, NamedTuple

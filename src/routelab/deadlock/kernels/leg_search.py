@@ -276,7 +276,7 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
         queues, word, arrival_channel = contents[0], np.uint64(0), channel
         _fill_packet(packet, leg, waypoint)
         if change in (ON_MEMORY, ON_ANSWER):
-            # other rows and `out` differ, not an argument: see 2
+            # what `out` holds differs, not an argument: see 2
             pass
         elif change == ON_QUEUES:
             # the first call had content 0

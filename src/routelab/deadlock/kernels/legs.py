@@ -27,7 +27,7 @@ FAULT_COLUMNS = 7
 
 # Changes of a call that must not change its candidates; the value of the fault `NOT_FIXED`.
 (
-    ON_MEMORY,  # what the other packets' rows and `out` hold
+    ON_MEMORY,  # what `out` holds
     ON_ANSWER,  # the same, with the answer of the call before in `out`
     ON_QUEUES,
     ON_RANDOM,
@@ -104,7 +104,7 @@ class LegFindings(NamedTuple):
     ----------
     dependencies : uint64 array, shape (R, words)
         Bit ``port * classes + class`` of row r: a packet that came over r may wait for that
-        resource of the next switch. Without rows, no dependencies are collected.
+        resource of the next switch. With 0 words, no dependencies are collected.
     used : bool array, shape (2, R)
         Row `AS_CANDIDATE`: resources that are candidates. `AS_ESCAPE`: escape candidates. A search
         by switches does not set them.

@@ -116,7 +116,8 @@ def sample_waypoints(
                     return pair, WRONG_WRITE, -1
                 if packet[column] != repeat_guards.rows[1, column]:
                     return pair, NOT_REPEATABLE, -1
-            # 3. No cell outside the answer may have changed, or keep what an earlier call left.
+            # 3. No cell of other packets, or behind the rows of candidates, may have changed. What
+            #    these rows hold now must not depend on what they held before.
             cell = find_changed_cell(guards, max_candidates)
             if cell < 0:
                 cell = find_cell_with_memory(guards, repeat_guards, FIRST_ROW, max_candidates)
