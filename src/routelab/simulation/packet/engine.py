@@ -209,7 +209,7 @@ class Simulation:
         )
 
     def blocked(self) -> Blockage | None:
-        """Return why packets can never move again, or move without end; None if neither."""
+        """Return why packets can never move again, move without end or have no route; else None."""
         from routelab.simulation.packet.kernels.checks import stuck_queues
 
         engine, topology = self._engine, self.topology
@@ -228,7 +228,8 @@ class Simulation:
 def _load_kernels(program: HopProgram) -> tuple[Any, Any, Any, Any]:
     """Return hop, inject, `run_cycles` and `count_generated`, ready to be called.
 
-    Numba loads or compiles the last two when their modules are imported for the first time.
+    Numba loads or compiles `run_cycles` when its module is imported for the first time, and
+    `count_generated` at its first call.
     """
     from routelab.simulation.packet.kernels.cycle import inject_nothing, run_cycles
     from routelab.simulation.packet.kernels.injection import count_generated

@@ -22,7 +22,7 @@ USUAL = ("stationary", "finished: all messages arrived")
 """Texts of loads without any remark."""
 
 MANY = 1000
-"""Degrees of freedom above which a t distribution is taken as normal."""
+"""Largest number of degrees of freedom: with more, a t distribution is practically the same."""
 
 
 STARVATION = (

@@ -52,7 +52,7 @@ _ROUTER_STREAM, _SOURCE_STREAM, _TIE_STREAM = range(3)
 """Random streams of a seed: of routers and routing, of terminals, of ties (`tie_word`)."""
 
 SOURCE_WHEEL = 1024
-"""Cycles that terminals are scheduled ahead; later ones are examined in between."""
+"""Cycles that terminals are scheduled ahead; those due later are also examined in between."""
 
 
 class Ports:

@@ -69,7 +69,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     """
     network, traffic = case.network, case.work
     assert isinstance(traffic, TrafficPlugin)
-    # 1. The traffic, drawn once for each seed.
+    # 1. The demand; in open loop it is drawn once for each seed.
     case.report_progress(traffic.name, "traffic")
 
     @cache

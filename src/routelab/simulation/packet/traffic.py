@@ -1,4 +1,4 @@
-"""Traffic that terminals offer, and that of plugins, checked before compiled code reads it."""
+"""Traffic that terminals offer: endless traffic in open loop, messages in closed loop."""
 
 from __future__ import annotations
 

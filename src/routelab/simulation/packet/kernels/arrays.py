@@ -1,7 +1,7 @@
 """All arrays of a simulation, behind one pointer.
 
-Compiled functions get the pointer instead of arrays. Numba passes an array as seven values, so with
-more than fifty arrays, every function and every call of one would have several hundred.
+Compiled functions get the pointer instead of arrays. Numba passes an array as seven values or
+more, so with more than fifty arrays, every function and every call of one would have hundreds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from routelab.simulation.packet.kernels import layout as at
 
 
 class Engine(NamedTuple):
-    """All arrays of a simulation; Q queues, N ports, T terminals, K units a queue, W wheel rows."""
+    """All arrays of a simulation; Q queues, N ports, T terminals, K units a queue, W wheel rows.
+
+    Arrays that the settings of a simulation do not need have one row.
+    """
 
     setting: Any
     """int64 (SETTINGS,)"""
@@ -67,7 +70,7 @@ class Engine(NamedTuple):
     awaited_channel: Any
     """int32 (Q,) if waiting flits are counted: 1 + the channel that the front unit waits for"""
     first_tried: Any
-    """int32 (Q,) if candidates change: 1 + the cycle in which the front was first examined"""
+    """int32 (Q,) if the program has `again`: 1 + the cycle in which the front was first examined"""
     class_of: Any
     """int32 (V,): class of each virtual channel"""
     candidates: Any
@@ -95,7 +98,7 @@ class Engine(NamedTuple):
     credits: Any
     """uint64 (W, words of Q bits): queues whose credit arrives"""
     sources: Any
-    """uint64 (W, words of T bits): terminals to examine"""
+    """uint64 (S_SOURCE_MASK + 1, words of T bits): timing wheel, the terminals to examine"""
     stalled: Any
     """uint64 (words of Q bits,): queues that wait for one of several virtual channels"""
     num_stalled: Any
@@ -107,7 +110,7 @@ class Engine(NamedTuple):
     proposals: Any
     """PROPOSAL (N,): scratch"""
     hop_out: Any
-    """int32 (max candidates, 3): candidates that hop writes, columns HOP_CHANNEL …"""
+    """int32 (max candidates and spare rows, 3): what hop writes, columns HOP_CHANNEL …"""
     random: Any
     """uint64 (1, 1)"""
     source_random: Any

@@ -20,8 +20,8 @@ def stuck_queues(addresses, now):
     channel must also be able to move. An output FIFO moves if the buffer behind its channel has a
     credit, and gets room when a unit of it has left. The remaining queues are stuck permanently.
     Room for two packets, which entering a ring needs, is assumed to come, as it does if the routing
-    is proven to be free of deadlock. If candidates change while a packet waits, it counts as
-    waiting after `PATIENCE` cycles.
+    is proven to be free of deadlock. A packet that chooses again while it waits counts as waiting
+    after `PATIENCE` cycles.
 
     Parameters
     ----------

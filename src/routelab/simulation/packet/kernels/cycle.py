@@ -192,7 +192,7 @@ def _route_heads(engine, hop, begin, end, now):
 
 @inline
 def _prefetch_candidates(engine, queue):
-    """Prefetch the candidates of the packet at a queue's front: one of four, a cache line.
+    """Prefetch the candidates of the packet at a queue's front: every fourth, as four share a line.
 
     If the packet is not routed yet, hop may write as many as its program allows. The watch is
     needed if the packet stalls.

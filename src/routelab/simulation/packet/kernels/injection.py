@@ -90,8 +90,8 @@ def _inject_unit(engine, hop, inject, terminal, now):
         mark(engine.sources, outputs[u(port)].free_at & source_mask, terminal)
         return
     # 2. A terminal between two packets begins the next one, of the next message if this one has no
-    #    more. If that is due beyond the timing wheel, the terminal is examined once in between, in
-    #    the last cycle of the wheel.
+    #    more. If that is due beyond the timing wheel, the terminal is examined again in the last
+    #    cycle of the wheel, as often as necessary.
     if terminals[u(terminal)].units_left == 0:
         if terminals[u(terminal)].packets_left == 0:
             due = np.int64(terminals[u(terminal)].due)
@@ -227,7 +227,8 @@ def _draw_destination(engine, terminal):
                 last_part = middle
             else:
                 part = middle + 1
-    # 2. A member of its set, all equally likely; the terminal itself is drawn again.
+    # 2. A member of its set, all equally likely; unless S_TO_SELF, the terminal itself is drawn
+    #    again.
     terminal_set = engine.part_set[part]
     begin = engine.set_start[terminal_set]
     size = engine.set_start[terminal_set + 1] - begin
@@ -340,8 +341,8 @@ def count_generated(addresses, now):
 def _count_limited(engine, terminal, now):
     """Return the messages that a terminal with a limited source queue has generated.
 
-    These are the messages begun, and those after them that were due and had room in the queue by
-    cycle `now`; the count repeats the draws after the last message begun each time.
+    These are the messages begun, and those after them that were due and had room in the queue
+    before cycle `now`; the count repeats the draws after the last message begun each time.
     """
     terminals, message_packets = engine.terminals, engine.setting[at.S_MESSAGE_PACKETS]
     limit = engine.setting[at.S_QUEUE_LIMIT]

@@ -1,4 +1,4 @@
-"""Memory layout of the packet engine: rows of integers, most of them one cache line each.
+"""Memory layout of the packet engine: rows of integers, most of which fit into one cache line.
 
 A hop touches few lines: the rows of the packet's queue, of its next queue, of the channel between
 them, and of the packet; slots only if packets queue. Queues are numbered by switch and port, so
@@ -325,13 +325,13 @@ PREFERRED_PENALTY = -(1 << 30)
 """Penalty of the best candidate if all other candidates are escapes."""
 
 PATIENCE = 1000
-"""Cycles after which a packet with changing candidates counts as waiting permanently."""
+"""Cycles after which a packet that chooses again while it waits may count as stuck."""
 
 MOST_ESCAPE_WAIT = PATIENCE // 2
-"""Largest S_ESCAPE_WAIT: a packet that may still escape does not wait permanently."""
+"""Largest S_ESCAPE_WAIT: a packet that may still escape does not count as stuck."""
 
 ROUND_ROBIN, RANDOM, AGE = range(3)
 """Arbitration policies, S_PRIORITY."""
 
 HOP_BINS = 1024
-"""Length of `hops`: packets by number of hops. The last has all packets with more."""
+"""Length of `hops`: packets by number of hops. The last bin also has all packets with more."""

@@ -4,8 +4,9 @@ input arbitration     every input port proposes one of its queues
 output arbitration    every output accepts one of the proposals
 switch traversal      the accepted units move
 
-A queue that does not move is scheduled again: its bit is set in the timing wheel `engine.scheduled`
-at row ``cycle & wheel_mask``. ``u(i)`` makes an index unsigned, which is faster (`kernels.bits`).
+A queue whose proposal is rejected is scheduled again: its bit is set in the timing wheel
+`engine.scheduled` at row ``cycle & wheel_mask``. A queue without a feasible candidate stalls
+(`wakeup`). ``u(i)`` makes an index unsigned, which is faster (`kernels.bits`).
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ def measure_simulation(
 
     # 1. Warm up until arrivals, packets in the network, latencies and backlog are stationary. In a
     #    saturated network only the arrivals become so, while the others still drift: it counts as
-    #    warm if the backlog grows over the second half of at least twice as many samples. The
+    #    warm if the backlog grows over the second half of at least 2 * WARMUP_SAMPLES samples. The
     #    network stays cold if half of the allowed cycles are not enough.
     samples = Samples(settings.sample_cycles)
     is_warm = False

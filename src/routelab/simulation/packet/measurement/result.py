@@ -26,7 +26,8 @@ State = Literal[
 """How a run ended.
 
 - ``stationary``: the network accepts the offered load; latencies are valid.
-- ``saturated``: it accepts less than the offered load, and the sources' backlog grows without end.
+- ``saturated``: it accepts less than the offered load: the sources' backlog grows without end, or
+full source queues (`injection_queue`) stall terminals.
 - ``undecided``: the allowed cycles did not suffice to decide between these two.
 - ``deadlock``, ``livelock``, ``no-route``: packets that can never move again; that move without
 end; that have no channel from the routing.

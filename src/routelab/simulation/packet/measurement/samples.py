@@ -18,7 +18,7 @@ from routelab.simulation.packet.measurement.intervals import (
 )
 
 MAX_SAMPLES = 8 * LEAST_GROUPS
-"""Largest number of samples; more are merged in pairs."""
+"""Number of samples at which all of them are merged in pairs."""
 
 _SUMS = (
     "cycles",
@@ -45,7 +45,7 @@ class Samples:
     cycles : int
         Cycles of each added sample; `cycles` doubles whenever samples are merged.
     max_samples : int or None
-        Largest number of samples; None: no limit.
+        Number of samples at which they are merged in pairs; None: never.
     """
 
     def __init__(self, cycles: int, max_samples: int | None = None) -> None:
