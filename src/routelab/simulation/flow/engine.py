@@ -147,8 +147,8 @@ class FlowSimulation:
         begin, end = (rank_times[tape_index] for tape_index in schedule.timed)
         finish = rank_times[len(schedule.tape)]
         # 2. Rounds that were left out last as long as the steady ones, the last simulated ones.
-        #    Once ranks wait for each other, rounds take equally long for all; before that, the mean
-        #    over ranks equals this time.
+        #    Once ranks wait for each other, rounds take equally long for all; until then, the mean
+        #    over ranks stands for all of them.
         weight = np.zeros(at.PHASES)  # messages OUTSIDE the timed part do not count
         weight[at.TIMED] = weight[at.REPEATED] = 1.0
         if missing_rounds := schedule.total_rounds - schedule.rounds:

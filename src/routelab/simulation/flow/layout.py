@@ -24,7 +24,7 @@ _MAX_ROWS = 2**31 - 1
 """Largest number of bundles, or of crossings: rows of the engine refer to them by 32 bits."""
 
 _INITIAL_ROOM = 1024
-"""Initial length of `messages` and `ring`, which `more_messages` and `larger_ring` double."""
+"""Least initial length of `messages` and `ring`, which `more_messages` and `larger_ring` double."""
 
 
 def initial_state(

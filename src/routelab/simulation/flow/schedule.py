@@ -91,7 +91,7 @@ class Schedule:
 
 
 MAX_TAPE = 1 << 28
-"""Largest number of blocks on a tape: 1 GiB of int32 numbers."""
+"""Largest number of blocks of a loop on a tape: 1 GiB of int32 numbers."""
 
 
 def schedule(

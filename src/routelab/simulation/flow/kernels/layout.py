@@ -143,7 +143,7 @@ every change recomputes the shares of all flows. Numbers of used entries: NUM_FR
 NUM_CHANGED of `changed_bundles`, NUM_FREED of `freed_resources`. EPOCH: number of the computation
 of shares; FIRST_UNFINISHED: first index on the tape that some rank has not left; NUM_ENDED: ranks
 at the end of the tape. Statistics: TIME_STEPS: different times of events; SHARE_COMPUTATIONS:
-computations of shares; COMPUTED_SHARES: bundles in all of them."""
+computations of shares; COMPUTED_SHARES: affected bundles in all fillings of them."""
 
 # Indices in `reals` (float64)
 NOW, STEP_END, OVERHEAD, EAGER_BYTES, REALS = range(5)
@@ -163,8 +163,8 @@ row of `messages`, so a rank only runs if so many are free."""
 NEVER = np.inf
 
 LOCAL_TRIES = 4
-"""Number of times that a computation of shares is repeated with a few more bundles, before it takes
-all bundles that a change can reach."""
+"""Number of fillings of a computation of shares with a few more bundles each, before it takes all
+bundles that a change can reach."""
 
 TOLERANCE = 1e-12
 """Relative difference below which times, and shares, count as equal."""

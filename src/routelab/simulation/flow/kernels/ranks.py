@@ -25,8 +25,8 @@ _COMPUTE, _SEND, _ISEND, _RECV, _IRECV = range(5)  # as routelab.api.blocks
 def draw_path(flow, pair, tape_index, number):
     """Return the bundle of a message: one of the pair's paths, drawn with its share.
 
-    The draw is a hash of the seed, the index on the tape and the message's number in the block, so
-    that it does not depend on the order of events.
+    The draw is a hash of the seed, the index on the tape and the number of the send among the
+    operations of the block, so that it does not depend on the order of events.
     """
     begin, end = flow.pair_start[u(pair)], flow.pair_start[u(pair) + u(1)]
     if end - begin == 1:

@@ -198,7 +198,7 @@ def _reset_resources(flow, num_resources):
 
 @helper(_nrt=False)
 def _sift_down(flow, index, size):
-    """Move the entry at an index of `share_heap` down behind all smaller shares."""
+    """Move the entry at an index of `share_heap` down, past smaller shares."""
     shares, resources = flow.share_heap, flow.share_resource
     share, resource = shares[u(index)], resources[u(index)]
     child = 2 * index + 1
@@ -243,7 +243,7 @@ def _fill(flow, num_bundles, num_resources):
     """
     shares, resources = flow.share_heap, flow.share_resource
     # 1. A heap of the resources by the share that each can give to a message without a new rate.
-    #    `unfilled_messages` is not 0, because an affected bundle crosses every affected resource.
+    #    `unfilled_messages` is not 0: at least one affected bundle crosses each of these resources.
     for k in range(num_bundles):
         flow.bundles[u(flow.affected_bundles[u(k)])].new_rate = -1.0
     size, num_after = num_resources, num_bundles
