@@ -94,7 +94,9 @@ def _best_row(instance: Instance) -> tuple[object, ...]:
 
 
 def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
-    """Check all entries, and write ``best.csv``, the page and its picture; return their paths.
+    """Check entries (`Instance.check_entries`); write ``best.csv``, the page and its picture.
+
+    Returns their paths.
 
     Raises
     ------

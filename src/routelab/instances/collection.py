@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     Attributes
     ----------
     folder : Path
-        ``best/INSTANCE/ROUTING`` of the collection.
+        ``best/INSTANCE/NAME`` of the collection; routelab uses the name of the routing.
     about : mapping
         Content of ``about.json``, which is not checked.
     """
