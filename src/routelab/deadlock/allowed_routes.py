@@ -23,7 +23,8 @@ class AllowedRoutes:
     Attributes
     ----------
     longest : int or None
-        Hops of the longest route; None if packets may never arrive. With waypoints an upper bound.
+        Hops of the longest route; None if packets may never arrive. With waypoints, an upper bound
+        after `explore_fixed`, which joins the two halves of routes freely.
         If classes are missing (`missing_class_states`), a search by switches counts hops as if they
         existed, here and in `long_route_pairs`; other searches end a route where they miss a class.
     diameter : int
@@ -32,7 +33,7 @@ class AllowedRoutes:
         Connected pairs of different switches with terminals; of terminals for programs that are
         `by_terminal`.
     long_route_pairs : int
-        Pairs with a route of more than twice the diameter; with waypoints an upper bound.
+        Pairs with a route of more than twice the diameter; an upper bound where `longest` is one.
     dead_ends : int
         Reachable states (source, target, switch) without a candidate.
     dead_end_example : str

@@ -160,6 +160,6 @@ def write_certificate(
         If the verdict is not a proof.
     """
     content = certificate(verdict, table) | {"provenance": dict(provenance or {})}
-    # in one piece: json.dump writes in small ones and takes five times as long
+    # in one piece: json.dump writes in small ones and takes several times as long
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     path.write_text(text, encoding="utf-8")

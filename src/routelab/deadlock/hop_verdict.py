@@ -55,9 +55,10 @@ class HopVerdict:
         The longest route, pairs with long routes, dead ends, and states that need more virtual
         channels than there are, over the examined pairs.
     partial : bool
-        Whether it is unproven because a part of the states was examined, without a fault.
+        Whether it is unproven because there are too many states, without a fault in the examined
+        ones, or too many dependencies of escapes.
     small : HopVerdict or None
-        Verdict on a small network of the same kind, if there were too many states.
+        Verdict on a small network of the same kind, if this one is `partial`.
     """
 
     status: Status

@@ -11,8 +11,8 @@
 Before a call, the other rows and `out` hold filling 0, or what earlier calls left. A call that has
 changed a cell outside its answer is repeated with filling 1: if it counts there (``out[5, 0] +=
 1``), it leaves different numbers. A call that depends on earlier answers in `out` gives another
-answer there than with the filling. One that reads other packets and writes nothing is not found,
-except for inject in `waypoints`, whose calls are all made with both fillings.
+answer there than with the filling. One that reads other packets and writes nothing outside its
+answer is not found, except for inject in `waypoints`, which makes all calls with both fillings.
 """
 
 from typing import Any, NamedTuple
