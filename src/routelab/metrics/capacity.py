@@ -94,8 +94,8 @@ def least_attainable(topology: Topology, load: Fraction) -> Fraction:
     """Round a load up to the smallest relative load that whole routes can cause on a channel.
 
     Relative loads of whole routes are k × factor, for an integer k and the factor of a channel. If
-    all channels have the same capacity, this rounds up to the next integer. With the factors 4 and
-    5/2, 4.5 becomes 5: two routes on a channel of the second kind.
+    all channels have the same capacity, this rounds up to the next integer. With the factors 5/2
+    and 1, 4.5 becomes 5, but 2.2 becomes 5/2: one route on a slow channel.
     """
     factors, _ = load_factors(topology)
     # for each factor the least multiple that is not below the load: -(-a // b) rounds a / b up

@@ -15,7 +15,7 @@ from routelab.toolkit import source_symmetry
 class RouteCounts:
     """Numbers of shortest legal routes.
 
-    They count ordered pairs of terminals on different switches, if the pair has a legal route.
+    Over the ordered pairs of terminals on different switches that have a legal route.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ def phase_loads(table: RouteTable, pattern: Pattern) -> Float64Array | None:
     Returns
     -------
     maxima : float64 array, shape (T − 1,), or None
-        Messages, of phases 1 to T − 1; a pair without a route sends nothing. None for ``"xor"``
+        For phases 1 to T − 1, in messages; a pair without a route sends nothing. None for ``"xor"``
         if the number T of terminals is not a power of two: ``i ^ p`` may be no rank then.
     """
     topology = table.topology

@@ -125,8 +125,8 @@ def best_cut(topology: Topology) -> Cut | None:
     cut : Cut or None
         None if fewer than two switches have terminals.
     """
-    # 1. The largest difference between the sides. Equal halves need an even number of switches with
-    #    equal numbers of terminals; for others they may not exist.
+    # 1. The largest difference between the sides. Equal halves certainly exist if an even number of
+    #    switches have terminals, all equally many; otherwise they may not.
     terminals = topology.terminals_per_switch.astype(np.int64)
     occupied = terminals[terminals > 0]
     if len(occupied) < 2:

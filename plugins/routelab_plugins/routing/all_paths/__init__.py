@@ -70,7 +70,7 @@ class AllPathsParameters(Parameters):
 
 @dataclass(frozen=True, eq=False)
 class _Survey:
-    """Which simple paths a network has, and the walks from which packets draw them.
+    """How long the simple paths of a network are, and the walks from which packets draw them.
 
     Attributes
     ----------

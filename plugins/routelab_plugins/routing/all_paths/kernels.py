@@ -61,7 +61,7 @@ def count_walks(out_start, next_switch, ends, walks):
         for hops in range(1, walks.shape[1]):
             for switch in range(num_switches):
                 number = np.int64(0)
-                # no longer walk begins at the target: it would meet the target before its end
+                # a walk with hops does not begin at its target, which it meets at its end only
                 if switch != ends[target]:
                     for i in range(out_start[switch], out_start[switch + 1]):
                         number += walks[target, hops - 1, next_switch[i]]

@@ -239,8 +239,8 @@ def _routes_inside_tree(topology: Topology, channels: Int64Array, target: int) -
 def improve(search: TreeSearch, solution: Solution, floor: float) -> Solution:
     """Draw new orders of the channels that all routes follow, and balance the trees inside them.
 
-    Other orders allow other moves of routes. The search ends at a peak of `floor`, or after about a
-    quarter of the moves of one search.
+    Other orders allow other moves of routes. The search ends at a peak of `floor`, after `DRAWS`
+    draws, or after about a quarter of the moves of one search.
     """
     rng = np.random.default_rng(search.seed)
     trees, peak, ranks = solution.trees, solution.peak, solution.ranks

@@ -57,7 +57,7 @@ MAX_OP_VLS = {"1": 1, "2": 2, "4": 3, "8": 4}
 """Codes of numbers of virtual lanes in OpenSM's options."""
 AXES = "xyz"
 PORTGROUP_MAX_PORTS = 16
-"""OpenSM's default for the ports of hosts at a switch of a torus, with its management port."""
+"""OpenSM's default for the most ports of hosts at a switch of a torus, with its management port."""
 LFTS = "opensm-lfts.dump"
 """OpenSM's dump of the forwarding tables."""
 
@@ -305,7 +305,7 @@ def _seed_switch(topology: Topology, damaged: DamagedGrid) -> int:
 def _select_switches(
     topology: Topology, addresses: Addresses, is_selected: BoolArray
 ) -> tuple[Topology, Addresses]:
-    """Return the network without all other switches, and its addresses.
+    """Return the network with the selected switches only, and its addresses.
 
     Parameters
     ----------

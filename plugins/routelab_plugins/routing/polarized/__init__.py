@@ -144,7 +144,7 @@ class Polarized(HopRoutingPlugin):
         options = self.parameters
         # penalties by the growth of the weight, 0 to 2, and whether they are relative
         numbers = [options.p0, options.p1, 0, options.penalties == "relative"]
-        # no route is longer, so more classes would stay empty
+        # If all switches have terminals, no route is longer, so more classes would stay empty.
         longest_route = max(2, 4 * diameter - 3)
         classes = max(1, min(virtual_channels, longest_route))
         return HopProgram(

@@ -9,7 +9,7 @@ The paper states that two virtual channels avoid deadlock, but not how. Here the
 taken on any virtual channel but 0. On virtual channel 0 dimension order is the escape (under
 bubble flow control; with `escape=dateline` on 0 and 1): a packet takes it only if the drawn channel
 has no room, and may continue on the others at the next switch. So two virtual channels are enough,
-and three with a dateline. Results count the hops that were escape_classes.
+and three with a dateline. Results count the hops that were escapes.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Romm(OrderRouting):
             ),
             phases=2,
             vc_classes=orders * count_ring_classes(grid, options.deadlock),
-            # of both phases
+            # the classes of both phases
             bubble=bubble_classes(grid, options.deadlock, classes=2 * orders),
             max_hops=grid_diameter(grid),
         )

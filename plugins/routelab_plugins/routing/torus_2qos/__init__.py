@@ -66,7 +66,7 @@ class Torus2Qos(RoutingPlugin):
         damaged = damaged_grid(topology)
         if damaged is None:
             raise UnsupportedError("needs a torus or mesh")
-        # places are row-major, so the switches of a line of the last dimension are consecutive
+        # grid points have row-major numbers: the switches of a line of the last dimension are consecutive
         damaged_lines = np.unique(damaged.missing // damaged.grid.dims[-1])
         if len(damaged_lines) > 1:
             raise UnsupportedError(

@@ -52,8 +52,8 @@ def _first_queue(tables, packets, packet, queues, hop, target, random, out):
 def _queues_to(tables, packets, packet, queues, hop, switch, target, random, out):
     """Return the sum of the queues on the route to a switch that the base would take now, in flits.
 
-    At every switch, that is the first hop with the shortest queue. HOPS and TARGET of the packet
-    change.
+    At every switch, that is the hop with the shortest queue. HOPS and TARGET of the packet change,
+    and what the base writes to STATE.
     """
     head, channel_target = appended(tables, HEAD), appended(tables, CHANNEL_TARGET)
     channel, vc, total = np.int64(-1), np.int64(-1), np.int64(0)

@@ -87,8 +87,8 @@ class Ascent:
             # A try takes as long as a round, so the mean is tried in every tenth one only.
             if number % 10 == 9:
                 self._try_weights(mean_shares * self._class_factor)
-            # The share of the busiest class grows by the factor exp(step). Its relative load is at
-            # least 1, or no channel has a route and all slopes are 0.
+            # The share of the busiest class grows by the factor exp(step), relative to that of a
+            # class without routes. The greatest slope is at least 1, or no channel has a route.
             step = STEP * np.log(self._num_classes + 1) / np.sqrt(number + 1)
             log_shares += slope * (step / max(float(slope.max()), 1.0))
         return self.weights

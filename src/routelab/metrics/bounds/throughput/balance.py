@@ -122,7 +122,7 @@ def accepted_bound(problem: FlowProblem, weights: Float64Array) -> tuple[float, 
     if demand_sum <= capacity_sum or num_past == 0:  # never negative: the minimum is at a = 0
         return problem.routed, np.zeros_like(weights)
     factor = 1 / cost[heaviest_first[num_past - 1]]
-    # a weight of more than 1 proves no more than 1: no pair adds less than 0
+    # A weight of 1 is enough for a channel: the pairs that cross it add nothing from there on.
     scaled = np.minimum(weights * factor, 1.0)
     rejected = float(demand @ np.maximum(1 - cost * factor, 0))
     return capacity_sum * factor + rejected, scaled
@@ -233,7 +233,8 @@ def _search(
     evaluate : function of weights
         Returns the bound that they prove, and the multiple of them that proves it.
     attained : function of Routes
-        Returns what the routes attain, and their greatest relative load.
+        Returns what the routes attain, and the next level: their greatest relative load, or 1 if
+        the capacities limit them.
     level : float
         A first guess of the greatest relative load.
     rejected : float

@@ -122,7 +122,7 @@ def accepted_from_weights(traffic: Traffic, weights: ChannelWeights) -> tuple[Fr
     if not traffic.senders:
         raise InputError("bound: no terminal sends anything")
     capacity_sum, _, missing_sum = _weighted_sums(traffic, weights)
-    # sums are in units of a weight of 1, and the accepted load is per terminal that sends
+    # `one` stands for a weight of 1, and the accepted load is per terminal that sends
     divisor = weights.one * traffic.senders
     return capacity_sum / divisor, missing_sum / divisor
 

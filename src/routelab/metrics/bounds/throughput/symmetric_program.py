@@ -173,9 +173,9 @@ def solve_accepted(problem: FlowProblem, folding: Folding, seconds: float) -> Se
 
 
 def _add_flows(program: LinearProgram, problem: FlowProblem, folding: Folding) -> Int64Array:
-    """Add the flows, a row for each class of channels (the first ones) and one for each pair.
+    """Add the flows, and rows: first one for each class of channels, then one for each of pairs.
 
-    Returns the rows of the pairs: what enters a node minus what leaves it, which the node receives.
+    Returns the rows of pairs: what enters a node minus what leaves it, which the node receives.
     It is not negative, except at the source itself, where the flow begins.
     """
     flows = program.add_variables(folding.flows)
