@@ -66,7 +66,7 @@ class Torus2Qos(RoutingPlugin):
         damaged = damaged_grid(topology)
         if damaged is None:
             raise UnsupportedError("needs a torus or mesh")
-        # grid points have row-major numbers: the switches of a line of the last dimension are consecutive
+        # grid points are numbered row by row, a line of the last dimension after another
         damaged_lines = np.unique(damaged.missing // damaged.grid.dims[-1])
         if len(damaged_lines) > 1:
             raise UnsupportedError(
