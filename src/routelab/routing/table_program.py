@@ -33,8 +33,8 @@ def table_program(table: RouteTable) -> HopProgram:
     topology, virtual_channels = table.topology, table.virtual_channels
     num_pairs, num_paths = len(table.pair_start) - 1, len(table.path_weight)
     num_hops = len(table.hop_channel)
-    # 1. All tables of a program lie behind one another, and indices of them are 32-bit numbers: two
-    #    for each pair and each path, and one for each hop.
+    # 1. All tables of a program lie behind one another, and indices of their words are 32-bit
+    #    numbers. There are two words for each pair and each path, and one for each hop.
     num_words = 2 * (num_pairs + num_paths) + num_hops
     if max(num_hops, num_paths) >= 2**30 or num_words >= 2**31:
         raise UnsupportedError(

@@ -151,8 +151,8 @@ class CsvReader:
     def blocks(self, size: int = _BLOCK) -> Iterator[list[list[str]]]:
         """Yield the cells of all lines below the header, `size` lines at a time.
 
-        A comment has no cells, an empty line none or blank ones: so cells and lines can be counted.
-        Cells may still have blanks around them.
+        Each line has a list, so that lines can be counted: that of a comment is empty, and that of
+        an empty line has blank cells. Cells may still have blanks around them.
         """
         lines_above = self.line
         # Only a block with one of these needs more than a split at the separator.

@@ -137,7 +137,7 @@ class WaypointRouting(HopRoutingPlugin):
             inject=inject,
             tables=append_tables(base.tables, *arrays),
             phases=2,
-            # The second half uses the same classes of virtual channels again, numbered behind them.
+            # The second half has separate classes, numbered behind those of the first.
             bubble=(*base.bubble, *(vc + base.vc_classes for vc in base.bubble)),
             max_hops=None if base.max_hops is None else 2 * base.max_hops,
             **changes,

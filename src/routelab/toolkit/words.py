@@ -37,15 +37,14 @@ from routelab.toolkit.irregular.roots import root_of
 from routelab.toolkit.irregular.trees import levels_from
 
 TOLLS = (1.5, 6.0)
-"""Toll of a break in the first and in the last round in which words change, in hops."""
+"""Toll of a break in the first and in the last of the rounds with breaks, in hops."""
 
 PASSES = 3
-"""How often a route may pass through the word while words change; each time after the first is a
-break."""
+"""How often a route may pass through the word in rounds with breaks; each time after the first is
+one."""
 
 SHARPNESS = (2.0, 40.0)
-"""β of the prices exp(β · load), times the mean load, in the first and in the last round in which
-words change."""
+"""β of the prices exp(β · load), times the mean load, in the first round and after `rounds`."""
 
 HEAT, HEAT_ENDS = 1.5, 0.8
 """Standard deviation of the random change of a turn's weight (of its logarithm) in the first round,
@@ -77,7 +76,8 @@ class WordSearch:
         Whether a packet keeps its virtual channel.
     seed : int
     rounds, legal_rounds : int
-        Rounds in which words change, and later ones with routes that break no word.
+        Rounds in which routes may break their word, and later ones in which new routes do not.
+        Words change in all of them.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class WordSearch:
         """Offer routes to pairs; return whether each row is broken, as `_mark_broken_rows`."""
         topology = self._topology
         first_sharpness, last_sharpness = SHARPNESS
-        # Sharpness and toll grow by the same factor in each round.
+        # Both grow by a constant factor from round to round.
         growth = (last_sharpness / first_sharpness) ** progress
         sharpness = first_sharpness * growth / self._mean_load
         is_large = len(self._length) > LARGE
@@ -210,8 +210,8 @@ class WordSearch:
         toll = first_toll * (last_toll / first_toll) ** progress
         passes = 1 if legal or self._rounds == 1 else PASSES
 
-        # 1. Prices by load. Their mean is 1, plus a price of the hop itself: while words change,
-        #    loads count more than hops. Loads may grow during an exchange, so the table ends above
+        # 1. Prices by load. Their mean is 1, plus a price of the hop itself: as long as routes
+        #    may break words, loads count more than hops. Loads may grow during an exchange, so the table ends above
         #    the largest. The limit of the exponent prevents an overflow.
         max_load = int(self._load.max(initial=0))
         loads = np.arange(2 * max_load + int(16 * self._mean_load) + 1)

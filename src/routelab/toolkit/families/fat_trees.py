@@ -154,7 +154,7 @@ def _is_consistent(topology: Topology, tree: FatTree) -> bool:
         return False
     if len(np.unique(tree.index + sizes.max() * level)) < len(level):
         return False
-    # 3. No two channels share a port, or have none: they would be missing in `out_channel`.
+    # 3. Each channel has a port of its own: others would be missing in `out_channel`.
     source, port = topology.channel_source, topology.source_port
     if int((tree.out_channel >= 0).sum()) < topology.num_channels:
         return False

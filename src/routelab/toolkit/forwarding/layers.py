@@ -124,7 +124,7 @@ def repeated_channel(table: RouteTable) -> str | None:
 
 
 def layers_of_hops(table: RouteTable, limit: int, whole_first: bool) -> tuple[Int16Array, int]:
-    """Put every hop into one of `limit` layers, so that layers rise along each path.
+    """Put every hop into one of `limit` layers, so that layers never fall along a path.
 
     Parameters
     ----------

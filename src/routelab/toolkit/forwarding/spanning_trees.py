@@ -57,7 +57,7 @@ def trees_in_spanning_tree(
         Whether `root` reaches each target.
     """
     up, down = _spanning_tree(topology, root)
-    # Up at every switch, but down at those between the root and the target.
+    # Up at every switch, but down at those from the root to the parent of the target.
     trees = np.tile(up, (len(targets), 1))
     for steps, target in zip(trees, targets.tolist(), strict=True):
         switch = target
