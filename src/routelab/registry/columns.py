@@ -154,7 +154,7 @@ def default_metrics() -> list[str]:
 def left_out_metrics() -> dict[str, str]:
     """Return why a metric with `by_default` is not measured if none are named, by its key.
 
-    The reason is always that an earlier one has a column of the same name.
+    The reason is always that an earlier one, or every route table, has a column of the same name.
     """
     return _find_clashes(_by_default_entries())
 
@@ -171,8 +171,8 @@ def metric_clashes() -> dict[str, str]:
 def _find_clashes(metrics: Iterable[CatalogueEntry]) -> dict[str, str]:
     """Return a message for each metric that has a column of an earlier one, by the metric's key.
 
-    `metrics` are in alphabetical order. A metric with a clash reserves no columns, so later metrics
-    may have its other ones.
+    Facts of every route table count as earlier for all metrics but routelab's own. `metrics` are in
+    alphabetical order. A metric with a clash reserves no columns, so later ones may have its others.
     """
     routelab = __name__.partition(".")[0]
     facts = {column.name: "route tables" for column in core_columns() if "routes" in column.of}

@@ -74,7 +74,8 @@ class Proof:
         ``flow_control`` (channels by what the network declares, if it does), and ``notes`` on names
         and lines that may be typing errors.
     table : RouteTable, NextHops or None
-        What was checked; None if it is broken, or of InfiniBand.
+        What was checked; None if a route or next hop does not exist, if the virtual channels are
+        too few, or for tables of InfiniBand.
     listed : RouteList or None
         The list of the routes; None if there was none.
     form : {"switches", "ports", "links"} or None
