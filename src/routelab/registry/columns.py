@@ -172,7 +172,7 @@ def _find_clashes(metrics: Iterable[CatalogueEntry]) -> dict[str, str]:
     """Return a message for each metric that has a column of an earlier one, by the metric's key.
 
     Facts of every route table count as earlier for all metrics but routelab's own. `metrics` are in
-    alphabetical order. A metric with a clash reserves no columns, so later ones may have its others.
+    alphabetical order. A metric with a clash reserves no columns, so later ones may have the rest.
     """
     routelab = __name__.partition(".")[0]
     facts = {column.name: "route tables" for column in core_columns() if "routes" in column.of}

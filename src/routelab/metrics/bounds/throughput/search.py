@@ -134,8 +134,8 @@ def bound_channels(traffic: Traffic, seconds: float, enough: float = inf) -> Cha
     problem = flow_problem(traffic)
     if not problem.routed:
         return ChannelBound(None, inf, "none", _no_weights(traffic.topology))
-    # `fold` gives up if the program would be too large, as for large networks without symmetry. Then
-    # loads are balanced instead.
+    # `fold` gives up if the program would be too large, as for large networks without symmetry.
+    # Then loads are balanced instead.
     folding = fold(problem)
     outcome, method = None if folding is None else solve_sustained(problem, folding, seconds), "lp"
     if outcome is None:
