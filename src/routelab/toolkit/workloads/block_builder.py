@@ -12,8 +12,9 @@ from routelab.api.errors import PluginError
 class BlockBuilder:
     """Collection of operations of ranks, in any order of ranks.
 
-    Every method appends one operation to each of the given ranks; arguments are numbers or arrays
-    that broadcast together. Operations of one rank stay in the order of the calls.
+    Every method appends one operation to each rank of `rank`. Its other arguments are numbers, the
+    same for all these ranks, or arrays with one element for each. Operations of one rank stay in
+    the order of the calls.
 
     Parameters
     ----------
@@ -28,39 +29,40 @@ class BlockBuilder:
 
     def __init__(self, ranks: int) -> None:
         self._ranks = ranks
-        self._parts: list[tuple[NDArray[np.int64], int, ArrayLike, ArrayLike, ArrayLike]] = []
+        # ranks, kind, peer, amount, tag of each call
+        self._calls: list[tuple[NDArray[np.int64], int, ArrayLike, ArrayLike, ArrayLike]] = []
 
     def compute(self, rank: ArrayLike, operations: ArrayLike) -> BlockBuilder:
         """Add a computation."""
-        return self._add(rank, COMPUTE, -1, operations, 0)
+        return self._add(rank, COMPUTE, peer=-1, amount=operations, tag=0)
 
     def send(
         self, rank: ArrayLike, to: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
     ) -> BlockBuilder:
         """Add a blocking send, which ends when the buffer may be reused."""
-        return self._add(rank, SEND, to, bytes_, tag)
+        return self._add(rank, SEND, peer=to, amount=bytes_, tag=tag)
 
     def isend(
         self, rank: ArrayLike, to: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
     ) -> BlockBuilder:
         """Add a send that returns a request."""
-        return self._add(rank, ISEND, to, bytes_, tag)
+        return self._add(rank, ISEND, peer=to, amount=bytes_, tag=tag)
 
     def receive(
         self, rank: ArrayLike, source: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
     ) -> BlockBuilder:
         """Add a blocking receive."""
-        return self._add(rank, RECV, source, bytes_, tag)
+        return self._add(rank, RECV, peer=source, amount=bytes_, tag=tag)
 
     def ireceive(
         self, rank: ArrayLike, source: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
     ) -> BlockBuilder:
         """Add a receive that returns a request."""
-        return self._add(rank, IRECV, source, bytes_, tag)
+        return self._add(rank, IRECV, peer=source, amount=bytes_, tag=tag)
 
     def wait(self, rank: ArrayLike, request: ArrayLike = ALL) -> BlockBuilder:
-        """Add a wait for one request, counted among the open ones from the oldest, or for all."""
-        return self._add(rank, WAIT, request, 0, 0)
+        """Add a wait for one request or for all; `request` is 0 for the oldest that is open."""
+        return self._add(rank, WAIT, peer=request, amount=0, tag=0)
 
     def send_receive(
         self,
@@ -71,7 +73,7 @@ class BlockBuilder:
         received: ArrayLike | None = None,
         tag: ArrayLike = 0,
     ) -> BlockBuilder:
-        """Add a simultaneous send and receive, as MPI_Sendrecv.
+        """Add a simultaneous send and receive, as MPI_Sendrecv. It waits for all open requests.
 
         Parameters
         ----------
@@ -83,33 +85,38 @@ class BlockBuilder:
         return self.wait(rank)
 
     def _add(
-        self, rank: ArrayLike, kind: int, peer: ArrayLike, amount: ArrayLike, tag: ArrayLike
+        self, rank: ArrayLike, kind: int, *, peer: ArrayLike, amount: ArrayLike, tag: ArrayLike
     ) -> BlockBuilder:
+        """Append an operation to each rank; refuse ranks that do not exist."""
         ranks = np.atleast_1d(np.asarray(rank, dtype=np.int64))
         if len(ranks) and not (ranks.min() >= 0 and ranks.max() < self._ranks):
             raise PluginError(f"block: ranks are 0 to {self._ranks - 1}")
-        self._parts.append((ranks, kind, peer, amount, tag))
+        self._calls.append((ranks, kind, peer, amount, tag))
         return self
 
     def build(self) -> Block:
-        """Return the block.
+        """Return a block with the operations, sorted by rank.
 
         Raises
         ------
         PluginError
-            As `Block.create`.
+            If sends and receives do not match in number or bytes, a request is never waited for, or
+            a peer or an amount is invalid.
         """
+        # 1. One long array for each column of the calls. All are float64, because an amount may be
+        #    a fraction; ranks, kinds and tags are exact in it.
         columns: list[list[NDArray[np.float64]]] = [[], [], [], [], []]
-        for ranks, *operands in self._parts:
+        for ranks, *operands in self._calls:
             for column, values in zip(columns, (ranks, *operands), strict=True):
                 column.append(np.broadcast_to(np.asarray(values, np.float64), ranks.shape))
         rank, kind, peer, amount, tag = (
             np.concatenate(column) if column else np.zeros(0) for column in columns
         )
+        # 2. Sort by rank. A stable sort keeps the order of the calls within a rank.
         order = np.argsort(rank, kind="stable")
-        counts = np.bincount(rank.astype(np.int64), minlength=self._ranks)
+        num_operations = np.bincount(rank.astype(np.int64), minlength=self._ranks)
         return Block.create(
-            start=np.concatenate(([0], np.cumsum(counts))),
+            start=np.concatenate(([0], np.cumsum(num_operations))),
             kind=kind[order],
             peer=peer[order],
             amount=amount[order],

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from routelab.api.blocks import Block
 from routelab.api.errors import UnsupportedError
 from routelab.api.parameters import Bytes, Parameters, parameter
 from routelab.api.plugin import WorkloadPlugin
@@ -51,7 +52,7 @@ class RankGrid:
     place : int64 array, shape (P, n)
         Coordinates of each rank's switch.
     slot : int64 array, shape (P,)
-        Number of lower ranks on the same switch.
+        Number of lower ranks on the same switch: 0, 1, 2 for ranks 4, 9, 12 if they share one.
 
     Examples
     --------
@@ -83,36 +84,40 @@ class RankGrid:
             )
         grid = TerminalGrid.of(job.topology)
         switch = job.topology.terminal_switch[job.terminal]
-        counts = np.bincount(switch, minlength=job.topology.num_switches)
-        if counts.min() != counts.max():
+        ranks_on_switch = np.bincount(switch, minlength=job.topology.num_switches)
+        if ranks_on_switch.min() != ranks_on_switch.max():
             raise UnsupportedError(
                 "by=coordinate needs the same number of ranks at every switch, but there are "
-                f"from {counts.min()} to {counts.max()}"
+                f"from {ranks_on_switch.min()} to {ranks_on_switch.max()}"
             )
-        order = np.argsort(switch, kind="stable")
+        # Sorted by switch, ranks form groups of equal size; a stable sort keeps each ascending. So
+        # slots repeat 0, 1, ... in this order.
+        by_switch = np.argsort(switch, kind="stable")
         slot = np.empty(job.ranks, dtype=np.int64)
-        slot[order] = np.arange(job.ranks) % max(int(counts[0]), 1)
+        slot[by_switch] = np.arange(job.ranks) % max(int(ranks_on_switch[0]), 1)
         return cls(grid.dims, grid.coordinates[switch], slot)
 
     @property
     def number(self) -> Int64Array:
-        """Number of each rank's switch, the last coordinate fastest."""
-        return self._number(self.place)
+        """Number of each rank's switch in the grid: on 4x2, (0, 1) is 1 and (1, 0) is 2."""
+        return self._number_at(self.place)
 
-    def _number(self, place: Int64Array) -> Int64Array:
+    def _number_at(self, place: Int64Array) -> Int64Array:
+        """Return the number of the switch at each coordinates; `place` has the shape (P, n)."""
         return np.asarray(np.ravel_multi_index(tuple(place.T), self.dims), dtype=np.int64)
 
     def at_numbers(self, number: Int64Array) -> Int64Array:
-        """Return the rank with the same slot at each switch number; int64, shape (P,)."""
-        per_switch = int(self.slot.max()) + 1
-        rank_at = np.empty(len(self.slot), dtype=np.int64)
-        rank_at[self.number * per_switch + self.slot] = np.arange(len(self.slot))
-        ranks: Int64Array = rank_at[number * per_switch + self.slot]
+        """Return, for each rank, the rank with its slot on the switch ``number[rank]``."""
+        num_slots = int(self.slot.max()) + 1
+        # positions of the grid, switch by switch and slot by slot
+        rank_at_position = np.empty(len(self.slot), dtype=np.int64)
+        rank_at_position[self.number * num_slots + self.slot] = np.arange(len(self.slot))
+        ranks: Int64Array = rank_at_position[number * num_slots + self.slot]
         return ranks
 
     def at_places(self, place: Int64Array) -> Int64Array:
-        """Return the rank with the same slot at the given coordinates; int64, shape (P,)."""
-        return self.at_numbers(self._number(place))
+        """Return, for each rank, the rank with its slot on the switch at ``place[rank]``."""
+        return self.at_numbers(self._number_at(place))
 
 
 class PatternWorkload(WorkloadPlugin):
@@ -129,9 +134,11 @@ class PatternWorkload(WorkloadPlugin):
 
         Returns
         -------
-        targets : sequence of int64 array, shape (P,)
-            Target of each rank, in each direction.
+        directions : sequence of int64 array, shape (P,)
+            Each is a permutation, the target of every rank. With shifts in two dimensions there are
+            two, and every rank sends two messages in a round.
         convention : str
+            How the pattern defines targets, for reports.
 
         Raises
         ------
@@ -145,8 +152,8 @@ class PatternWorkload(WorkloadPlugin):
             directions, _ = self.directions(job)
         except UnsupportedError as reason:
             return str(reason)
-        at = np.arange(job.ranks)
-        if all(np.array_equal(targets, at) for targets in directions):
+        ranks = np.arange(job.ranks)
+        if all(np.array_equal(targets, ranks) for targets in directions):
             return "every rank would send to itself"
         return None
 
@@ -156,48 +163,54 @@ class PatternWorkload(WorkloadPlugin):
         Raises
         ------
         UnsupportedError
-            As `directions`.
+            If the pattern is not defined for `job`.
         """
-        directions, words = self.directions(job)
+        directions, pattern = self.directions(job)
         if self.parameters.ways == "two":
-            directions = [way for targets in directions for way in _both_ways(targets)]
-        rounds = self._round(job, directions)
+            directions = [
+                permutation for targets in directions for permutation in _with_inverse(targets)
+            ]
         ways = {"one": "one way", "two": "both ways"}[self.parameters.ways]
         phases = {"together": "all together", "apart": "one direction after the other"}
         return Program(
             job.ranks,
-            (Loop((rounds.build(),), self.parameters.iterations),),
-            convention=f"{words}; {ways}, {phases[self.parameters.phases]}; nothing to itself",
+            (Loop((self._round(job, directions),), self.parameters.iterations),),
+            convention=f"{pattern}; {ways}, {phases[self.parameters.phases]}; nothing to itself",
         )
 
-    def _round(self, job: Job, directions: Sequence[Int64Array]) -> BlockBuilder:
-        """Return one repetition: every rank sends to its target in each direction."""
-        builder, at = BlockBuilder(job.ranks), np.arange(job.ranks)
-        size, apart = self.parameters.size, self.parameters.phases == "apart"
-        groups = [[direction] for direction in directions] if apart else [list(directions)]
-        for group in groups:
-            for targets in group:
-                sources = _back(targets)
-                receives = np.flatnonzero(sources != at)
-                builder.ireceive(receives, sources[receives], size)
-            for targets in group:
-                sends = np.flatnonzero(targets != at)
-                builder.isend(sends, targets[sends], size)
-            builder.wait(at)
-        return builder
+    def _round(self, job: Job, directions: Sequence[Int64Array]) -> Block:
+        """Return one round: every rank sends to its target in each direction."""
+        builder, ranks = BlockBuilder(job.ranks), np.arange(job.ranks)
+        size = self.parameters.size
+        # a rank waits at the end of each phase, for all messages of the phase
+        phases = (
+            [[targets] for targets in directions]
+            if self.parameters.phases == "apart"
+            else [list(directions)]
+        )
+        for phase in phases:
+            for targets in phase:
+                sources = _inverse(targets)
+                receivers = np.flatnonzero(sources != ranks)
+                builder.ireceive(receivers, sources[receivers], size)
+            for targets in phase:
+                senders = np.flatnonzero(targets != ranks)
+                builder.isend(senders, targets[senders], size)
+            builder.wait(ranks)
+        return builder.build()
 
 
-def _back(targets: Int64Array) -> NDArray[np.int64]:
+def _inverse(targets: Int64Array) -> NDArray[np.int64]:
     """Return the sender to each rank: the inverse permutation."""
-    back = np.empty_like(targets)
-    back[targets] = np.arange(len(targets))
-    return back
+    sources = np.empty_like(targets)
+    sources[targets] = np.arange(len(targets))
+    return sources
 
 
-def _both_ways(targets: Int64Array) -> list[Int64Array]:
-    """Return the direction and its inverse; only one if they are equal."""
-    back = _back(targets)
-    return [targets] if np.array_equal(targets, back) else [targets, back]
+def _with_inverse(targets: Int64Array) -> list[Int64Array]:
+    """Return a permutation and its inverse; only one if they are equal, as for a transposition."""
+    sources = _inverse(targets)
+    return [targets] if np.array_equal(targets, sources) else [targets, sources]
 
 
 class ShiftParameters(PatternParameters):
@@ -220,23 +233,26 @@ class ShiftWorkload(PatternWorkload):
         """Return the distance on a ring of `size`."""
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:
-        """Shift by rank on one ring of all ranks, by coordinates on the rings of the grid."""
+        """Shift by rank on one ring of all ranks, or by coordinates on the rings of the grid."""
         if self.parameters.by == "rank":
             step = self.distance(job.ranks)
             targets = (np.arange(job.ranks) + step) % job.ranks
             return [targets], f"by rank: r to r + {step}, modulo {job.ranks}"
         grid = RankGrid.of(job)
-        steps = np.array([self.distance(size) for size in grid.dims])
-        steps_text = "x".join(map(str, steps))
+        # a shift is one number for each dimension; every shift becomes a permutation
+        distances = np.array([self.distance(size) for size in grid.dims])
+        distances_text = "x".join(map(str, distances))
         if self.parameters.digits == "all":
-            parts, words = [steps], f"{steps_text} further in all dimensions together"
+            shifts = [distances]
+            pattern = f"{distances_text} further in all dimensions together"
         elif self.parameters.digits == "longest":
             longest = int(np.argmax(grid.dims))
-            parts = [np.where(np.arange(len(steps)) == longest, steps, 0)]
-            words = f"{steps[longest]} further in dimension {longest}, the longest"
+            shifts = [np.where(np.arange(len(distances)) == longest, distances, 0)]
+            pattern = f"{distances[longest]} further in dimension {longest}, the longest"
         else:
-            parts = [row for row in np.diag(steps) if row.any()]
-            words = f"{steps_text} further, a message for each dimension"
+            # distances 2, 0, 1: shifts (2, 0, 0) and (0, 0, 1)
+            shifts = [row for row in np.diag(distances) if row.any()]
+            pattern = f"{distances_text} further, a message for each dimension"
         dims = np.array(grid.dims)
-        moved = [grid.at_places((grid.place + part) % dims) for part in parts]
-        return moved, f"by coordinates: {words}, modulo {'x'.join(map(str, grid.dims))}"
+        directions = [grid.at_places((grid.place + shift) % dims) for shift in shifts]
+        return directions, f"by coordinates: {pattern}, modulo {'x'.join(map(str, grid.dims))}"

@@ -49,13 +49,13 @@ class Line:
         return InputError(f"{self.path}:{self.number}: {problem}")
 
     def integer(self, position: int, what: str, default: int | None = None) -> int:
-        """Return the integer argument at a position, 0 or more.
+        """Return the argument at a position (0 is the one after the action), an integer ≥ 0.
 
         Parameters
         ----------
         position : int
         what : str
-            What the argument is, for messages.
+            What the argument is, for messages: "a rank".
         default : int, optional
             Value if the line is shorter (default: this is an error).
         """
@@ -97,22 +97,22 @@ def read_trace(path: Path) -> Program:
     InputError
         If a file cannot be read or its content is wrong or not supported; names file and line.
     """
-    streams: dict[int, list[Line]] = {}
+    lines_of_rank: dict[int, list[Line]] = {}
     for file in trace_files(path):
-        for line in _lines(file):
-            streams.setdefault(line.rank, []).append(line)
-    if not streams:
+        for line in _read_lines(file):
+            lines_of_rank.setdefault(line.rank, []).append(line)
+    if not lines_of_rank:
         raise InputError(f"{path}: the file has no actions")
-    ranks = max(streams) + 1
-    silent = [rank for rank in range(ranks) if rank not in streams]
+    ranks = max(lines_of_rank) + 1
+    silent = [rank for rank in range(ranks) if rank not in lines_of_rank]
     if silent:
         raise InputError(
             f"{path}: has rank {ranks - 1}, but nothing of rank {silent[0]}; every rank from "
             "0 on needs its init and finalize"
         )
-    readers = [_Reader(rank, ranks, streams[rank]) for rank in range(ranks)]
+    readers = [_RankReader(rank, ranks, lines_of_rank[rank]) for rank in range(ranks)]
     return Program(
-        ranks, tuple(_steps(path, readers)), convention=f"the trace {path.name}: rank by rank"
+        ranks, tuple(_read_steps(path, readers)), convention=f"the trace {path.name}: rank by rank"
     )
 
 
@@ -125,16 +125,17 @@ def trace_files(path: Path) -> list[Path]:
         If `path` cannot be read or is empty.
     """
     lines = [line.strip() for line in read_user_text(path).splitlines()]
-    named = [line for line in lines if line and not line.startswith("#")]
-    if not named:
+    lines = [line for line in lines if line and not line.startswith("#")]
+    if not lines:
         raise InputError(f"{path}: the file has neither a list of files nor actions")
-    words = named[0].split()
-    if len(words) > 1 and words[0].isdigit():
+    # the first line decides: an action begins with a rank, as in "0 init"
+    first_words = lines[0].split()
+    if len(first_words) > 1 and first_words[0].isdigit():
         return [path]
-    return [path.parent / line for line in named]
+    return [path.parent / name for name in lines]
 
 
-def _lines(path: Path) -> Iterator[Line]:
+def _read_lines(path: Path) -> Iterator[Line]:
     """Yield the lines of a trace file that are actions."""
     for number, text in enumerate(read_user_text(path).splitlines(), 1):
         words = text.split()
@@ -175,8 +176,11 @@ class Call(NamedTuple):
 
 
 @dataclass
-class _Reader:
+class _RankReader:
     """Reader of the lines of one rank, from one collective to the next.
+
+    All ranks call the same collectives, so these cut the trace into steps. What ranks do between
+    two of them is a block, to which every rank's reader adds its operations.
 
     Attributes
     ----------
@@ -184,13 +188,14 @@ class _Reader:
         The rank, and the number of all.
     lines : list of Line
     next_line : int
-        Position of the line to read next.
+        Index in `lines` of the line to read next.
     default_type : str
         Type of data where an action names none, by MPI's number.
     requests : list of (int, int, int)
-        Sender, receiver and tag of each isend and irecv that nothing has waited for yet.
+        Sender, receiver and tag of each isend and irecv that nothing has waited for yet, the
+        oldest first.
     request_lines : list of Line
-        The line of each of them.
+        The line of each of these requests, for messages.
     """
 
     rank: int
@@ -210,6 +215,7 @@ class _Reader:
                 self._require_no_requests("before a collective")
                 return line
             if line.action == "init":
+                # SimGrid: after init with an argument, sizes without a type are in MPI_DOUBLE
                 self.default_type = DOUBLE if line.arguments else BYTE
             elif line.action in ACTIONS:
                 ACTIONS[line.action](self, line, builder)
@@ -220,12 +226,13 @@ class _Reader:
         return None
 
     def _require_no_requests(self, when: str) -> None:
+        """Refuse open requests here: a block must wait for all requests that it opens."""
         if self.request_lines:
             line = self.request_lines[0]
             raise line.error(f"nothing waits for this {line.action} {when}, which is not supported")
 
-    def peer(self, line: Line, position: int) -> int:
-        """Return a rank argument."""
+    def read_peer(self, line: Line, position: int) -> int:
+        """Return the argument at a position, which must be a rank of the trace."""
         peer = line.integer(position, "a rank")
         if peer >= self.ranks:
             raise line.error(
@@ -233,12 +240,12 @@ class _Reader:
             )
         return peer
 
-    def bytes(self, line: Line, position: int, type_position: int) -> int:
-        """Return a number of elements times the size of their type."""
-        return line.integer(position, "a size") * self.type_size(line, type_position)
+    def read_bytes(self, line: Line, position: int, *, type_position: int) -> int:
+        """Return the number of elements at a position times the bytes of their type."""
+        return line.integer(position, "a size") * self.read_type_size(line, type_position)
 
-    def type_size(self, line: Line, position: int) -> int:
-        """Return the bytes of the type that an argument names (default: the trace's type)."""
+    def read_type_size(self, line: Line, position: int) -> int:
+        """Return the bytes of the type at a position, or of the default type on a shorter line."""
         has_type = position < len(line.arguments)
         text = line.arguments[position] if has_type else self.default_type
         size = TYPE_SIZES.get(text)
@@ -246,7 +253,8 @@ class _Reader:
             raise line.error(f"{line.action}: the size of the type {text!r} is not known")
         return size
 
-    def compute(self, line: Line, builder: BlockBuilder) -> None:
+    def add_compute(self, line: Line, builder: BlockBuilder) -> None:
+        """Add ``compute <operations>``."""
         try:
             amount = read_number(line.arguments[0])
         except (IndexError, ValueError):
@@ -255,38 +263,49 @@ class _Reader:
             raise line.error("compute needs a number of operations, 0 or more")
         builder.compute(self.rank, amount)
 
-    def send(self, line: Line, builder: BlockBuilder) -> None:
-        to, tag, size = self.peer(line, 0), line.integer(1, "a tag"), self.bytes(line, 2, 3)
+    def add_send(self, line: Line, builder: BlockBuilder) -> None:
+        """Add ``send|isend <receiver> <tag> <elements> [<type>]``."""
+        to, tag = self.read_peer(line, 0), line.integer(1, "a tag")
+        size = self.read_bytes(line, 2, type_position=3)
         if line.action == "send":
             builder.send(self.rank, to, size, tag)
         else:
             builder.isend(self.rank, to, size, tag)
             self._add_request(line, (self.rank, to, tag))
 
-    def receive(self, line: Line, builder: BlockBuilder) -> None:
-        source, tag, size = self.peer(line, 0), line.integer(1, "a tag"), self.bytes(line, 2, 3)
+    def add_receive(self, line: Line, builder: BlockBuilder) -> None:
+        """Add ``recv|irecv <sender> <tag> <elements> [<type>]``."""
+        source, tag = self.read_peer(line, 0), line.integer(1, "a tag")
+        size = self.read_bytes(line, 2, type_position=3)
         if line.action == "recv":
             builder.receive(self.rank, source, size, tag)
         else:
             builder.ireceive(self.rank, source, size, tag)
             self._add_request(line, (source, self.rank, tag))
 
-    def send_receive(self, line: Line, builder: BlockBuilder) -> None:
+    def add_send_receive(self, line: Line, builder: BlockBuilder) -> None:
+        """Add ``sendRecv <sent> <receiver> <received> <sender> [<sent type> <received type>]``."""
+        # the builder's wait is for all requests, and MPI_Sendrecv waits for its own two only
         self._require_no_requests("before a sendRecv")
-        sent, received = self.bytes(line, 0, 4), self.bytes(line, 2, 5)
+        sent = self.read_bytes(line, 0, type_position=4)
+        received = self.read_bytes(line, 2, type_position=5)
+        to, source = self.read_peer(line, 1), self.read_peer(line, 3)
         # a trace does not contain the tag of a sendRecv
-        builder.send_receive(self.rank, self.peer(line, 1), sent, self.peer(line, 3), received)
+        builder.send_receive(self.rank, to, sent, source, received)
 
-    def wait(self, line: Line, builder: BlockBuilder) -> None:
-        key = self.peer(line, 0), self.peer(line, 1), line.integer(2, "a tag")
+    def add_wait(self, line: Line, builder: BlockBuilder) -> None:
+        """Add ``wait <sender> <receiver> <tag>``."""
+        key = self.read_peer(line, 0), self.read_peer(line, 1), line.integer(2, "a tag")
         if key not in self.requests:
             raise line.error("nothing to wait for: no isend or irecv with these ranks and this tag")
-        # a block numbers the requests that are open
+        # A block names a request by its index among those that are open. `index` finds the oldest
+        # with this key.
         request = self.requests.index(key)
         del self.requests[request], self.request_lines[request]
         builder.wait(self.rank, request)
 
-    def wait_all(self, line: Line, builder: BlockBuilder) -> None:
+    def add_wait_all(self, line: Line, builder: BlockBuilder) -> None:
+        """Add ``waitall <requests>``; the number is not needed."""
         self.requests.clear()
         self.request_lines.clear()
         builder.wait(self.rank, ALL)
@@ -295,45 +314,61 @@ class _Reader:
         self.requests.append(key)
         self.request_lines.append(line)
 
-    def call(self, line: Line) -> Call:
-        """Return this rank's call of a collective."""
+    def read_call(self, line: Line) -> Call:
+        """Return this rank's call of a collective.
+
+        Arguments by position; sizes are numbers of elements::
+
+                                                0     1            2      3
+            alltoall, allgather                 sent  received     type
+            allreduce                           size  operations   type
+            bcast                               size  root         type
+            reduce                              size  operations   root   type
+
+        alltoallv of P ranks has the sum of what it sends, P sizes to send, the sum of what it
+        receives, P sizes to receive, and a type.
+        """
         name: CollectiveName = COLLECTIVES[line.action]
         if name == "barrier":
             return Call(name)
         if name == "alltoallv":
-            size = self.type_size(line, 2 * self.ranks + 2)
-            counts = (line.integer(1 + to, "a size for every rank") for to in range(self.ranks))
-            return Call(name, bytes_to_rank=tuple(count * size for count in counts))
-        # only these have a root
-        type_position, root_position = {"bcast": (2, 1), "reduce": (3, 2)}.get(name, (2, -1))
-        root = line.integer(root_position, "a root", 0) if root_position > 0 else 0
+            element_size = self.read_type_size(line, 2 * self.ranks + 2)
+            counts = [line.integer(1 + to, "a size for every rank") for to in range(self.ranks)]
+            return Call(name, bytes_to_rank=tuple(count * element_size for count in counts))
+        type_position = 3 if name == "reduce" else 2
+        root = 0
+        if name in ("bcast", "reduce"):
+            root_position = 2 if name == "reduce" else 1
+            root = line.integer(root_position, "a root", default=0)
         if root >= self.ranks:
             raise line.error(f"{name}: there is no rank {root}, the last is {self.ranks - 1}")
-        return Call(name, self.bytes(line, 0, type_position), root)
+        return Call(name, self.read_bytes(line, 0, type_position=type_position), root)
 
 
-ACTIONS: dict[str, Callable[[_Reader, Line, BlockBuilder], None]] = {
-    "compute": _Reader.compute,
-    "send": _Reader.send,
-    "isend": _Reader.send,
-    "recv": _Reader.receive,
-    "irecv": _Reader.receive,
-    "sendRecv": _Reader.send_receive,
-    "wait": _Reader.wait,
-    "waitall": _Reader.wait_all,
+ACTIONS: dict[str, Callable[[_RankReader, Line, BlockBuilder], None]] = {
+    "compute": _RankReader.add_compute,
+    "send": _RankReader.add_send,
+    "isend": _RankReader.add_send,
+    "recv": _RankReader.add_receive,
+    "irecv": _RankReader.add_receive,
+    "sendRecv": _RankReader.add_send_receive,
+    "wait": _RankReader.add_wait,
+    "waitall": _RankReader.add_wait_all,
 }
+"""Method that adds each action to a block."""
 COLLECTIVES: dict[str, CollectiveName] = {name: name for name in get_args(CollectiveName)}
 
 
-def _steps(path: Path, readers: list[_Reader]) -> Iterator[Step]:
-    """Yield the blocks and collectives of all ranks in turn, until every rank's lines end."""
+def _read_steps(path: Path, readers: list[_RankReader]) -> Iterator[Step]:
+    """Yield a block, the collective after it, the next block and so on, until the lines end."""
     while True:
+        # 1. Each rank's operations up to its next collective.
         builder = BlockBuilder(len(readers))
-        collectives = [reader.read_to_collective(builder) for reader in readers]
+        next_calls = [reader.read_to_collective(builder) for reader in readers]
         try:
             block = builder.build()
         except PluginError as error:
-            line = collectives[0]
+            line = next_calls[0]
             before = f"before {line.path}:{line.number}" if line else "at the end"
             raise InputError(
                 f"{path}: what ranks send and receive between two collectives, {before}, does not "
@@ -341,18 +376,22 @@ def _steps(path: Path, readers: list[_Reader]) -> Iterator[Step]:
             ) from None
         if len(block.kind):
             yield block
-        lines = [line for line in collectives if line is not None]
+        # 2. The collective. All ranks call it, or all have ended.
+        lines = [line for line in next_calls if line is not None]
         if not lines:
             return
-        if len(lines) < len(collectives):
-            silent = collectives.index(None)
+        if len(lines) < len(next_calls):
+            silent = next_calls.index(None)
             raise lines[0].error(f"rank {silent} has ended and makes no such call")
-        yield _collective(lines, readers)
+        yield _merge_calls(lines, readers)
 
 
-def _collective(lines: list[Line], readers: list[_Reader]) -> Collective:
-    """Return the collective that all ranks call; `lines` has each rank's call."""
-    calls = [reader.call(line) for reader, line in zip(readers, lines, strict=True)]
+def _merge_calls(lines: list[Line], readers: list[_RankReader]) -> Collective:
+    """Return the collective that all ranks call; refuse calls that differ.
+
+    `lines` has the line of each rank's call.
+    """
+    calls = [reader.read_call(line) for reader, line in zip(readers, lines, strict=True)]
     first = calls[0]
     for line, call in zip(lines, calls, strict=True):
         # only the bytes of alltoallv may differ from rank to rank

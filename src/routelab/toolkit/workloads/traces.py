@@ -21,7 +21,7 @@ LIST = "trace.txt"
 MAX_ACTIONS = 50_000_000
 """Largest number of lines of all files of a trace: about a gigabyte."""
 
-_WORDS = {SEND: "send", ISEND: "isend", RECV: "recv", IRECV: "irecv"}
+_ACTION_NAMES = {SEND: "send", ISEND: "isend", RECV: "recv", IRECV: "irecv"}
 
 
 def write_trace(program: Program) -> dict[str, str]:
@@ -42,30 +42,35 @@ def write_trace(program: Program) -> dict[str, str]:
         If only some of the ranks call a collective, which the format cannot express, or the
         trace would have more than `MAX_ACTIONS`.
     """
-    actions = sum(
+    # 1. Refuse a program that is too long. Every rank writes a line for a collective.
+    num_actions = sum(
         times * (program.ranks if isinstance(step, Collective) else len(step.kind))
         for step, times in program.walk()
     )
-    if actions > MAX_ACTIONS:
+    if num_actions > MAX_ACTIONS:
         raise UnsupportedError(
-            f"a trace of this program would have {actions} actions, the limit is {MAX_ACTIONS}; "
-            "use fewer iterations"
+            f"a trace of this program would have {num_actions} actions, the limit is {MAX_ACTIONS};"
+            " use fewer iterations"
         )
-    names = [f"rank-{rank}.txt" for rank in range(program.ranks)]
-    pieces: list[list[str]] = [[f"{rank} init\n"] for rank in range(program.ranks)]
-    lines_of_step: dict[int, list[str]] = {}
+    # 2. Write the steps. A loop yields the same objects in every repetition, so their texts are
+    #    made once. The program keeps the objects, so no id is used twice.
+    texts_of_step: dict[int, list[str]] = {}
+    texts_of_rank: list[list[str]] = [[f"{rank} init\n"] for rank in range(program.ranks)]
     for step in _unroll(program.steps):
-        if id(step) not in lines_of_step:
-            lines_of_step[id(step)] = list(_action_lines(step, program.ranks))
-        for rank, text in enumerate(lines_of_step[id(step)]):
-            pieces[rank].append(text)
-    texts = {
-        name: "".join([*pieces[rank], f"{rank} finalize\n"]) for rank, name in enumerate(names)
+        if id(step) not in texts_of_step:
+            texts_of_step[id(step)] = list(_rank_texts(step, program.ranks))
+        for rank, text in enumerate(texts_of_step[id(step)]):
+            texts_of_rank[rank].append(text)
+    # 3. One file for each rank, and the list of them.
+    files = {
+        f"rank-{rank}.txt": "".join([*texts, f"{rank} finalize\n"])
+        for rank, texts in enumerate(texts_of_rank)
     }
-    return {LIST: "".join(f"{name}\n" for name in names)} | texts
+    return {LIST: "".join(f"{name}\n" for name in files)} | files
 
 
 def _unroll(steps: Iterable[Step]) -> Iterator[Block | Collective]:
+    """Yield blocks and collectives in the order in which they run."""
     for step in steps:
         if isinstance(step, Loop):
             for _ in range(step.times):
@@ -74,25 +79,25 @@ def _unroll(steps: Iterable[Step]) -> Iterator[Block | Collective]:
             yield step
 
 
-def _action_lines(step: Block | Collective, ranks: int) -> Iterator[str]:
-    """Yield the lines of each rank."""
+def _rank_texts(step: Block | Collective, ranks: int) -> Iterator[str]:
+    """Yield the lines of each rank in turn, as one text with a newline at the end of each."""
     if isinstance(step, Collective):
         for rank in range(ranks):
-            yield f"{rank} {_call(step, rank, ranks)}\n"
+            yield f"{rank} {_call_action(step, rank, ranks)}\n"
         return
-    arrays = (step.kind, step.peer, step.amount, step.tag)
     for rank in range(ranks):
-        part = slice(step.start[rank], step.start[rank + 1])
-        lines = _operations(rank, *(array[part].tolist() for array in arrays))
-        yield "".join(f"{rank} {line}\n" for line in lines)
+        actions = _block_actions(step, rank)
+        yield "".join(f"{rank} {action}\n" for action in actions)
 
 
-def _operations(
-    rank: int, kinds: list[int], peers: list[int], amounts: list[float], tags: list[int]
-) -> Iterator[str]:
-    """Yield the actions of one rank's operations, as in a trace file without the rank."""
+def _block_actions(block: Block, rank: int) -> Iterator[str]:
+    """Yield the actions of one rank, such as ``send 1 0 64``."""
+    of_rank = slice(block.start[rank], block.start[rank + 1])
+    columns = (block.kind, block.peer, block.amount, block.tag)
+    operations = zip(*(column[of_rank].tolist() for column in columns), strict=True)
+    # sender, receiver and tag of each open request, by which a trace names it in a wait
     requests: list[str] = []
-    for kind, peer, amount, tag in zip(kinds, peers, amounts, tags, strict=True):
+    for kind, peer, amount, tag in operations:
         if kind == COMPUTE:
             yield f"compute {_number(amount)}"
         elif kind == WAIT and peer == ALL:
@@ -100,9 +105,10 @@ def _operations(
                 yield f"waitall {len(requests)}"
             requests.clear()
         elif kind == WAIT:
+            # `peer` of a wait is an index of the open requests, and the request is closed
             yield f"wait {requests.pop(peer)}"
         else:
-            yield f"{_WORDS[kind]} {peer} {tag} {_number(amount)}"
+            yield f"{_ACTION_NAMES[kind]} {peer} {tag} {_number(amount)}"
         if kind == ISEND:
             requests.append(f"{rank} {peer} {tag}")
         elif kind == IRECV:
@@ -110,11 +116,15 @@ def _operations(
 
 
 def _number(amount: float) -> str:
+    """Return 64 for 64.0, and a fraction with all its digits."""
     return str(int(amount)) if amount == int(amount) else repr(amount)
 
 
-def _call(call: Collective, rank: int, ranks: int) -> str:
-    """Return an action with sizes in bytes, the unit of `init` without an argument."""
+def _call_action(call: Collective, rank: int, ranks: int) -> str:
+    """Return the action of a rank's call, such as ``bcast 64 0``.
+
+    Sizes are in bytes, because `init` has no argument (with one, they would be in MPI_DOUBLE).
+    """
     groups = call.members(ranks)
     if len(groups) != 1 or not np.array_equal(groups[0], np.arange(ranks)):
         raise UnsupportedError(
@@ -122,8 +132,10 @@ def _call(call: Collective, rank: int, ranks: int) -> str:
         )
     size = call.bytes
     if call.matrix is not None:
+        # alltoallv: bytes sent in all and to each rank, bytes received in all and from each rank
         sent, received = call.matrix[rank].tolist(), call.matrix[:, rank].tolist()
         return " ".join(map(str, [call.name, sum(sent), *sent, sum(received), *received]))
+    # two sizes are those that the rank sends and receives; the 0 is operations of the reduction
     return {
         "allgather": f"allgather {size} {size}",
         "allreduce": f"allreduce {size} 0",
