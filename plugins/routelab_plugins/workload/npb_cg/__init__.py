@@ -1,8 +1,14 @@
 """npb-cg: the NAS Parallel Benchmark CG, conjugate gradients with a sparse matrix in blocks.
 
 A matrix of order n is divided among rows and columns of ranks. A product with a vector is summed
-along the rows in log2 steps, then exchanged with the rank of the transposed place; scalars are
-summed along the rows, too. RNR-94-007; NAS-95-020.
+along the rows in log2 steps, then exchanged with the rank at the transposed position of the grid;
+scalars are summed along the rows, too. RNR-94-007; NAS-95-020.
+
+If there are twice as many columns as rows, two neighbours in a row form a pair, and the pairs form
+a square grid. On 8 ranks::
+
+    0-1  2-3        pair (0, 1), the ranks 2 and 3, is transposed to pair (1, 0), the ranks 4 and 5;
+    4-5  6-7        2 exchanges with 4, and 3 with 5
 """
 
 from __future__ import annotations
@@ -35,7 +41,8 @@ class MatrixDivision:
     width, height : int64 array, shape (P,)
         Columns and rows of the matrix on each rank.
     piece : int64 array, shape (P,)
-        Elements of a summed product on each rank.
+        Elements of the product that a rank keeps after the sum along its row: all elements of the
+        row, or half of them if ranks form pairs.
     transposed : int64 array, shape (P,)
         The rank with which each rank exchanges pieces; possibly itself.
     """
@@ -49,25 +56,42 @@ class MatrixDivision:
 
     @classmethod
     def of(cls, order: int, ranks: int) -> MatrixDivision:
-        """Divide a matrix among a power of two of ranks."""
-        bits = ranks.bit_length() - 1
-        rows = 1 << (bits // 2)
+        """Divide a matrix of the given order among ranks, whose number is a power of two."""
+        ranks_log2 = ranks.bit_length() - 1
+        rows = 1 << (ranks_log2 // 2)
         columns = ranks // rows
         rank = np.arange(ranks)
         row, column = rank // columns, rank % columns
-        height = _parts(order, rows, row)
+        height = _part_length(order, rows, row)
         if columns == rows:
-            width = _parts(order, columns, column)
-            return cls(columns, rows, width, height, height, column * rows + row)
-        # two neighbours share a row's part of a vector; the first gets the odd element
-        odd = rank % 2
-        width = (_parts(order, rows, column // 2) + 1 - odd) // 2
-        piece = (height + 1 - odd) // 2
-        transposed = 2 * (column // 2 * rows + row) + odd
-        return cls(columns, rows, width, height, piece, transposed)
+            width = _part_length(order, columns, column)
+            return cls(
+                columns=columns,
+                rows=rows,
+                width=width,
+                height=height,
+                piece=height,
+                transposed=column * rows + row,
+            )
+        # Divide among pairs, and then each part among the two ranks of the pair: of 7 elements the
+        # first rank gets 4, and the second 3.
+        is_second = rank % 2
+        pair_column = column // 2
+        pair_width = _part_length(order, rows, pair_column)
+        return cls(
+            columns=columns,
+            rows=rows,
+            width=(pair_width + 1 - is_second) // 2,
+            height=height,
+            piece=(height + 1 - is_second) // 2,
+            transposed=2 * (pair_column * rows + row) + is_second,
+        )
 
     def partner(self, step: int) -> IntArray:
-        """Return each rank's partner for sums; step 0 is the farthest in its row."""
+        """Return each rank's partner in a step of a sum along its row.
+
+        In a row of 8, step 0 joins ranks 4 columns apart, step 1 2 apart, and step 2 neighbours.
+        """
         return np.arange(len(self.width)) ^ (self.columns >> (step + 1))
 
     @property
@@ -76,9 +100,10 @@ class MatrixDivision:
         return self.columns.bit_length() - 1
 
 
-def _parts(whole: int, parts: int, which: IntArray) -> IntArray:
-    length, more = divmod(whole, parts)
-    return length + (which < more)
+def _part_length(total: int, parts: int, index: IntArray) -> IntArray:
+    """Return the lengths of parts of `total` by their index; 8 in 3 parts are 3, 3 and 2."""
+    length, num_longer = divmod(total, parts)
+    return length + (index < num_longer)
 
 
 class NpbCg(NpbWorkload):
@@ -89,11 +114,12 @@ class NpbCg(NpbWorkload):
 
     def program(self, job: Job) -> Program:
         """Return the program: one untimed iteration, then the timed ones."""
-        order, nonzeros, of_class = PROBLEMS[self.parameters.class_]
-        iterations = self.timed_iterations(of_class)
-        filling = nonzeros * (nonzeros + 1)
-        part = MatrixDivision.of(order, job.ranks)
-        begin, step, end = phases(part, order, filling)
+        order, nonzeros, class_iterations = PROBLEMS[self.parameters.class_]
+        iterations = self.timed_iterations(class_iterations)
+        # as the benchmark's own count of operations assumes
+        nonzeros_per_row = nonzeros * (nonzeros + 1)
+        division = MatrixDivision.of(order, job.ranks)
+        begin, step, end = phases(division, order, nonzeros_per_row)
         iteration = (begin, Loop((step,), CG_STEPS), end)
         return Program(
             ranks=job.ranks,
@@ -106,54 +132,71 @@ class NpbCg(NpbWorkload):
         )
 
 
-def phases(part: MatrixDivision, order: int, filling: int) -> tuple[Block, Block, Block]:
+def phases(
+    division: MatrixDivision, order: int, nonzeros_per_row: int
+) -> tuple[Block, Block, Block]:
     """Return start of an iteration, one step of conjugate gradients, and residual with norms.
 
     Nonzeros are spread evenly. Each row of ranks has a complete vector, so vector operations cost
-    each rank its `width`, though the benchmark counts them once.
+    each rank its `width`, though the benchmark counts them once. Together they are those of
+    `cg_iteration`: 10 per element for a step, and 12 for the two other phases.
     """
-    ranks = np.arange(len(part.width))
-    product = 2.0 * filling * part.width * part.height / order
+    ranks = np.arange(len(division.width))
+    # a multiplication and an addition for each nonzero; a row has nonzeros_per_row / order of them
+    # in each column
+    product = 2.0 * nonzeros_per_row * division.width * division.height / order
     begin = BlockBuilder(len(ranks))
-    begin.compute(ranks, 2.0 * part.width)
-    _sum_scalars(begin, part, 1)
+    begin.compute(ranks, 2.0 * division.width)
+    _sum_scalars(begin, division, 1)
     step = BlockBuilder(len(ranks))
-    _multiply(step, part, product)
-    step.compute(ranks, 2.0 * part.width)
-    _sum_scalars(step, part, 1)
-    step.compute(ranks, 6.0 * part.width)
-    _sum_scalars(step, part, 1)
-    step.compute(ranks, 2.0 * part.width)
+    _multiply(step, division, product)
+    step.compute(ranks, 2.0 * division.width)
+    _sum_scalars(step, division, 1)
+    step.compute(ranks, 6.0 * division.width)
+    _sum_scalars(step, division, 1)
+    step.compute(ranks, 2.0 * division.width)
     end = BlockBuilder(len(ranks))
-    _multiply(end, part, product)
-    end.compute(ranks, 3.0 * part.width)
-    _sum_scalars(end, part, 1)
-    end.compute(ranks, 4.0 * part.width)
-    _sum_scalars(end, part, 2)
-    end.compute(ranks, 3.0 * part.width)
+    _multiply(end, division, product)
+    end.compute(ranks, 3.0 * division.width)
+    _sum_scalars(end, division, 1)
+    end.compute(ranks, 4.0 * division.width)
+    _sum_scalars(end, division, 2)
+    end.compute(ranks, 3.0 * division.width)
     return begin.build(), step.build(), end.build()
 
 
-def _sum_scalars(block: BlockBuilder, part: MatrixDivision, numbers: int) -> None:
-    for step in range(part.steps):
-        _swap(block, part.partner(step), np.full(len(part.width), numbers), step)
+def _sum_scalars(block: BlockBuilder, division: MatrixDivision, num_scalars: int) -> None:
+    """Add the messages that sum scalars along each row of ranks, all in one message per step."""
+    for step in range(division.steps):
+        counts = np.full(len(division.width), num_scalars)
+        _exchange(block, division.partner(step), counts, tag=step)
 
 
-def _multiply(block: BlockBuilder, part: MatrixDivision, amount: NDArray[np.float64]) -> None:
-    """Multiply, sum along rows, and exchange with the transposed place."""
-    block.compute(np.arange(len(part.width)), amount)
-    for step in reversed(range(part.steps)):
-        halved = part.columns != part.rows and step == part.steps - 1
-        # the first step of a halved row sends the neighbour's part
-        _swap(block, part.partner(step), part.height - part.piece if halved else part.piece, step)
-    if part.steps:
-        _swap(block, part.transposed, part.piece, part.steps)
+def _multiply(
+    block: BlockBuilder, division: MatrixDivision, operations: NDArray[np.float64]
+) -> None:
+    """Multiply, sum along rows, and exchange the sums with the ranks at transposed positions."""
+    block.compute(np.arange(len(division.width)), operations)
+    has_pairs = division.columns != division.rows
+    # from neighbours to the farthest
+    for step in reversed(range(division.steps)):
+        # The two ranks of a pair, which are neighbours, divide the row's elements in the first
+        # step: each sends the half that it does not keep.
+        is_division = has_pairs and step == division.steps - 1
+        counts = division.height - division.piece if is_division else division.piece
+        _exchange(block, division.partner(step), counts, tag=step)
+    # a single rank sends nothing to itself
+    if division.steps:
+        _exchange(block, division.transposed, division.piece, tag=division.steps)
 
 
-def _swap(block: BlockBuilder, partner: IntArray, numbers: IntArray, tag: int) -> None:
-    """Exchange numbers with a partner; post the receive before sending."""
+def _exchange(block: BlockBuilder, partner: IntArray, counts: IntArray, *, tag: int) -> None:
+    """Exchange vectors with a partner; `counts` has the number of elements that each rank sends.
+
+    The receive is posted before the send, so that two blocking sends cannot wait for each other.
+    """
     ranks = np.arange(len(partner))
-    size = DOUBLE * numbers
+    size = DOUBLE * counts
     block.ireceive(ranks, partner, size[partner], tag)
     block.send(ranks, partner, size, tag)
     block.wait(ranks)

@@ -8,6 +8,7 @@ RNR-94-007; NAS-95-020.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.api.topology import Int64Array
@@ -22,24 +23,24 @@ from routelab_plugins.workload.npb_is.keys import (
 )
 
 PROBLEMS = {
-    "S": Problem(IS_KEYS_LOG2["S"], 11, 9),
-    "W": Problem(IS_KEYS_LOG2["W"], 16, 10),
-    "A": Problem(IS_KEYS_LOG2["A"], 19, 10),
-    "B": Problem(IS_KEYS_LOG2["B"], 21, 10),
-    "C": Problem(IS_KEYS_LOG2["C"], 23, 10),
-    "D": Problem(IS_KEYS_LOG2["D"], 27, 10),
+    "S": Problem(IS_KEYS_LOG2["S"], values_log2=11, buckets_log2=9),
+    "W": Problem(IS_KEYS_LOG2["W"], values_log2=16, buckets_log2=10),
+    "A": Problem(IS_KEYS_LOG2["A"], values_log2=19, buckets_log2=10),
+    "B": Problem(IS_KEYS_LOG2["B"], values_log2=21, buckets_log2=10),
+    "C": Problem(IS_KEYS_LOG2["C"], values_log2=23, buckets_log2=10),
+    "D": Problem(IS_KEYS_LOG2["D"], values_log2=27, buckets_log2=10),
 }
 
 TEST_KEYS = 5
 """Keys that are verified; they are sent with the counts."""
 
-MOST_REAL_KEYS = 1 << 27
+MAX_REAL_KEYS = 1 << 27
 """Largest number of keys that are drawn like in the benchmark (class C, which takes two seconds);
 above, expected values are used."""
 
-BEFORE = 0.5
-"""Share of a key's work before sending: counting and sorting into buckets; the rest is ranking. Our
-estimate."""
+SENDER_SHARE = 0.5
+"""Share of a key's work before it is sent: counting and sorting into buckets; the rest is ranking.
+Our estimate."""
 
 
 class NpbIs(NpbWorkload):
@@ -49,19 +50,21 @@ class NpbIs(NpbWorkload):
     summary = "NAS Parallel Benchmark IS: all-to-all exchange of keys in a bucket sort"
 
     def program(self, job: Job) -> Program:
-        """Return the program: one untimed iteration, the timed ones, and the check of borders."""
+        """Return the program: one untimed iteration, the timed ones, and the final check."""
         problem = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(IS_ITERATIONS)
         timed: tuple[Step, ...]
-        if problem.keys <= MOST_REAL_KEYS:
-            counts = real_counts(problem, job.ranks, iterations)
-            rounds = [ranking(problem, keys_between_ranks(count, problem)) for count in counts]
+        if problem.keys <= MAX_REAL_KEYS:
+            # each iteration changes two keys, so it has its own messages
+            rounds = [
+                ranking(problem, keys_between_ranks(counts, problem))
+                for counts in real_counts(problem, job.ranks, iterations)
+            ]
             untimed = rounds[0]
             timed = tuple(step for steps in rounds for step in steps)
         else:
-            untimed = ranking(
-                problem, keys_between_ranks(expected_counts(problem, job.ranks), problem)
-            )
+            expected = expected_counts(problem, job.ranks)
+            untimed = ranking(problem, keys_between_ranks(expected, problem))
             timed = (Loop(untimed, iterations),)
         return Program(
             ranks=job.ranks,
@@ -70,7 +73,7 @@ class NpbIs(NpbWorkload):
             timed=timed,
             after=(
                 Collective("reduce", DOUBLE),
-                check_borders(job.ranks),
+                send_largest_keys(job.ranks),
                 Collective("reduce", INTEGER),
             ),
             operations=float(iterations * problem.keys),
@@ -78,29 +81,36 @@ class NpbIs(NpbWorkload):
 
 
 def ranking(problem: Problem, keys: Int64Array) -> tuple[Step, ...]:
-    """Return one iteration.
+    """Return one iteration: count keys by bucket, exchange them, rank them.
 
     Parameters
     ----------
     problem : Problem
     keys : int64 array, shape (P, P)
-        Number of keys from rank to rank.
+        Number of keys from each rank (row) to each rank (column).
     """
+    keys_sent, keys_received = keys.sum(axis=1), keys.sum(axis=0)
     return (
-        _compute(BEFORE * keys.sum(axis=1)),
+        _compute(SENDER_SHARE * keys_sent),
+        # the sizes of all buckets
         Collective("allreduce", INTEGER * (problem.buckets + TEST_KEYS)),
+        # how many keys each pair of ranks exchanges, then the keys
         Collective("alltoall", INTEGER),
         Collective("alltoallv", matrix=INTEGER * keys),
-        _compute((1 - BEFORE) * keys.sum(axis=0)),
+        _compute((1 - SENDER_SHARE) * keys_received),
     )
 
 
-def _compute(amount: Int64Array) -> Block:
-    return BlockBuilder(len(amount)).compute(np.arange(len(amount)), amount).build()
+def _compute(operations: NDArray[np.float64]) -> Block:
+    """Return a block in which each rank computes its number of operations."""
+    return BlockBuilder(len(operations)).compute(np.arange(len(operations)), operations).build()
 
 
-def check_borders(ranks: int) -> Block:
-    """Return the messages with each rank's largest key for the next rank."""
+def send_largest_keys(ranks: int) -> Block:
+    """Return the messages of the final check: each rank sends its largest key to the next rank.
+
+    The next rank compares it with its smallest key.
+    """
     block = BlockBuilder(ranks)
     rank = np.arange(ranks)
     block.ireceive(rank[1:], rank[:-1], INTEGER)

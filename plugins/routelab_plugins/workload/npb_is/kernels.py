@@ -9,34 +9,38 @@ SEED, MULTIPLIER, BITS = 314_159_265, 5**13, 46
 
 
 @jit
-def count_keys(counts, where, each, buckets_log2):
-    """Draw the keys of all ranks in order, and count them.
+def count_keys(counts, first_buckets, keys_per_rank, buckets_log2):
+    """Draw the keys of all ranks in order, and count them. A key is the sum of four numbers.
 
     Parameters
     ----------
     counts : int64 array, shape (P, buckets)
-        Set to each rank's number of keys in each bucket.
-    where : int64 array
-        Set to the buckets of the first keys.
-    each : int
-        Number of keys of a rank.
+        Updated: each rank's number of keys in each bucket.
+    first_buckets : int64 array
+        Updated: the bucket of each of the first keys, as many as it has elements.
+    keys_per_rank : int
     buckets_log2 : int
+        Binary logarithm of the number of buckets.
     """
-    # multiplication wraps at 2^64, a multiple of 2^BITS
+    # Products wrap at 2^64. This does not change their lower BITS bits, which are x mod 2^BITS.
     mask = np.uint64((1 << BITS) - 1)
-    # four numbers at a time follow from the last one, so that they do not wait for each other
-    once, twice = np.uint64(MULTIPLIER), np.uint64(MULTIPLIER) * np.uint64(MULTIPLIER)
-    thrice, fourfold = twice * once, twice * twice
-    # the sum of four is below 2^(BITS + 2), and its upper bits say the bucket
+    # The next four numbers are all multiples of the last one, so that none has to wait for the one
+    # before it: x MULTIPLIER, x MULTIPLIER^2, x MULTIPLIER^3, x MULTIPLIER^4.
+    power_1, power_2 = np.uint64(MULTIPLIER), np.uint64(MULTIPLIER) * np.uint64(MULTIPLIER)
+    power_3, power_4 = power_2 * power_1, power_2 * power_2
+    # The sum of four numbers has BITS + 2 bits, and the upper ones are the bucket: with 2^9 buckets
+    # the upper 9.
     shift = np.uint64(BITS + 2 - buckets_log2)
     number = np.uint64(SEED)
     counts[:] = 0
     for rank in range(len(counts)):
-        for key in range(rank * each, (rank + 1) * each):
-            total = (number * once & mask) + (number * twice & mask) + (number * thrice & mask)
-            number = number * fourfold & mask
+        for key in range(rank * keys_per_rank, (rank + 1) * keys_per_rank):
+            total = (
+                (number * power_1 & mask) + (number * power_2 & mask) + (number * power_3 & mask)
+            )
+            number = number * power_4 & mask
             total += number
             bucket = np.int64(total >> shift)
             counts[rank, bucket] += 1
-            if key < len(where):
-                where[key] = bucket
+            if key < len(first_buckets):
+                first_buckets[key] = bucket

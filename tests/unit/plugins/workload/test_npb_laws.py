@@ -251,7 +251,7 @@ def drawn(problem, count):
         for _ in range(4):
             x = x * 5**13 % modulus
             total += x / modulus
-        yield problem.bucket_of(int((1 << problem.largest_log2) / 4 * total))
+        yield problem.bucket_of(int((1 << problem.values_log2) / 4 * total))
 
 
 @pytest.mark.parametrize("class_", ["S", "W"])
@@ -262,7 +262,7 @@ def test_is_keys_are_drawn_as_specified(class_):
     iteration_1 = is_keys.real_counts(problem, ranks, 1)[0]
     by_hand = list(drawn(problem, count))
     by_hand[1] = problem.bucket_of(1)
-    by_hand[11] = problem.bucket_of((1 << problem.largest_log2) - 1)
+    by_hand[11] = problem.bucket_of((1 << problem.values_log2) - 1)
     assert np.array_equal(iteration_1[0], np.bincount(by_hand, minlength=problem.buckets))
 
 
