@@ -43,11 +43,11 @@ class NpbFt(NpbWorkload):
 
     def program(self, job: Job) -> Program:
         """Return the program: inputs, an untimed transform, then the timed part."""
-        sizes, of_class = PROBLEMS[self.parameters.class_]
-        iterations = self.timed_iterations(of_class)
+        sizes, class_iterations = PROBLEMS[self.parameters.class_]
+        iterations = self.timed_iterations(class_iterations)
         points = float(np.prod(sizes, dtype=np.int64))
         logarithm = log(points)
-        phases = _Phases(sizes, job.ranks)
+        phases = _PhaseBuilder(sizes, job.ranks)
         # The benchmark runs set-up and first transform twice: without timing, so that all data has
         # been touched, and again as a part of what is timed.
         setup = phases.compute(FT_SETUP * points)
@@ -77,40 +77,53 @@ class NpbFt(NpbWorkload):
         )
 
 
-class _Phases:
-    """Builder of transforms on a grid of ranks."""
+class _PhaseBuilder:
+    """Builder of transforms on a grid of ranks; it has one row if ranks have planes."""
 
     def __init__(self, sizes: tuple[int, int, int], ranks: int) -> None:
         self.sizes = sizes
         self.ranks = ranks
         self.rows, self.columns = ft_grid(sizes, ranks)
 
-    def compute(self, amount: float) -> Block:
-        """Return operations that all ranks share evenly."""
+    def compute(self, operations: float) -> Block:
+        """Return a block of operations that all ranks share evenly."""
         all_ranks = np.arange(self.ranks)
-        return BlockBuilder(self.ranks).compute(all_ranks, amount / self.ranks).build()
+        return BlockBuilder(self.ranks).compute(all_ranks, operations / self.ranks).build()
 
-    def transform(self, amount: float, *, forward: bool) -> tuple[Step, ...]:
-        """Return steps by dimension, x first if `forward`, else last, with exchanges."""
-        x, y, z = (amount * log2(size) / sum(map(log2, self.sizes)) for size in self.sizes)
+    def transform(self, operations: float, *, forward: bool) -> tuple[Step, ...]:
+        """Return a transform of all points: x, y, z if `forward`, else z, y, x.
+
+        An exchange before a dimension makes it local: each rank then has all points along it.
+        `operations` is the number of all ranks.
+        """
+        # a transform of n points along a dimension takes n log n operations, so dimensions share
+        # the operations by the logarithms of their sizes
+        sum_of_logs = sum(map(log2, self.sizes))
+        x, y, z = (operations * log2(size) / sum_of_logs for size in self.sizes)
         steps: tuple[Step, ...]
         if self.rows > 1:
+            # pencils: each rank has whole lines of points along one dimension only
             grid = np.arange(self.ranks, dtype=np.int32).reshape(self.rows, self.columns)
             steps = (
                 self.compute(x),
-                self._exchange(tuple(grid.T.copy())),
+                self._all_to_all(tuple(grid.T.copy())),
                 self.compute(y),
-                self._exchange(tuple(grid)),
+                self._all_to_all(tuple(grid)),
                 self.compute(z),
             )
         elif self.ranks > 1:
-            steps = (self.compute(x + y), self._exchange(()), self.compute(z))
+            # planes: each rank has whole planes of x and y
+            steps = (self.compute(x + y), self._all_to_all(()), self.compute(z))
         else:
-            steps = (self.compute(amount),)
+            steps = (self.compute(operations),)
         return steps if forward else steps[::-1]
 
-    def _exchange(self, groups: tuple[Int32Array, ...]) -> Collective:
-        """Return the exchange of a rank's points, in equal parts for its group."""
-        among = len(groups[0]) if groups else self.ranks
+    def _all_to_all(self, groups: tuple[Int32Array, ...]) -> Collective:
+        """Return an all-to-all in each group, or of all ranks if there are no groups.
+
+        Every rank divides its points evenly among the ranks of its group.
+        """
+        group_size = len(groups[0]) if groups else self.ranks
         x, y, z = self.sizes
-        return Collective("alltoall", COMPLEX * (x * y * z // self.ranks // among), groups=groups)
+        points_per_rank = x * y * z // self.ranks
+        return Collective("alltoall", COMPLEX * (points_per_rank // group_size), groups=groups)

@@ -4,6 +4,13 @@ Symmetric successive over-relaxation on n × n × n points, which ranks share in
 iteration sweeps up through the planes, where each rank waits for a plane's north and west border.
 It then sweeps down, from south and east, and exchanges two layers of the new solution with its four
 neighbours. RNR-94-007; NAS-95-020.
+
+The grid of 6 ranks has 3 columns, along x, and 2 rows, along y::
+
+              west
+              0  1  2
+    north     3  4  5     south
+              east
 """
 
 from __future__ import annotations
@@ -30,6 +37,7 @@ PROBLEMS = problems_with_model(LU)
 """Points in each dimension, and iterations."""
 
 VARIABLES = 5
+"""Numbers at each point of the solution."""
 
 SWEEP, RESIDUAL = 0.35, 0.30
 """Shares of an iteration's arithmetic: each of the two sweeps, and the right-hand side. Ours, from
@@ -47,21 +55,21 @@ class GridDivision:
     points : int
         Of the problem, in each dimension.
     columns, rows : int
-        Size of the grid of ranks; a rank's neighbours south and north are the next and the last
-        by number.
-    i, j : int64 array, shape (P,)
-        Place in the grid, by column and by row.
+        Size of the grid of ranks. The neighbour south of rank r is r + 1, the one north r - 1, the
+        one east r + columns, and the one west r - columns.
+    column, row : int64 array, shape (P,)
+        Position of each rank in the grid.
     nx, ny : int64 array, shape (P,)
-        Points in each of the two dimensions.
+        Number of points of each rank along x and y; every rank has all points along z.
     first_x, first_y : int64 array, shape (P,)
-        Number of points before the rank's first one.
+        Index of each rank's first point along x and y, from 0.
     """
 
     points: int
     columns: int
     rows: int
-    i: IntArray
-    j: IntArray
+    column: IntArray
+    row: IntArray
     nx: IntArray
     ny: IntArray
     first_x: IntArray
@@ -70,48 +78,64 @@ class GridDivision:
     @classmethod
     def of(cls, points: int, ranks: int) -> GridDivision:
         """Divide points among ranks, in the grid of `lu_grid`."""
+        # `supports` has refused the numbers of ranks for which there is no such grid
         columns, rows = lu_grid(ranks) or (ranks, 1)
         rank = np.arange(ranks)
-        i, j = rank % columns, rank // columns
-        nx, first_x = _part(points, columns, i)
-        ny, first_y = _part(points, rows, j)
-        return cls(points, columns, rows, i, j, nx, ny, first_x, first_y)
+        column, row = rank % columns, rank // columns
+        nx, first_x = _divide(points, columns, column)
+        ny, first_y = _divide(points, rows, row)
+        return cls(
+            points=points,
+            columns=columns,
+            rows=rows,
+            column=column,
+            row=row,
+            nx=nx,
+            ny=ny,
+            first_x=first_x,
+            first_y=first_y,
+        )
 
     @property
     def inner_x(self) -> IntArray:
-        """Number of points inside the boundary of the problem, in x."""
-        return _without_border(self.nx, self.i, self.columns)
+        """Number of points of each rank along x that are not on the boundary of the problem."""
+        return _num_inner(self.nx, self.column, self.columns)
 
     @property
     def inner_y(self) -> IntArray:
-        """Number of points inside the boundary of the problem, in y."""
-        return _without_border(self.ny, self.j, self.rows)
+        """Number of points of each rank along y that are not on the boundary of the problem."""
+        return _num_inner(self.ny, self.row, self.rows)
 
     def with_north(self) -> IntArray:
-        """Ranks that have a neighbour north; it is the rank before."""
-        return np.flatnonzero(self.i > 0)
+        """Return the ranks that have a neighbour north."""
+        return np.flatnonzero(self.column > 0)
 
     def with_south(self) -> IntArray:
-        """Ranks that have a neighbour south; it is the rank after."""
-        return np.flatnonzero(self.i < self.columns - 1)
+        """Return the ranks that have a neighbour south."""
+        return np.flatnonzero(self.column < self.columns - 1)
 
     def with_west(self) -> IntArray:
-        """Ranks that have a neighbour west; it is a row of the grid before."""
-        return np.flatnonzero(self.j > 0)
+        """Return the ranks that have a neighbour west."""
+        return np.flatnonzero(self.row > 0)
 
     def with_east(self) -> IntArray:
-        """Ranks that have a neighbour east; it is a row of the grid after."""
-        return np.flatnonzero(self.j < self.rows - 1)
+        """Return the ranks that have a neighbour east."""
+        return np.flatnonzero(self.row < self.rows - 1)
 
 
-def _without_border(points: IntArray, place: IntArray, places: int) -> IntArray:
-    inner: IntArray = points - (place == 0) - (place == places - 1)
+def _num_inner(num_points: IntArray, part: IntArray, parts: int) -> IntArray:
+    """Return the numbers of points without the first point of part 0 and the last of the last."""
+    inner: IntArray = num_points - (part == 0) - (part == parts - 1)
     return inner
 
 
-def _part(points: int, parts: int, which: IntArray) -> tuple[IntArray, IntArray]:
-    length, more = divmod(points, parts)
-    return length + (which < more), which * length + np.minimum(which, more)
+def _divide(points: int, parts: int, part: IntArray) -> tuple[IntArray, IntArray]:
+    """Return number of points and index of the first one, for each element of `part`.
+
+    8 points in 3 parts: 3, 3 and 2 points from 0, 3 and 6.
+    """
+    length, num_longer = divmod(points, parts)
+    return length + (part < num_longer), part * length + np.minimum(part, num_longer)
 
 
 class NpbLu(NpbWorkload):
@@ -122,15 +146,18 @@ class NpbLu(NpbWorkload):
 
     def program(self, job: Job) -> Program:
         """Return the program: inputs, an untimed iteration, timed ones, error, surface integral."""
-        points, of_class = PROBLEMS[self.parameters.class_]
-        iterations = self.timed_iterations(of_class)
-        part = GridDivision.of(points, job.ranks)
-        per_iteration = lu_iteration(points)
-        forcing = exchange(part, 0.0)
-        rhs = exchange(part, RESIDUAL * per_iteration)
+        points, class_iterations = PROBLEMS[self.parameters.class_]
+        iterations = self.timed_iterations(class_iterations)
+        division = GridDivision.of(points, job.ranks)
+        iteration_operations = lu_iteration(points)
+        # the forcing term has the exchanges of a right-hand side; its arithmetic is left out
+        forcing = exchange_layers(division, operations=0.0)
+        rhs = exchange_layers(division, operations=RESIDUAL * iteration_operations)
+        # a sweep visits the planes inside the boundary
+        inner_planes = points - 2
         iteration: tuple[Step, ...] = (
-            Loop((sweep_plane(part, SWEEP * per_iteration, up=True),), points - 2),
-            Loop((sweep_plane(part, SWEEP * per_iteration, up=False),), points - 2),
+            Loop((sweep_plane(division, SWEEP * iteration_operations, up=True),), inner_planes),
+            Loop((sweep_plane(division, SWEEP * iteration_operations, up=False),), inner_planes),
             rhs,
         )
         norm = Collective("allreduce", VARIABLES * DOUBLE)
@@ -150,133 +177,171 @@ class NpbLu(NpbWorkload):
             ),
             # the last iteration's first norm comes before its right-hand side in the benchmark
             timed=(Loop(iteration, iterations), norm, norm),
-            after=(maximum, norm, *integral(part)),
-            operations=iterations * per_iteration,
+            after=(maximum, norm, *surface_integral(division)),
+            operations=iterations * iteration_operations,
         )
 
 
-def _share(part: GridDivision) -> NDArray[np.float64]:
+def _share(division: GridDivision) -> NDArray[np.float64]:
     """Return each rank's share of all inner points."""
-    return part.inner_x * part.inner_y / (part.points - 2) ** 2
+    return division.inner_x * division.inner_y / (division.points - 2) ** 2
 
 
-def sweep_plane(part: GridDivision, amount: float, *, up: bool) -> Block:
+def sweep_plane(division: GridDivision, operations: float, *, up: bool) -> Block:
     """Return one plane of a sweep: borders from two sides, the plane, borders to the others.
+
+    Every rank waits for its borders, so a wavefront runs over the grid of ranks.
 
     Parameters
     ----------
-    part : GridDivision
-    amount : float
-        Operations of all ranks in all planes.
+    division : GridDivision
+    operations : float
+        Of all ranks in all planes.
     up : bool
         From north and west; otherwise from south and east.
     """
-    block = BlockBuilder(len(part.i))
-    row, column = VARIABLES * DOUBLE * part.inner_y, VARIABLES * DOUBLE * part.inner_x
-    north, south = part.with_north(), part.with_south()
-    west, east = part.with_west(), part.with_east()
-    wide = part.columns
+    num_ranks = len(division.column)
+    block = BlockBuilder(num_ranks)
+    # a border to the north or south lies along y, one to the west or east along x
+    border_y = VARIABLES * DOUBLE * division.inner_y
+    border_x = VARIABLES * DOUBLE * division.inner_x
+    north, south = division.with_north(), division.with_south()
+    west, east = division.with_west(), division.with_east()
+    columns = division.columns
     if up:
-        block.receive(north, north - 1, row[north])
-        block.receive(west, west - wide, column[west])
+        block.receive(north, north - 1, border_y[north])
+        block.receive(west, west - columns, border_x[west])
     else:
-        block.receive(south, south + 1, row[south])
-        block.receive(east, east + wide, column[east])
-    block.compute(np.arange(len(part.i)), amount / (part.points - 2) * _share(part))
+        block.receive(south, south + 1, border_y[south])
+        block.receive(east, east + columns, border_x[east])
+    inner_planes = division.points - 2
+    block.compute(np.arange(num_ranks), operations / inner_planes * _share(division))
     if up:
-        block.send(south, south + 1, row[south])
-        block.send(east, east + wide, column[east])
+        block.send(south, south + 1, border_y[south])
+        block.send(east, east + columns, border_x[east])
     else:
-        block.send(north, north - 1, row[north])
-        block.send(west, west - wide, column[west])
+        block.send(north, north - 1, border_y[north])
+        block.send(west, west - columns, border_x[west])
     return block.build()
 
 
-def exchange(part: GridDivision, amount: float) -> Block:
-    """Exchange two layers with all neighbours: south, north, 1/3 of the work, east, west, rest."""
-    block = BlockBuilder(len(part.i))
-    ranks = np.arange(len(part.i))
-    layers = 2 * VARIABLES * DOUBLE * part.points
-    for_rows, for_columns = layers * part.ny, layers * part.nx
-    north, south = part.with_north(), part.with_south()
-    west, east = part.with_west(), part.with_east()
-    wide = part.columns
-    _shift(block, south, 1, north, for_rows)
-    _shift(block, north, -1, south, for_rows)
-    if amount:
-        block.compute(ranks, amount / 3 * _share(part))
-    _shift(block, east, wide, west, for_columns)
-    _shift(block, west, -wide, east, for_columns)
-    if amount:
-        block.compute(ranks, amount * 2 / 3 * _share(part))
+def exchange_layers(division: GridDivision, *, operations: float) -> Block:
+    """Return a right-hand side: two layers to each neighbour, and operations of all ranks.
+
+    The order is: layers to south and north, a third of the operations, layers to east and west, the
+    other operations.
+    """
+    num_ranks = len(division.column)
+    block = BlockBuilder(num_ranks)
+    ranks = np.arange(num_ranks)
+    # two layers of points, for each point along the border and all along z
+    layer_bytes = 2 * VARIABLES * DOUBLE * division.points
+    size_y, size_x = layer_bytes * division.ny, layer_bytes * division.nx
+    north, south = division.with_north(), division.with_south()
+    west, east = division.with_west(), division.with_east()
+    columns = division.columns
+    _shift(block, senders=south, receivers=north, distance=1, size=size_y)
+    _shift(block, senders=north, receivers=south, distance=-1, size=size_y)
+    if operations:
+        block.compute(ranks, operations / 3 * _share(division))
+    _shift(block, senders=east, receivers=west, distance=columns, size=size_x)
+    _shift(block, senders=west, receivers=east, distance=-columns, size=size_x)
+    if operations:
+        block.compute(ranks, operations * 2 / 3 * _share(division))
     return block.build()
 
 
 def _shift(
-    block: BlockBuilder, senders: IntArray, by: int, receivers: IntArray, size: IntArray
+    block: BlockBuilder, *, senders: IntArray, receivers: IntArray, distance: int, size: IntArray
 ) -> None:
-    """Send to the rank at a distance; post the receive from the other side before."""
-    block.ireceive(receivers, receivers - by, size[receivers])
-    block.send(senders, senders + by, size[senders])
+    """Send from every rank r in `senders` to r + distance; receives are posted before.
+
+    `receivers` are the ranks to which somebody sends. `size` has the bytes of each rank's border,
+    which is as long as its neighbour's.
+    """
+    block.ireceive(receivers, receivers - distance, size[receivers])
+    block.send(senders, senders + distance, size[senders])
     block.wait(receivers)
 
 
-def integral(part: GridDivision) -> tuple[Step, ...]:
+def surface_integral(division: GridDivision) -> tuple[Step, ...]:
     """Return the messages of the surface integral: borders of its faces, and its three sums.
 
-    The faces are at points 2 and n − 1 in x, 2 and n − 2 in y, counted from 1; a rank that has
-    points of a face on both sides of its border gets the first layer of the next rank.
+    The integral goes over the faces of a box: two along x and y, two along y and z, two along x and
+    z. Along x the box has the points 2 to n − 1, along y 2 to n − 2, counted from 1. Where it
+    crosses the border of two ranks, the first rank receives the first layer of the second one.
     """
-    x = _Range.of(part.first_x, part.nx, 2, part.points - 1)
-    y = _Range.of(part.first_y, part.ny, 2, part.points - 2)
+    num_ranks = len(division.column)
+    box_x = _BoxRange.of(division.first_x, division.nx, low=2, high=division.points - 1)
+    box_y = _BoxRange.of(division.first_y, division.ny, low=2, high=division.points - 2)
     total = Collective("allreduce", DOUBLE)
-    everywhere = np.ones(len(part.i), dtype=bool)
-    first = BlockBuilder(len(part.i))
-    _pull(first, y, part.columns, 2 * DOUBLE * part.nx, everywhere)
-    _pull(first, x, 1, 2 * DOUBLE * (part.ny + 2), everywhere)
-    height = np.full(len(part.i), DOUBLE * part.points)
-    second, third = BlockBuilder(len(part.i)), BlockBuilder(len(part.i))
-    for face in (y.low, y.high):
-        _pull(second, x, 1, height, face)
-    for face in (x.low, x.high):
-        _pull(third, y, part.columns, height, face)
+    all_ranks = np.ones(num_ranks, dtype=bool)
+    # 1. Both faces along x and y, with two numbers for a point. Layers along y come second and have
+    #    one more point at each end, in the borders of the rank.
+    first = BlockBuilder(num_ranks)
+    _receive_next_layer(first, box_y, division.columns, 2 * DOUBLE * division.nx, all_ranks)
+    _receive_next_layer(first, box_x, 1, 2 * DOUBLE * (division.ny + 2), all_ranks)
+    # 2. The faces along x and z, on the ranks that have points of the face; then those along y and
+    #    z. A layer is a line of points along z.
+    line_bytes = np.full(num_ranks, DOUBLE * division.points)
+    second, third = BlockBuilder(num_ranks), BlockBuilder(num_ranks)
+    for has_face in (box_y.has_low, box_y.has_high):
+        _receive_next_layer(second, box_x, 1, line_bytes, has_face)
+    for has_face in (box_x.has_low, box_x.has_high):
+        _receive_next_layer(third, box_y, division.columns, line_bytes, has_face)
     return (first.build(), total, second.build(), total, third.build(), total)
 
 
 @dataclass(frozen=True)
-class _Range:
-    """Position of ranks relative to the faces in one dimension.
+class _BoxRange:
+    """How the points of each rank and those of the box overlap along one dimension.
 
     Attributes
     ----------
-    low, high : bool array, shape (P,)
-        Whether the rank has the first or the last face.
-    after, before : bool array, shape (P,)
-        Whether the range continues on the next rank, or begins on a rank before.
+    has_low, has_high : bool array, shape (P,)
+        Whether the rank has the first or the last point of the box.
+    crosses_end : bool array, shape (P,)
+        Whether the box has both the last point of the rank and the first of the next rank.
+    crosses_start : bool array, shape (P,)
+        Whether the box has both the first point of the rank and the last of the rank before.
     """
 
-    low: NDArray[np.bool_]
-    high: NDArray[np.bool_]
-    after: NDArray[np.bool_]
-    before: NDArray[np.bool_]
+    has_low: NDArray[np.bool_]
+    has_high: NDArray[np.bool_]
+    crosses_end: NDArray[np.bool_]
+    crosses_start: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, first: IntArray, count: IntArray, low: int, high: int) -> _Range:
+    def of(cls, first: IntArray, count: IntArray, *, low: int, high: int) -> _BoxRange:
+        """Compare the points of each rank with the points `low` to `high`, counted from 1.
+
+        `first` is the index of each rank's first point, from 0. So the rank has the points
+        first + 1 to first + count, and `first` is the last point of the rank before.
+        """
         last = first + count
         return cls(
-            low=(first < low) & (low <= last),
-            high=(first < high) & (high <= last),
-            after=(last >= low) & (last < high),
-            before=(first >= low) & (first < high),
+            has_low=(first < low) & (low <= last),
+            has_high=(first < high) & (high <= last),
+            crosses_end=(last >= low) & (last < high),
+            crosses_start=(first >= low) & (first < high),
         )
 
 
-def _pull(
-    block: BlockBuilder, where: _Range, step: int, size: IntArray, which: NDArray[np.bool_]
+def _receive_next_layer(
+    block: BlockBuilder,
+    box: _BoxRange,
+    distance: int,
+    size: IntArray,
+    takes_part: NDArray[np.bool_],
 ) -> None:
-    """Receive a layer from the next rank, and send one to the rank before."""
-    getting = np.flatnonzero(where.after & which)
-    giving = np.flatnonzero(where.before & which)
-    block.ireceive(getting, getting + step, size[getting])
-    block.wait(getting)
-    block.send(giving, giving - step, size[giving])
+    """Send the rank's first layer to the rank before, where the box crosses the border to it.
+
+    The next rank is r + distance, and the rank before r - distance.
+
+    Only ranks with `takes_part` send and receive. `size` has the bytes of each rank's layer.
+    """
+    receivers = np.flatnonzero(box.crosses_end & takes_part)
+    senders = np.flatnonzero(box.crosses_start & takes_part)
+    block.ireceive(receivers, receivers + distance, size[receivers])
+    block.wait(receivers)
+    block.send(senders, senders - distance, size[senders])

@@ -3,6 +3,14 @@
 Grids of n³, (n / 2)³, ... 2³ points with periodic boundaries. On every level ranks exchange borders
 with six neighbours; where there are fewer points than ranks, the ranks without points wait, and on
 the way back the others give borders to them. RNR-94-007; NAS-95-020.
+
+Points of 8 ranks along one axis, from the finest level to the coarsest (2 points)::
+
+    rank         0  1  2  3  4  5  6  7
+    16 points    2  2  2  2  2  2  2  2
+     8 points    1  1  1  1  1  1  1  1      ranks 1, 3, 5, 7 give, ranks 0, 2, 4, 6 take
+     4 points    -  1  -  1  -  1  -  1      ranks 3 and 7 give, ranks 1 and 5 take
+     2 points    -  -  -  1  -  -  -  1
 """
 
 from __future__ import annotations
@@ -34,7 +42,7 @@ RESIDUAL, SMOOTH, RESTRICT, PROLONG, NORM = 15.0, 16.0, 24.0, 20.0, 3.0
 Only their ratios matter: the sum is the benchmark's count."""
 
 CHARGES = 10
-"""Number of charges of each sign; all ranks together find the place of each."""
+"""Number of charges of each sign; all ranks together find the point of each."""
 
 IntArray = NDArray[np.int64]
 AXES = (0, 1, 2)
@@ -47,12 +55,14 @@ class Level:
     Attributes
     ----------
     size : int64 array, shape (3, P)
-        Points of each rank along each axis, with the two layers of borders.
+        Points of each rank along each axis, with the two layers of borders; 2 if it has no points.
     neighbour : dict of int to int64 array, shape (3, P)
-        The ranks in direction −1 and +1 along each axis.
-    gives, takes : bool array, shape (3, P)
-        Whether the rank gives borders to ranks without points on the next coarser level, or is
-        such a rank.
+        The ranks in direction −1 and +1 along each axis, by the direction.
+    gives : bool array, shape (3, P)
+        Whether the rank gives borders along the axis to ranks that have points on this level, but
+        none on the next coarser one.
+    takes : bool array, shape (3, P)
+        Whether the rank is one of those and receives borders.
     """
 
     size: IntArray
@@ -74,35 +84,51 @@ class Level:
 
 def hierarchy(points: int, ranks: int) -> list[Level]:
     """Return all grids, the coarsest (two points in each dimension) first."""
-    parts = np.array(mg_grid(ranks))[:, None]
+    # 1. The position of each rank in a grid of x, y and z ranks: rank = x + y * X + z * X * Y.
+    #    All arrays have a row for each axis.
+    shape = np.array(mg_grid(ranks))[:, None]
     rank = np.arange(ranks)
-    place = np.stack([rank % parts[0], rank // parts[0] % parts[1], rank // (parts[0] * parts[1])])
-    stride = np.array([[1], parts[0], parts[0] * parts[1]], dtype=np.int64).reshape(3, 1)
-    base = (place * stride).sum(axis=0)
-    step = np.ones((3, ranks), dtype=np.int64)
-    nobody = np.zeros((3, ranks), dtype=bool)
+    position = np.stack(
+        [rank % shape[0], rank // shape[0] % shape[1], rank // (shape[0] * shape[1])]
+    )
+    stride = np.array([[1], shape[0], shape[0] * shape[1]], dtype=np.int64).reshape(3, 1)
+    # 2. The levels from the finest to the coarsest, and how far the next rank with points is.
+    distance = np.ones((3, ranks), dtype=np.int64)
+    no_ranks = np.zeros((3, ranks), dtype=bool)
     levels: list[Level] = []
-    gives = takes = nobody
     side = points
     while side >= 2:
-        share = _share(place, side, parts)
-        share_ahead = _share(place + step, side, parts)
-        # where every second rank has no points any more, neighbours are twice as far apart
-        step = np.where((share == 0) | (share_ahead == 0), 2 * step, step)
+        num_points = _num_points(position, side, shape)
+        num_points_ahead = _num_points(position + distance, side, shape)
         if levels:
-            gives = (share_ahead == 0) & (share == 1)
-            takes = (share_ahead == 1) & (share == 0)
+            # The neighbours of the finer level are still `distance` apart, and now every second of
+            # them has lost its last point: it takes borders from both sides, and the others give.
             finer = levels[-1]
-            levels[-1] = Level(finer.size, finer.neighbour, gives, takes)
-        neighbour = {way: base + ((place + way * step) % parts - place) * stride for way in (-1, 1)}
-        levels.append(Level(share + 2, neighbour, nobody, nobody))
+            levels[-1] = Level(
+                size=finer.size,
+                neighbour=finer.neighbour,
+                gives=(num_points == 1) & (num_points_ahead == 0),
+                takes=(num_points == 0) & (num_points_ahead == 1),
+            )
+        # the next rank with points is then twice as far away
+        distance = np.where((num_points == 0) | (num_points_ahead == 0), 2 * distance, distance)
+        neighbour = {
+            direction: rank + ((position + direction * distance) % shape - position) * stride
+            for direction in (-1, 1)
+        }
+        # `gives` and `takes` are known with the next level; on the coarsest nobody does
+        levels.append(Level(num_points + 2, neighbour, gives=no_ranks, takes=no_ranks))
         side //= 2
     return levels[::-1]
 
 
-def _share(place: IntArray, points: int, parts: IntArray) -> IntArray:
-    """Return the number of points along an axis on the rank at a place."""
-    return (place + 1) * points // parts - place * points // parts
+def _num_points(position: IntArray, side: int, parts: IntArray) -> IntArray:
+    """Return how many of `side` points along an axis the rank at a position has.
+
+    Position p has the points from floor(p side / parts) on. Positions repeat after `parts`, as the
+    grid is periodic.
+    """
+    return (position + 1) * side // parts - position * side // parts
 
 
 class NpbMg(NpbWorkload):
@@ -113,18 +139,18 @@ class NpbMg(NpbWorkload):
 
     def program(self, job: Job) -> Program:
         """Return the program: inputs, charges, an untimed V-cycle, charges, timed V-cycles."""
-        points, of_class = PROBLEMS[self.parameters.class_]
-        iterations = self.timed_iterations(of_class)
-        grids = _Grids(hierarchy(points, job.ranks), job.ranks)
+        points, class_iterations = PROBLEMS[self.parameters.class_]
+        iterations = self.timed_iterations(class_iterations)
+        phases = _PhaseBuilder(hierarchy(points, job.ranks), job.ranks)
         # The benchmark's count of operations is that of the timed part: V-cycles with a residual
         # each, and a residual and two norms around them. The steps below are scaled to it.
         operations = iterations * mg_iteration(points)
-        counted = iterations * (grids.work_of_cycle() + RESIDUAL * points**3)
-        counted += (RESIDUAL + 2 * NORM) * points**3
-        scale = operations / counted
-        cycle, residual = grids.cycle(scale), grids.residual(scale)
-        norm = grids.norm(scale)
-        charges = grids.charges()
+        unscaled = iterations * (phases.cycle_operations() + RESIDUAL * points**3)
+        unscaled += (RESIDUAL + 2 * NORM) * points**3
+        scale = operations / unscaled
+        cycle, residual = phases.cycle(scale), phases.residual(scale)
+        norm = phases.norm(scale)
+        charges = phases.charges()
         return Program(
             ranks=job.ranks,
             convention="by rank, the nearest in a periodic 3-D grid of ranks; in both directions",
@@ -145,20 +171,25 @@ class NpbMg(NpbWorkload):
         )
 
 
-class _Grids:
-    """Builder of MG's phases on a hierarchy of grids."""
+class _PhaseBuilder:
+    """Builder of MG's phases on a hierarchy of grids, the coarsest first.
+
+    `scale` is the factor from the numbers of operations at the top of this module to the
+    benchmark's count.
+    """
 
     def __init__(self, levels: list[Level], ranks: int) -> None:
         self.levels = levels
         self.ranks = ranks
-        self.every = np.arange(ranks)
+        self.all_ranks = np.arange(ranks)
         self.finest = levels[-1]
 
     def charges(self) -> tuple[Step, ...]:
-        """Return the right-hand side: the places of the largest and smallest random numbers."""
+        """Return the right-hand side: charges at the largest and smallest random numbers."""
+        # for each charge: the largest number of all ranks, then the rank and the point that have it
         search = (Collective("allreduce", DOUBLE), Collective("allreduce", 4 * INTEGER))
         borders = BlockBuilder(self.ranks)
-        self._borders(borders, self.finest)
+        self._exchange_borders(borders, self.finest)
         return (
             Collective("barrier"),
             Loop(search, 2 * CHARGES),
@@ -169,42 +200,51 @@ class _Grids:
     def norm(self, scale: float) -> tuple[Step, ...]:
         """Return the largest value and the sum of squares on the finest grid."""
         block = BlockBuilder(self.ranks)
-        block.compute(self.every, scale * NORM * self.finest.points)
+        block.compute(self.all_ranks, scale * NORM * self.finest.points)
         value = Collective("allreduce", DOUBLE)
         return block.build(), value, value
 
     def residual(self, scale: float) -> Block:
         """Return the residual of the equation on the finest grid."""
         block = BlockBuilder(self.ranks)
-        self._stencil(block, self.finest, scale * RESIDUAL)
+        self._apply_stencil(block, self.finest, scale * RESIDUAL)
         return block.build()
 
     def cycle(self, scale: float) -> Block:
         """Return a V-cycle, and the residual after it."""
         block = BlockBuilder(self.ranks)
+        # 1. Down: restrict from each level to the next coarser one.
         for coarse in self.levels[-2::-1]:
-            self._stencil(block, coarse, scale * RESTRICT)
-        self._stencil(block, self.levels[0], scale * SMOOTH)
+            self._apply_stencil(block, coarse, scale * RESTRICT)
+        # 2. Solve on the coarsest level, by one smoothing.
+        self._apply_stencil(block, self.levels[0], scale * SMOOTH)
+        # 3. Up: interpolate to each level from the next coarser one, and correct the result.
         for coarse, fine in pairwise(self.levels):
-            block.compute(self.every, scale * PROLONG * coarse.points)
-            self._expand(block, fine)
-            self._stencil(block, fine, scale * RESIDUAL)
-            self._stencil(block, fine, scale * SMOOTH)
-        self._stencil(block, self.finest, scale * RESIDUAL)
+            block.compute(self.all_ranks, scale * PROLONG * coarse.points)
+            self._give_borders(block, fine)
+            self._apply_stencil(block, fine, scale * RESIDUAL)
+            self._apply_stencil(block, fine, scale * SMOOTH)
+        # 4. The residual after the cycle.
+        self._apply_stencil(block, self.finest, scale * RESIDUAL)
         return block.build()
 
-    def work_of_cycle(self) -> float:
-        """Return the operations of all ranks in a V-cycle, without the residual after it."""
+    def cycle_operations(self) -> float:
+        """Return the operations of all ranks in a V-cycle, without scale and last residual."""
         points = [float(level.points.sum()) for level in self.levels]
+        # all levels but the finest are coarse for a finer one, all but the coarsest are fine
         coarse, fine = sum(points[:-1]), sum(points[1:])
         return (RESTRICT + PROLONG) * coarse + (RESIDUAL + SMOOTH) * fine + SMOOTH * points[0]
 
-    def _stencil(self, block: BlockBuilder, level: Level, work: float) -> None:
-        """Compute all points of a level from their neighbours, then exchange borders."""
-        block.compute(level.ranks_with_points, work * level.points[level.ranks_with_points])
-        self._borders(block, level)
+    def _apply_stencil(self, block: BlockBuilder, level: Level, per_point: float) -> None:
+        """Compute all points of a level from their neighbours, then exchange borders.
 
-    def _borders(self, block: BlockBuilder, level: Level) -> None:
+        `per_point` is the number of operations per point.
+        """
+        ranks = level.ranks_with_points
+        block.compute(ranks, per_point * level.points[ranks])
+        self._exchange_borders(block, level)
+
+    def _exchange_borders(self, block: BlockBuilder, level: Level) -> None:
         """Exchange one layer with both neighbours along each axis; corners go via the axes.
 
         A rank that is its own neighbour sends to itself, unless it is alone.
@@ -212,31 +252,46 @@ class _Grids:
         if self.ranks == 1:
             return
         x, y, z = level.size
-        who = level.ranks_with_points
-        for axis, layer in zip(AXES, ((y - 2) * (z - 2), x * (z - 2), x * y), strict=True):
+        ranks = level.ranks_with_points
+        # A layer along an axis has the borders that the axes before it have brought. So a corner
+        # arrives with the last axis, via two other ranks.
+        layers = ((y - 2) * (z - 2), x * (z - 2), x * y)
+        for axis, layer in zip(AXES, layers, strict=True):
             size = DOUBLE * layer
-            behind, ahead = level.neighbour[-1][axis][who], level.neighbour[1][axis][who]
-            block.ireceive(who, ahead, size[ahead], _tag(axis, -1))
-            block.ireceive(who, behind, size[behind], _tag(axis, 1))
-            block.send(who, ahead, size[who], _tag(axis, 1))
-            block.send(who, behind, size[who], _tag(axis, -1))
-            block.wait(who, 0)
-            block.wait(who, 0)
+            behind, ahead = level.neighbour[-1][axis][ranks], level.neighbour[1][axis][ranks]
+            block.ireceive(ranks, ahead, size[ahead], _tag(axis, direction=-1))
+            block.ireceive(ranks, behind, size[behind], _tag(axis, direction=1))
+            block.send(ranks, ahead, size[ranks], _tag(axis, direction=1))
+            block.send(ranks, behind, size[ranks], _tag(axis, direction=-1))
+            # the benchmark waits for each; after the first wait, the second request is the oldest
+            block.wait(ranks, 0)
+            block.wait(ranks, 0)
 
-    def _expand(self, block: BlockBuilder, level: Level) -> None:
-        """Give borders to ranks that had no points: two layers ahead, one behind."""
+    def _give_borders(self, block: BlockBuilder, level: Level) -> None:
+        """Give borders to ranks that had no points: two layers ahead, one behind.
+
+        Layers are complete, with borders along the two other axes. No rank gives and takes along
+        the same axis, so takers can wait before givers send.
+        """
         x, y, z = level.size
         for axis, layer in zip(AXES, (y * z, x * z, x * y), strict=True):
             size = DOUBLE * layer
             takers, givers = np.flatnonzero(level.takes[axis]), np.flatnonzero(level.gives[axis])
             behind, ahead = level.neighbour[-1][axis], level.neighbour[1][axis]
-            block.ireceive(takers, ahead[takers], size[ahead[takers]], _tag(axis, -1))
-            block.ireceive(takers, behind[takers], 2 * size[behind[takers]], _tag(axis, 1))
+            block.ireceive(takers, ahead[takers], size[ahead[takers]], _tag(axis, direction=-1))
+            # what a taker receives from behind, its giver sends ahead: two layers
+            block.ireceive(
+                takers, behind[takers], 2 * size[behind[takers]], _tag(axis, direction=1)
+            )
             block.wait(takers, 0)
             block.wait(takers, 0)
-            block.send(givers, ahead[givers], 2 * size[givers], _tag(axis, 1))
-            block.send(givers, behind[givers], size[givers], _tag(axis, -1))
+            block.send(givers, ahead[givers], 2 * size[givers], _tag(axis, direction=1))
+            block.send(givers, behind[givers], size[givers], _tag(axis, direction=-1))
 
 
-def _tag(axis: int, way: int) -> int:
-    return 2 * axis + (way > 0)
+def _tag(axis: int, *, direction: int) -> int:
+    """Return the tag of messages that travel in a direction (-1 or +1) along an axis.
+
+    With two ranks along an axis both neighbours are one rank; its messages differ in the tag.
+    """
+    return 2 * axis + (direction > 0)
