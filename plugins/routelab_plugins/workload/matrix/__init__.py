@@ -50,7 +50,7 @@ class MatrixWorkload(WorkloadPlugin):
         return [self.parameters.file]
 
     def supports(self, job: Job) -> str | None:
-        """Require a rank for every rank of the file, and at least one sender.
+        """Return why the job has too few ranks or the file no messages; None if neither is so.
 
         Raises
         ------
@@ -71,19 +71,26 @@ class MatrixWorkload(WorkloadPlugin):
         Raises
         ------
         InputError
-            As `supports`.
+            If the file cannot be read or its content is wrong; names the file and the line.
         """
         messages, bytes_ = read_messages(self.parameters.file)
         unread = unread_columns(self.parameters.file)
+        # 1. Each pair of ranks with its number of messages and its bytes. A message has the same
+        #    size as the others of its pair, but the first also has the remainder.
         source, target = np.nonzero(messages)
-        count, total = messages[source, target], bytes_[source, target]
-        size = total // count
-        # the first round has a message of every pair, with the remainder of its bytes
-        rounds: list[Block | Loop] = [_block(job.ranks, source, target, total - size * (count - 1))]
+        num_messages, total = messages[source, target], bytes_[source, target]
+        size = total // num_messages
+        first_size = total - size * (num_messages - 1)
+        # 2. The first round has a message of every pair. Later rounds are equal until a pair has
+        #    sent its last message. Pairs with 2, 5 and 5 messages: 1 round of all three, 1 more of
+        #    all three, and 3 of two.
+        rounds: list[Block | Loop] = [_round_block(job.ranks, source, target, first_size)]
         rounds_done = 1
-        for last_round in np.unique(count[count > 1]).tolist():
-            more = count >= last_round
-            block = _block(job.ranks, source[more], target[more], size[more])
+        for last_round in np.unique(num_messages[num_messages > 1]).tolist():
+            still_sends = num_messages >= last_round
+            block = _round_block(
+                job.ranks, source[still_sends], target[still_sends], size[still_sends]
+            )
             rounds.append(Loop((block,), last_round - rounds_done))
             rounds_done = last_round
         return Program(
@@ -95,10 +102,17 @@ class MatrixWorkload(WorkloadPlugin):
         )
 
 
-def _block(ranks: int, source: Int64Array, target: Int64Array, size: Int64Array) -> Block:
-    """Build a round of simultaneous messages; ranks post receives upwards, sends downwards."""
-    upwards = np.argsort((source - target) % ranks, kind="stable")
+def _round_block(ranks: int, source: Int64Array, target: Int64Array, size: Int64Array) -> Block:
+    """Return a round of simultaneous messages, one from each `source` to its `target`.
+
+    Rank r posts receives from r, r + 1, r + 2, ... and then sends to r, r - 1, r - 2, ..., modulo
+    the number of ranks.
+    """
+    # by distance from target up to source; a stable sort, so that the result has one order only
+    by_distance = np.argsort((source - target) % ranks, kind="stable")
+    source, target, size = source[by_distance], target[by_distance], size[by_distance]
     builder = BlockBuilder(ranks)
-    builder.ireceive(target[upwards], source[upwards], size[upwards])
-    builder.isend(source[upwards], target[upwards], size[upwards])
-    return builder.wait(np.unique(np.concatenate((source, target)))).build()
+    builder.ireceive(target, source, size)
+    builder.isend(source, target, size)
+    active_ranks = np.unique(np.concatenate((source, target)))
+    return builder.wait(active_ranks).build()

@@ -48,20 +48,23 @@ class OsuAlltoallWorkload(WorkloadPlugin):
     Parameters = OsuAlltoallWorkloadParameters
 
     def supports(self, job: Job) -> str | None:
-        """Require at least two ranks, like the benchmark."""
+        """Return why there are too few ranks, or None; the benchmark needs two."""
         return None if job.ranks > 1 else "needs two ranks or more"
 
     def program(self, job: Job) -> Program:
-        """Return calls with barriers between them."""
-        chosen = self.parameters.algorithm
+        """Return calls with barriers between them; the last call has no barrier after it."""
+        algorithm = self.parameters.algorithm
+        # an empty name leaves the choice to the engine, which chooses like MPICH
         call = Collective(
-            "alltoall", self.parameters.size, algorithm="" if chosen == "mpich" else chosen
+            "alltoall", self.parameters.size, algorithm="" if algorithm == "mpich" else algorithm
         )
-        again = self.parameters.iterations - 1
-        more = (Loop((call, Collective("barrier")), again),) if again else ()
+        other_calls = self.parameters.iterations - 1
+        calls_with_barriers = (
+            (Loop((call, Collective("barrier")), other_calls),) if other_calls else ()
+        )
         return Program(
             job.ranks,
-            (*more, call),
+            (*calls_with_barriers, call),
             convention=f"all {job.ranks} ranks are one group, a message of {self.parameters.size} "
             "bytes for each pair; the calls and the barriers between them are timed",
         )

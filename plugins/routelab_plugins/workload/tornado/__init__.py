@@ -32,5 +32,6 @@ class TornadoWorkload(ShiftWorkload):
     Parameters = TornadoWorkloadParameters
 
     def distance(self, size: int) -> int:
-        """Return the distance according to `far`."""
+        """Return the distance on a ring: 3 of 8 for `far=tornado`, 4 of 8 for `far=half`."""
+        # (size + 1) // 2 is ceil(size / 2)
         return size // 2 if self.parameters.far == "half" else (size + 1) // 2 - 1

@@ -38,13 +38,14 @@ class Trace(WorkloadPlugin):
     def input_files(self) -> list[Path]:
         file = self.parameters.file
         try:
+            # A trace in one file is its own list; name it once.
             return list(dict.fromkeys([file, *trace_files(file)]))
         except InputError:
-            # the reader reports the mistake
+            # reading the trace reports this error
             return [file]
 
     def supports(self, job: Job) -> str | None:
-        """Require the trace's number of ranks.
+        """Return why the job does not have the trace's number of ranks, or None.
 
         Raises
         ------
@@ -62,6 +63,6 @@ class Trace(WorkloadPlugin):
         Raises
         ------
         InputError
-            As `supports`.
+            If a file cannot be read or its content is wrong; names the file and the line.
         """
         return read_trace(self.parameters.file)

@@ -45,48 +45,61 @@ class TransposeWorkload(PatternWorkload):
     Parameters = TransposeWorkloadParameters
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:
-        """Return one permutation."""
+        """Return one permutation, and the matrix or the order of digits that it comes from."""
+        # 1. Digits are coordinates.
         if self.parameters.by == "coordinate":
             grid = RankGrid.of(job)
-            order = self._order(len(grid.dims))
-            words = f"by coordinates ({'x'.join(map(str, grid.dims))}), in the order {_text(order)}"
-            return [grid.at_numbers(_reorder_digits(grid.number, grid.dims, order))], words
+            order = self._digit_order(len(grid.dims))
+            dims_text = "x".join(map(str, grid.dims))
+            convention = f"by coordinates ({dims_text}), in the order {_order_text(order)}"
+            target_number = _reorder_digits(grid.number, grid.dims, order)
+            return [grid.at_numbers(target_number)], convention
+        # 2. Two digits, row and column. The number of rows is the largest divisor up to the root, so
+        #    any number of ranks has a matrix: 4x8 for 32, 1x7 for 7.
         ranks = np.arange(job.ranks)
         if self.parameters.digits == "halves":
             rows = next(n for n in range(isqrt(job.ranks), 0, -1) if job.ranks % n == 0)
             columns = job.ranks // rows
-            words = f"by rank, a matrix of {rows}x{columns}: r*{columns}+c to c*{rows}+r"
-            return [_reorder_digits(ranks, (rows, columns), (1, 0))], words
+            convention = f"by rank, a matrix of {rows}x{columns}: r*{columns}+c to c*{rows}+r"
+            return [_reorder_digits(ranks, (rows, columns), (1, 0))], convention
+        # 3. Digits are the bits of a rank.
         bits = job.ranks.bit_length() - 1
         if job.ranks != 1 << bits:
             raise UnsupportedError(
                 f"digits={self.parameters.digits} by rank goes by bits and needs a power of two "
                 f"of ranks, not {job.ranks}"
             )
-        order = self._order(bits)
-        words = f"by rank, bits (the highest is 0) in the order {_text(order)}"
-        return [_reorder_digits(ranks, (2,) * bits, order)], words
+        order = self._digit_order(bits)
+        convention = f"by rank, bits (the highest is 0) in the order {_order_text(order)}"
+        return [_reorder_digits(ranks, (2,) * bits, order)], convention
 
-    def _order(self, count: int) -> tuple[int, ...]:
-        """Return the source's digit for each position of the target."""
-        digits, half = tuple(range(count)), count // 2
+    def _digit_order(self, num_digits: int) -> tuple[int, ...]:
+        """Return which digit of the source is first in the target, which is second, and so on.
+
+        With 5 digits: 4 3 2 1 0 (reverse), 3 4 2 0 1 (swap), 2 3 4 0 1 (halves).
+        """
+        digits, half = tuple(range(num_digits)), num_digits // 2
         if self.parameters.digits == "reverse":
             return digits[::-1]
         if self.parameters.digits == "swap":
-            return digits[count - half :] + digits[half : count - half] + digits[:half]
+            second_half = num_digits - half  # after the middle digit, if their number is odd
+            return digits[second_half:] + digits[half:second_half] + digits[:half]
         return digits[half:] + digits[:half]
 
 
-def _text(order: Sequence[int]) -> str:
+def _order_text(order: Sequence[int]) -> str:
     return " ".join(map(str, order))
 
 
-def _reorder_digits(number: Int64Array, sizes: Sequence[int], order: Sequence[int]) -> Int64Array:
-    """Return the number with its digits in another order, each with its size."""
+def _reorder_digits(numbers: Int64Array, sizes: Sequence[int], order: Sequence[int]) -> Int64Array:
+    """Return numbers with their digits in another order; each digit keeps its size.
+
+    With the sizes 4 and 8, 8 r + c has the digits r and c. In the order (1, 0) it becomes 4 c + r.
+    """
+    # a single rank has no bits, and NumPy refuses a number without digits
     if not sizes:
-        return number
-    digits = np.unravel_index(number, tuple(sizes))
-    ranks = np.ravel_multi_index(
-        tuple(digits[place] for place in order), tuple(sizes[place] for place in order)
-    )
-    return np.asarray(ranks, dtype=np.int64)
+        return numbers
+    digits = np.unravel_index(numbers, tuple(sizes))
+    new_digits = tuple(digits[digit] for digit in order)
+    new_sizes = tuple(sizes[digit] for digit in order)
+    return np.asarray(np.ravel_multi_index(new_digits, new_sizes), dtype=np.int64)
