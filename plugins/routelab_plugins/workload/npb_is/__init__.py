@@ -66,6 +66,13 @@ class NpbIs(NpbWorkload):
             expected = expected_counts(problem, job.ranks)
             untimed = ranking(problem, keys_between_ranks(expected, problem))
             timed = (Loop(untimed, iterations),)
+        # for the final check, each rank compares its smallest key with the largest one of the rank
+        # before it
+        ranks = np.arange(job.ranks)
+        largest_keys = BlockBuilder(job.ranks)
+        largest_keys.ireceive(ranks[1:], ranks[:-1], INTEGER)
+        largest_keys.send(ranks[:-1], ranks[1:], INTEGER)
+        largest_keys.wait(ranks[1:])
         return Program(
             ranks=job.ranks,
             convention="collective: all ranks; to check, by rank to the next one",
@@ -73,7 +80,7 @@ class NpbIs(NpbWorkload):
             timed=timed,
             after=(
                 Collective("reduce", DOUBLE),
-                send_largest_keys(job.ranks),
+                largest_keys.build(),
                 Collective("reduce", INTEGER),
             ),
             operations=float(iterations * problem.keys),
@@ -104,16 +111,3 @@ def ranking(problem: Problem, keys: Int64Array) -> tuple[Step, ...]:
 def _compute(operations: NDArray[np.float64]) -> Block:
     """Return a block in which each rank computes its number of operations."""
     return BlockBuilder(len(operations)).compute(np.arange(len(operations)), operations).build()
-
-
-def send_largest_keys(ranks: int) -> Block:
-    """Return the messages of the final check: each rank sends its largest key to the next rank.
-
-    The next rank compares it with its smallest key.
-    """
-    block = BlockBuilder(ranks)
-    rank = np.arange(ranks)
-    block.ireceive(rank[1:], rank[:-1], INTEGER)
-    block.send(rank[:-1], rank[1:], INTEGER)
-    block.wait(rank[1:])
-    return block.build()

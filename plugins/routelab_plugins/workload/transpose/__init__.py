@@ -54,7 +54,7 @@ class TransposeWorkload(PatternWorkload):
             convention = f"by coordinates ({dims_text}), in the order {_order_text(order)}"
             target_number = _reorder_digits(grid.number, grid.dims, order)
             return [grid.at_numbers(target_number)], convention
-        # 2. Two digits, row and column. The number of rows is the largest divisor up to the root, so
+        # 2. Two digits, row and column. The rows are the largest divisor up to the root, so that
         #    any number of ranks has a matrix: 4x8 for 32, 1x7 for 7.
         ranks = np.arange(job.ranks)
         if self.parameters.digits == "halves":
