@@ -37,9 +37,9 @@ class ChannelLoad(MetricPlugin):
 
     def list_columns(self) -> Sequence[Column]:
         """List the columns; the parameter k is part of a name: ``sigma4``."""
-        c = metrics.columns
-        sigma = c.sigma_column(self.parameters.k)
-        return c.MAX_LOAD, c.MIN_LOAD, c.MEAN_LOAD, c.PERFECT_LOAD, sigma
+        columns = metrics.columns
+        sigma = columns.sigma_column(self.parameters.k)
+        return columns.MAX_LOAD, columns.MIN_LOAD, columns.MEAN_LOAD, columns.PERFECT_LOAD, sigma
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the loads; nothing on a network without channels."""

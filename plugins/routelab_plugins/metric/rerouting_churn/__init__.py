@@ -139,8 +139,8 @@ class ReroutingChurn(ContextMetricPlugin):
         if not samples or samples >= num_links:
             return np.arange(num_links)
         # raw output is the same in every version of NumPy, unlike that of Generator's methods
-        words = np.random.PCG64(self.parameters.seed).random_raw(num_links)
-        order = np.argsort(words, kind="stable")
+        random_numbers = np.random.PCG64(self.parameters.seed).random_raw(num_links)
+        order = np.argsort(random_numbers, kind="stable")
         # the beginning of one order, so that a larger sample includes a smaller one
         return np.sort(order[:samples])
 
@@ -160,24 +160,25 @@ def _count_changes(
         failed: BoolArray = np.zeros(table.topology.num_channels, dtype=np.bool_)
         failed[link[link >= 0]] = True  # −1 for a direction without a channel
         try:
-            after = context.reroute(table.topology.without(channels=link.tolist()))
+            new_table = context.reroute(table.topology.without(channels=link.tolist()))
         except (InputError, UnsupportedError):
             # an input error means that parameters do not fit the remaining network
             continue
         # the kernels compare the pairs of both tables by their number
-        if after.per_terminal != table.per_terminal:
+        if new_table.per_terminal != table.per_terminal:
             raise PluginError(
                 "rerouting-churn: the old and the new routes have different kinds of destinations"
             )
         crossing = crossing_pairs(table.pair_start, table.path_start, table.hop_channel, failed)
         # the remaining channels keep their order: new channel i is the i-th that has not failed
         old_channel = np.flatnonzero(~failed)
-        changed = changed_pairs(_path_arrays(table), _path_arrays(after), old_channel)
-        without_route = (np.diff(table.pair_start) > 0) & (np.diff(after.pair_start) == 0)
+        changed = changed_pairs(_path_arrays(table), _path_arrays(new_table), old_channel)
+        lost = (np.diff(table.pair_start) > 0) & (np.diff(new_table.pair_start) == 0)
         forced = terminal_pairs[crossing].sum()
         unforced = terminal_pairs[changed & ~crossing].sum()
-        yield float(forced), float(unforced), float(terminal_pairs[without_route].sum())
+        yield float(forced), float(unforced), float(terminal_pairs[lost].sum())
 
 
 def _path_arrays(table: RouteTable) -> tuple[Int64Array, Int64Array, Float64Array, object]:
+    """Return the arrays that `changed_pairs` compares, in its order."""
     return table.pair_start, table.path_start, table.path_weight, table.hop_channel

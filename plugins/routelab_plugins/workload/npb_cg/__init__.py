@@ -75,16 +75,16 @@ class MatrixDivision:
             )
         # Divide among pairs, and then each part among the two ranks of the pair: of 7 elements the
         # first rank gets 4, and the second 3.
-        is_second = rank % 2
+        index_in_pair = rank % 2
         pair_column = column // 2
         pair_width = _part_length(order, rows, pair_column)
         return cls(
             columns=columns,
             rows=rows,
-            width=(pair_width + 1 - is_second) // 2,
+            width=(pair_width + 1 - index_in_pair) // 2,
             height=height,
-            piece=(height + 1 - is_second) // 2,
-            transposed=2 * (pair_column * rows + row) + is_second,
+            piece=(height + 1 - index_in_pair) // 2,
+            transposed=2 * (pair_column * rows + row) + index_in_pair,
         )
 
     def partner(self, step: int) -> IntArray:
@@ -92,6 +92,7 @@ class MatrixDivision:
 
         In a row of 8, step 0 joins ranks 4 columns apart, step 1 2 apart, and step 2 neighbours.
         """
+        # `columns` is a power of two, so a bit below it changes the column and not the row
         return np.arange(len(self.width)) ^ (self.columns >> (step + 1))
 
     @property
@@ -145,22 +146,27 @@ def phases(
     # a multiplication and an addition for each nonzero; a row has nonzeros_per_row / order of them
     # in each column
     product = 2.0 * nonzeros_per_row * division.width * division.height / order
+    # 1. Start, with r = x and z = 0: rho = r·r.
     begin = BlockBuilder(len(ranks))
     begin.compute(ranks, 2.0 * division.width)
     _sum_scalars(begin, division, 1)
+    # 2. A step: q = A p, then alpha = rho / p·q.
     step = BlockBuilder(len(ranks))
     _multiply(step, division, product)
     step.compute(ranks, 2.0 * division.width)
     _sum_scalars(step, division, 1)
+    #    z = z + alpha p, r = r - alpha q and the new rho = r·r, then p = r + beta p.
     step.compute(ranks, 6.0 * division.width)
     _sum_scalars(step, division, 1)
     step.compute(ranks, 2.0 * division.width)
+    # 3. End: r = A z, then the norm of x - r, then the products x·z and z·z in one message.
     end = BlockBuilder(len(ranks))
     _multiply(end, division, product)
     end.compute(ranks, 3.0 * division.width)
     _sum_scalars(end, division, 1)
     end.compute(ranks, 4.0 * division.width)
     _sum_scalars(end, division, 2)
+    #    x = z / |z|; with 3 operations here, the start and the end have 12.
     end.compute(ranks, 3.0 * division.width)
     return begin.build(), step.build(), end.build()
 
@@ -178,7 +184,7 @@ def _multiply(
     """Multiply, sum along rows, and exchange the sums with the ranks at transposed positions."""
     block.compute(np.arange(len(division.width)), operations)
     has_pairs = division.columns != division.rows
-    # from neighbours to the farthest
+    # from neighbours to the farthest, unlike scalars
     for step in reversed(range(division.steps)):
         # The two ranks of a pair, which are neighbours, divide the row's elements in the first
         # step: each sends the half that it does not keep.

@@ -124,7 +124,10 @@ class GridDivision:
 
 
 def _num_inner(num_points: IntArray, part: IntArray, parts: int) -> IntArray:
-    """Return the numbers of points without the first point of part 0 and the last of the last."""
+    """Return the numbers of points that are inside, for each element of `part`.
+
+    The first point of part 0 and the last point of the last part are on the boundary.
+    """
     inner: IntArray = num_points - (part == 0) - (part == parts - 1)
     return inner
 
@@ -160,9 +163,9 @@ class NpbLu(NpbWorkload):
             Loop((sweep_plane(division, SWEEP * iteration_operations, up=False),), inner_planes),
             rhs,
         )
-        norm = Collective("allreduce", VARIABLES * DOUBLE)
-        maximum = Collective("allreduce", DOUBLE)
-        start: tuple[Step, ...] = (rhs, norm, Collective("barrier"))
+        norms = Collective("allreduce", VARIABLES * DOUBLE)
+        max_time = Collective("allreduce", DOUBLE)
+        start: tuple[Step, ...] = (rhs, norms, Collective("barrier"))
         return Program(
             ranks=job.ranks,
             convention="by rank, the nearest in a grid of ranks; in both directions",
@@ -172,12 +175,13 @@ class NpbLu(NpbWorkload):
                 forcing,
                 *start,
                 *iteration,
-                maximum,
+                max_time,
                 *start,
             ),
-            # the last iteration's first norm comes before its right-hand side in the benchmark
-            timed=(Loop(iteration, iterations), norm, norm),
-            after=(maximum, norm, *surface_integral(division)),
+            # In the benchmark the first of the two comes before the last right-hand side. Here it
+            # comes after it, so that all iterations are equal and form a loop.
+            timed=(Loop(iteration, iterations), norms, norms),
+            after=(max_time, norms, *surface_integral(division)),
             operations=iterations * iteration_operations,
         )
 
@@ -188,7 +192,7 @@ def _share(division: GridDivision) -> NDArray[np.float64]:
 
 
 def sweep_plane(division: GridDivision, operations: float, *, up: bool) -> Block:
-    """Return one plane of a sweep: borders from two sides, the plane, borders to the others.
+    """Return one plane of a sweep: receive borders from two sides, compute, send to the others.
 
     Every rank waits for its borders, so a wavefront runs over the grid of ranks.
 
@@ -202,7 +206,7 @@ def sweep_plane(division: GridDivision, operations: float, *, up: bool) -> Block
     """
     num_ranks = len(division.column)
     block = BlockBuilder(num_ranks)
-    # a border to the north or south lies along y, one to the west or east along x
+    # bytes of the border to the north or south, which lies along y, and of that to the west or east
     border_y = VARIABLES * DOUBLE * division.inner_y
     border_x = VARIABLES * DOUBLE * division.inner_x
     north, south = division.with_north(), division.with_south()
@@ -276,19 +280,21 @@ def surface_integral(division: GridDivision) -> tuple[Step, ...]:
     box_y = _BoxRange.of(division.first_y, division.ny, low=2, high=division.points - 2)
     total = Collective("allreduce", DOUBLE)
     all_ranks = np.ones(num_ranks, dtype=bool)
-    # 1. Both faces along x and y, with two numbers for a point. Layers along y come second and have
-    #    one more point at each end, in the borders of the rank.
+    # 1. Both faces along x and y, so with two numbers for a point. Layers along y come second and
+    #    have one more point at each end, in the borders of the rank.
     first = BlockBuilder(num_ranks)
-    _receive_next_layer(first, box_y, division.columns, 2 * DOUBLE * division.nx, all_ranks)
-    _receive_next_layer(first, box_x, 1, 2 * DOUBLE * (division.ny + 2), all_ranks)
+    layer_x, layer_y = 2 * DOUBLE * division.nx, 2 * DOUBLE * (division.ny + 2)
+    columns = division.columns
+    _receive_next_layer(first, box_y, distance=columns, size=layer_x, takes_part=all_ranks)
+    _receive_next_layer(first, box_x, distance=1, size=layer_y, takes_part=all_ranks)
     # 2. The faces along x and z, on the ranks that have points of the face; then those along y and
     #    z. A layer is a line of points along z.
-    line_bytes = np.full(num_ranks, DOUBLE * division.points)
+    line_z = np.full(num_ranks, DOUBLE * division.points)
     second, third = BlockBuilder(num_ranks), BlockBuilder(num_ranks)
     for has_face in (box_y.has_low, box_y.has_high):
-        _receive_next_layer(second, box_x, 1, line_bytes, has_face)
+        _receive_next_layer(second, box_x, distance=1, size=line_z, takes_part=has_face)
     for has_face in (box_x.has_low, box_x.has_high):
-        _receive_next_layer(third, box_y, division.columns, line_bytes, has_face)
+        _receive_next_layer(third, box_y, distance=columns, size=line_z, takes_part=has_face)
     return (first.build(), total, second.build(), total, third.build(), total)
 
 
@@ -330,15 +336,15 @@ class _BoxRange:
 def _receive_next_layer(
     block: BlockBuilder,
     box: _BoxRange,
+    *,
     distance: int,
     size: IntArray,
     takes_part: NDArray[np.bool_],
 ) -> None:
-    """Send the rank's first layer to the rank before, where the box crosses the border to it.
+    """Receive the first layer of the next rank, where the box crosses the border to it.
 
-    The next rank is r + distance, and the rank before r - distance.
-
-    Only ranks with `takes_part` send and receive. `size` has the bytes of each rank's layer.
+    The next rank of r is r + distance, so rank r sends its own first layer to r - distance. Only
+    ranks with `takes_part` receive and send. `size` has the bytes of each rank's layer.
     """
     receivers = np.flatnonzero(box.crosses_end & takes_part)
     senders = np.flatnonzero(box.crosses_start & takes_part)

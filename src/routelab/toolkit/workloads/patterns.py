@@ -91,7 +91,7 @@ class RankGrid:
                 f"from {ranks_on_switch.min()} to {ranks_on_switch.max()}"
             )
         # Sorted by switch, ranks form groups of equal size; a stable sort keeps each ascending. So
-        # slots repeat 0, 1, ... in this order.
+        # slots repeat 0, 1, ... in this order. (A job without ranks has 0 on each switch.)
         by_switch = np.argsort(switch, kind="stable")
         slot = np.empty(job.ranks, dtype=np.int64)
         slot[by_switch] = np.arange(job.ranks) % max(int(ranks_on_switch[0]), 1)

@@ -36,7 +36,18 @@ write isend as Isend, allreduce as allReduce and so on."""
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a trace."""
+    """A line of a trace that is an action of a rank.
+
+    Attributes
+    ----------
+    path, number
+        The file, and the number of the line in it, from 1.
+    rank : int
+    action : str
+        Name of the action as SimGrid 3.32 writes it, also if the file has an older name.
+    arguments : tuple of str
+        Words after the action.
+    """
 
     path: Path
     number: int
@@ -158,10 +169,11 @@ class Call(NamedTuple):
     ----------
     name : CollectiveName
     bytes : int
+        As in a `Collective`: what the rank sends to each peer, or the whole vector.
     root : int
         0 if the collective has none.
     bytes_to_rank : tuple of int
-        Only for alltoallv.
+        What the rank sends to each rank; only for alltoallv.
     """
 
     name: CollectiveName
