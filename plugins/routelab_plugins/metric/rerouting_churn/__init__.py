@@ -100,7 +100,14 @@ class ReroutingChurn(ContextMetricPlugin):
     by_default = False
     Parameters = ReroutingChurnParameters
     columns = tuple(
-        Column(name, meaning, heading, unit, better, group="When a link fails")
+        Column(
+            name,
+            meaning,
+            heading=heading,
+            unit=unit,
+            better=better,
+            group="When a link fails",
+        )
         for name, heading, meaning, unit, better in _COLUMNS
     )
 

@@ -101,8 +101,9 @@ def hierarchy(points: int, ranks: int) -> list[Level]:
         num_points = _num_points(position, side, shape)
         num_points_ahead = _num_points(position + distance, side, shape)
         if levels:
-            # The neighbours of the finer level are still `distance` apart, and now every second of
-            # them has lost its last point: it takes borders from both sides, and the others give.
+            # `distance` is still that of the finer level. If this level has fewer points than ranks
+            # along an axis, every second rank with points there has none here: it takes borders
+            # from both sides, and the others give.
             finer = levels[-1]
             levels[-1] = Level(
                 size=finer.size,
@@ -110,8 +111,9 @@ def hierarchy(points: int, ranks: int) -> list[Level]:
                 gives=(num_points == 1) & (num_points_ahead == 0),
                 takes=(num_points == 0) & (num_points_ahead == 1),
             )
-        # the next rank with points is then twice as far away
+        # then the next rank with points is twice as far away
         distance = np.where((num_points == 0) | (num_points_ahead == 0), 2 * distance, distance)
+        # a move along an axis changes the position, modulo the shape, and the rank by the stride
         neighbour = {
             direction: rank + ((position + direction * distance) % shape - position) * stride
             for direction in (-1, 1)

@@ -91,7 +91,7 @@ class RankGrid:
                 f"from {ranks_on_switch.min()} to {ranks_on_switch.max()}"
             )
         # Sorted by switch, ranks form groups of equal size; a stable sort keeps each ascending. So
-        # slots repeat 0, 1, ... in this order. (A job without ranks has 0 on each switch.)
+        # slots repeat 0, 1, ... in this order. The divisor is 1 if the job has no ranks.
         by_switch = np.argsort(switch, kind="stable")
         slot = np.empty(job.ranks, dtype=np.int64)
         slot[by_switch] = np.arange(job.ranks) % max(int(ranks_on_switch[0]), 1)
@@ -103,7 +103,7 @@ class RankGrid:
         return self._number_at(self.place)
 
     def _number_at(self, place: Int64Array) -> Int64Array:
-        """Return the number of the switch at each coordinates; `place` has the shape (P, n)."""
+        """Return the number of the switch at the coordinates ``place[rank]``, for each rank."""
         return np.asarray(np.ravel_multi_index(tuple(place.T), self.dims), dtype=np.int64)
 
     def at_numbers(self, number: Int64Array) -> Int64Array:

@@ -83,7 +83,7 @@ class Line:
         try:
             number = read_number(text)
         except ValueError:
-            number = -1.0
+            number = -1.0  # refused below, as every negative number
         if not (0 <= number <= MAX_EXACT_FLOAT and number.is_integer()):
             raise self.error(f"{self.action}: {what} is {text!r}, not a whole number of 0 or more")
         return int(number)
@@ -270,7 +270,7 @@ class _RankReader:
         try:
             amount = read_number(line.arguments[0])
         except (IndexError, ValueError):
-            amount = -1.0
+            amount = -1.0  # refused below, as every negative number
         if not 0 <= amount < np.inf:
             raise line.error("compute needs a number of operations, 0 or more")
         builder.compute(self.rank, amount)
@@ -323,6 +323,7 @@ class _RankReader:
         builder.wait(self.rank, ALL)
 
     def _add_request(self, line: Line, key: tuple[int, int, int]) -> None:
+        """Note a request that the line opens; `key` is its sender, receiver and tag."""
         self.requests.append(key)
         self.request_lines.append(line)
 

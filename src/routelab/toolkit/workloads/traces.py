@@ -80,7 +80,7 @@ def _unroll(steps: Iterable[Step]) -> Iterator[Block | Collective]:
 
 
 def _rank_texts(step: Block | Collective, ranks: int) -> Iterator[str]:
-    """Yield the lines of each rank in turn, as one text with a newline at the end of each."""
+    """Yield a text for each rank in turn, with its lines of the step."""
     if isinstance(step, Collective):
         for rank in range(ranks):
             yield f"{rank} {_call_action(step, rank, ranks)}\n"
