@@ -173,8 +173,8 @@ def list_routes(graph, roots, endpoints, max_routes):
         Switches.
     endpoints : int32 array, shape (P,)
     max_routes : int
-        Largest number of listed routes of a pair. Of more, `max_routes` evenly spaced ones are
-        listed, in the order of the walk back from the target.
+        Largest number of listed routes of a pair. Of more, `max_routes` are listed, evenly spaced
+        in the order of the walk back from the target.
 
     Returns
     -------

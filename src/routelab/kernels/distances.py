@@ -44,7 +44,7 @@ def hop_distances(out_start, out_channel, channel_target, source, distance, queu
 
 @jit
 def demand_distance(out_start, out_channel, channel_target, demand):
-    """Sum the hops of all shortest paths, each times the demands of both ends.
+    """Sum the distances of all ordered pairs of switches, each times the demands of both ends.
 
     Parameters
     ----------

@@ -61,9 +61,9 @@ QUEUE_COLUMNS = 2
 # If a program needs waiting flits (`HopProgram.waiting`), one row for each channel follows the
 # queues, and one more row.
 FRONT_FLITS = 0
-"""Flits inside the switch that have yet to move to the channel's output."""
+"""Flits of packets at the front of queues that chose the channel, and flits in its output FIFO."""
 BUSY_UNTIL = 1
-"""Cycle in which the channel has sent all flits that moved to its output."""
+"""Cycle in which the channel has sent all flits that it has taken from these."""
 NOW = 0
 """The cycle, in the row behind those of the channels."""
 
@@ -434,7 +434,7 @@ def pick_large(random, count):
     """Return one of 0 … count−1 by all 64 bits; `count` may be as large as 2^32."""
     if random.script != 0:
         return _scripted(random.script, count)
-    # The upper 64 bits of word * count, which has 96: the word's halves are multiplied separately.
+    # The upper 32 bits of word * count, which has 96: the word's halves are multiplied separately.
     low = (random.word & np.uint64(0xFFFFFFFF)) * np.uint64(count) >> np.uint64(32)
     return np.int64(((random.word >> np.uint64(32)) * np.uint64(count) + low) >> np.uint64(32))
 

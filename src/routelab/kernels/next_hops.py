@@ -35,7 +35,7 @@ def reachable_entries(entry_start, channel, starts, destinations, channel_target
     stray : int
         A reached entry from which no candidates lead to the destination; −1 if there is none.
     longest : int
-        Hops of the longest route; −1 if packets may walk forever.
+        Hops of the longest route; −1 if packets may walk forever or come to a dead end.
     """
     num_destinations = len(destinations)
     reached = np.zeros(num_switches * num_destinations, np.bool_)
@@ -85,7 +85,7 @@ def reachable_entries(entry_start, channel, starts, destinations, channel_target
                     next_position[v] += 1
         # 3. Backwards from the destination. A candidate is finished when the switch that it leads
         #    to is, and a switch when all its candidates are: then its longest route is known. No
-        #    switch on a cycle, or before one, is ever finished.
+        #    switch on a cycle, or before one or before a dead end, is ever finished.
         hops_to_destination[destination] = 0
         stack[0] = destination
         size = 1
@@ -102,8 +102,8 @@ def reachable_entries(entry_start, channel, starts, destinations, channel_target
                     stack[size] = u
                     size += 1
         # 4. Backwards once more, now over any candidate. From a switch that is not finished,
-        #    packets may walk forever; from one without any route to the destination, they never
-        #    arrive.
+        #    packets may walk forever or come to a dead end; from one without any route to the
+        #    destination, they never arrive.
         arrives = np.zeros(num_switches, np.bool_)
         arrives[destination] = True
         stack[0] = destination

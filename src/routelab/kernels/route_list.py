@@ -94,7 +94,7 @@ def follow_hops(
     path_start : int64 array, shape (K + 1,)
         Where the hops of each route begin in the results.
     hop_channel : int32 array, path_vc : int16 array
-        Overwritten where a route is whole.
+        Overwritten, of a route with a fault at a hop only up to that hop.
 
     Returns
     -------

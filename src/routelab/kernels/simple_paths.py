@@ -1,9 +1,9 @@
 """The k shortest simple paths of all pairs, and the number of simple paths up to a length.
 
-No spur paths as in Yen's algorithm: a depth-first search lists the simple paths of exactly D, then
-of the next possible length, and so on. Distances to the target prune it, and the smallest length
-that they cut off is the next one to try, as in iterative deepening A*. Where a search fails because
-of switches that it has passed itself, it computes distances that avoid these.
+No spur paths as in Yen's algorithm: a depth-first search lists the shortest paths, then the simple
+paths of the next possible length, and so on. Distances to the target prune it, and the smallest
+length that they cut off is the next one to try, as in iterative deepening A*. Where a search fails
+because of switches that it has passed itself, it computes distances that avoid these.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from routelab.kernels.hops import pick_word, word_after
 from routelab.kernels.jit import helper, jit
 
 MAX_LISTED = 1024
-"""Largest number of shortest paths of a pair that are listed; of more, k are drawn."""
+"""Largest number of shortest paths of a pair that are listed, or 4 k; of more, k are drawn."""
 MAX_STEPS = 100_000
 """Steps of a search with the distances of the whole network; then it avoids passed switches."""
 _NONE = 1 << 30
@@ -315,7 +315,7 @@ def _find_paths(arcs, source, target, distances, avoiding_distances, draws, word
         Memory for searches that avoid passed switches; a larger one is returned if it is too small.
     """
     k, length = len(scratch.lengths), distances[0, source]
-    # 1. With many more shortest paths than k, list none: k of them are drawn by their numbers.
+    # 1. With many more shortest paths than k, list none: k of them are drawn hop by hop.
     if scratch.num_shortest[source] > max(MAX_LISTED, 4 * k):
         if draws:
             _draw_shortest_paths(arcs, source, distances[0], word, scratch)

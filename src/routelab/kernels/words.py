@@ -149,7 +149,7 @@ def exchange(
             offered[num_hops] = words[cheapest_word, number % num_positions]
             num_hops += 1
             previous_number = previous[cheapest_word, number, source]
-            # A hop from an earlier scan of the word is a break.
+            # A hop is a break if the hop before it is from an earlier scan of the word.
             if previous_number >= 0:
                 offered_breaks += number // num_positions - previous_number // num_positions
             number = previous_number

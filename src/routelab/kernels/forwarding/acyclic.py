@@ -7,8 +7,8 @@ and one backwards from its tail. Both stay inside the part of the order between 
 one vertex at a time. If they meet, the edge would close a cycle. If one of them ends, the vertices
 that it found move behind (or before) the other end of the edge.
 
-The edges come from a fixed graph, so that they have numbers and a state each. An edge that closes a
-cycle is marked permanently, because a graph that only grows never loses a cycle.
+The edges come from a fixed graph, so that they have numbers and a state each. Callers mark an edge
+that closes a cycle as forbidden, and do not try it again as long as the graph only grows.
 """
 
 from typing import NamedTuple
@@ -128,8 +128,9 @@ def _reorder(edges, graph, tail, head, head_position, tail_position):
     graph.descendants[0], graph.ancestors[0] = head, tail
     graph.mark[head], graph.mark[tail] = forwards, backwards
     num_descendants, num_ancestors, next_descendant, next_ancestor = 1, 1, 0, 0
-    # The searches take turns, so that both together take at most twice as long as the shorter one.
-    # Neither leaves the positions between head and tail, as the order is right outside them.
+    # The searches take turns, so that both together visit at most twice as many vertices as the
+    # shorter one. Neither leaves the positions between head and tail, as the order is right outside
+    # them.
     while True:
         # 1. One vertex forwards. If none is left, no path leads from the head to the tail.
         v = graph.descendants[next_descendant]

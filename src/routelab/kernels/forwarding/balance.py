@@ -114,7 +114,8 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, search_number):
     their loads.
     """
     packets = tree.weight[u]
-    # a gain must be more than a rounding error
+    # A channel costs at most 1, so the rounding error of a gain is about 1e-15. Real gains below
+    # 1e-12 are those on channels far below the largest load.
     best_channel, best_meeting, best_gain = -1, -1, 1e-12
     for i in range(fabric.out_start[u], fabric.out_start[u + 1]):
         channel = fabric.out_channel[i]

@@ -58,8 +58,8 @@ def complete_trees(
     Returns
     -------
     switch, destination : int
-        First route that closes a cycle on every lane; −1, −1 if all could be added; −2, −2 if the
-        dependencies of the routes that were given have a cycle.
+        Ends of a route that closes a cycle on every lane, for the first such destination; −1, −1 if
+        all could be added; −2, −2 if the dependencies of the routes that were given have a cycle.
     """
     # 1. The dependencies of the routes that are given.
     edges = list_edges(*_all_turns(channel_source, channel_target, out_start, out_channel, vcs))

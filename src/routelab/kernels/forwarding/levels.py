@@ -33,7 +33,7 @@ def leveled_trees(fabric, level, opposite):
     """
     switches, destinations = len(level), len(fabric.root)
     trees = np.full((destinations, switches), -1, np.int32)
-    # destinations that each channel serves
+    # Destinations that each channel serves. Down, only those count whose main way it is on.
     down_load = np.zeros(len(opposite), np.int64)
     up_load = np.zeros(len(opposite), np.int64)
     queue = np.empty(switches, np.int32)

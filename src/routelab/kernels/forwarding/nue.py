@@ -84,7 +84,7 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
     """
     channels, switches = len(fabric.source), trees.shape[1]
     tree = tree_scratch(switches, len(legality.accepting))
-    # The mean load if every route had one hop, rounded; never 0.
+    # The mean load if every route had one hop, rounded down, plus 1; so it is never 0.
     hop_weight = np.int64(len(fabric.root) * len(fabric.root) // max(channels, 1) + 1)
     distance = np.empty(switches, np.int64)
     heap = np.empty(channels, np.int32)

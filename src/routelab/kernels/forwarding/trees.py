@@ -250,8 +250,8 @@ def reattach(fabric, tree, steps, u, channel):
 def try_move(fabric, legality, tree, steps, u, channel):
     """Return the number of switches whose good arrivals change if u forwards over `channel`.
 
-    −1 if a route becomes illegal. Else ``queue[:count]`` are these switches, u among them, and
-    `trial` is filled there.
+    −1 if a route becomes illegal. Else ``queue[:count]`` are these switches, and `trial` is filled
+    there. u is always counted.
     """
     next_channel = steps[fabric.target[channel]]
     fill_good_arrivals(fabric, legality, tree.good, channel, next_channel, tree.trial)
