@@ -37,14 +37,15 @@ from routelab.toolkit.irregular.roots import root_of
 from routelab.toolkit.irregular.trees import levels_from
 
 TOLLS = (1.5, 6.0)
-"""Toll of a break in the first and in the last of the rounds with breaks, in hops."""
+"""Toll of a break in the first and in the last of the `rounds`, in hops."""
 
 PASSES = 3
-"""How often a route may pass through the word in rounds with breaks; each time after the first is
-one."""
+"""How often a route may pass through the word before the legal rounds; each time after the first is
+a break."""
 
 SHARPNESS = (2.0, 40.0)
-"""β of the prices exp(β · load), times the mean load, in the first round and after `rounds`."""
+"""β of the prices exp(β · load), times the mean load, in the first and in the last of the `rounds`.
+"""
 
 HEAT, HEAT_ENDS = 1.5, 0.8
 """Standard deviation of the random change of a turn's weight (of its logarithm) in the first round,
@@ -76,8 +77,8 @@ class WordSearch:
         Whether a packet keeps its virtual channel.
     seed : int
     rounds, legal_rounds : int
-        Rounds in which routes may break their word, and later ones in which new routes do not.
-        Words change in all of them.
+        Rounds in which routes may break words, and later ones in which they may not. The words
+        change in both.
 
     Attributes
     ----------
@@ -112,7 +113,7 @@ class WordSearch:
         self._ends = source[self._is_row], target[self._is_row]
         self._demand = demand.reshape(-1)[self._is_row]
 
-        # 2. Words: random orders, or up*/down* K times.
+        # 2. Words: random orders, or up*/down* once for each virtual channel.
         if per == "pair":
             orders = [self._random.permutation(channels) for _ in range(vcs)]
         else:
@@ -202,7 +203,7 @@ class WordSearch:
         """Offer routes to pairs; return whether each row is broken, as `_mark_broken_rows`."""
         topology = self._topology
         first_sharpness, last_sharpness = SHARPNESS
-        # Both grow by a constant factor from round to round.
+        # Sharpness and toll grow by a constant factor each, from round to round.
         growth = (last_sharpness / first_sharpness) ** progress
         sharpness = first_sharpness * growth / self._mean_load
         is_large = len(self._length) > LARGE
@@ -210,8 +211,8 @@ class WordSearch:
         toll = first_toll * (last_toll / first_toll) ** progress
         passes = 1 if legal or self._rounds == 1 else PASSES
 
-        # 1. Prices by load. Their mean is 1, plus a price of the hop itself: as long as routes may
-        #    break words, loads count more than hops. Loads may grow during an exchange, so the
+        # 1. Prices by load. Their mean is 1, plus a price of the hop itself, which is low before the
+        #    legal rounds: loads count more than hops. Loads may grow during an exchange, so the
         #    table ends above the largest. The limit of the exponent prevents an overflow.
         max_load = int(self._load.max(initial=0))
         loads = np.arange(2 * max_load + int(16 * self._mean_load) + 1)
