@@ -8,8 +8,8 @@ read, which states the bound of one third of all turns; what follows on cut swit
 with a separate proof. Turns have no weights here.
 
 If the rest falls apart, one part is the main one. Every other part is entered over one link only,
-to its *gate*: turns at the removed switch between the gates' links, and from them into links to the
-main part, stay legal, all others are prohibited. A gate is removed last of its part.
+to its *gate*: turns at the removed switch between the gates' links, and between these and links to
+the main part, stay legal, all others are prohibited. A gate is removed last of its part.
 
 No cycle of dependencies: look at the first switch of a cycle that is removed. The cycle passes it
 between two parts, so it enters a part other than the main one over the gate and leaves it over the

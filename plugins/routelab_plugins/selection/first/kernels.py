@@ -19,7 +19,7 @@ def first_routes(search, parity, balanced):
     balanced : bool
         Where m edges come nearer, take edge number (parity of source + target + current switch)
         modulo m instead of edge 0. On even rings under dimension order this sends half of the
-        pairs each way, from every switch of the ring.
+        pairs each way; from every single switch, too, if another dimension has even rings.
 
     Returns
     -------

@@ -153,8 +153,8 @@ def _offspring(
     cuts = np.sort(random.integers(0, num_genes + 1, size=(len(parents), 2)), axis=1)
     position = np.arange(num_genes)
     swapped = (position >= cuts[:, :1]) & (position < cuts[:, 1:])
-    # Two parents have two children. Each takes the genes between the cuts from the other parent. An
-    # odd population has one child less.
+    # Two parents have two children. Each takes the genes between the cuts from the other parent. If
+    # the population is odd, the last child is left out.
     mates = population[parents.T]
     children = np.where(swapped, mates[::-1], mates).reshape(2 * len(parents), num_genes)
     children = children[:population_size]

@@ -8,8 +8,8 @@ has more than one; the end is reached when every pair has one route.
 
 The description leaves open which route over the channel goes, and what happens when no route over
 it may go. Here a route of the pair with most remaining routes goes, the last of them in tie order;
-and the next channel in order of load that has one is taken. A load is a number of routes, whatever
-the capacity of the channel.
+and the next channel in order of load that has one is taken. A load counts each route once for every
+terminal pair of its switches, whatever the capacity of the channel.
 """
 
 from __future__ import annotations

@@ -175,7 +175,8 @@ def _build_program(
     value[position] = routes.pair_demand[pair][column_of_hop]
 
     # 2. Rows: each pair has one route; load by columns − maximum load · capacity ≤ −fixed load. The
-    #    last column is the maximum relative load, which alone has a cost.
+    #    capacity is a share of the greatest one. The last column is the maximum relative load, which
+    #    alone has a cost.
     lp = highs.HighsLp()
     lp.num_col_ = len(column) + 1
     lp.num_row_ = len(pairs) + channels

@@ -146,7 +146,7 @@ def _weighted_table(
 def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
     """Keep one path of each pair, pair after pair: the one whose busiest channel is least loaded.
 
-    Of equally good ones it is the first, which has most of the flow. `lengths`: hops of each pair,
+    Of equally good ones it is the first that the decomposition found. `lengths`: hops of each pair,
     equal for all its paths; negative if it has none.
     """
     topology = table.topology

@@ -83,7 +83,7 @@ def _build_program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> An
     is_inner = graph.begin[topology.endpoints][source] != graph.edge_source[sources.edge]
     # 2. A vertex: flow in − flow out − flow that leaves = 0, but not at the source, where all flow
     #    begins. A pair: its exits add up to its demand. A channel: the flow over its edges is at
-    #    most the maximum load times the capacity.
+    #    most the maximum load times the capacity, as a share of the greatest one.
     column = np.arange(edges)
     entries: list[_Entries] = [
         (np.searchsorted(vertices, head), column, 1.0),
