@@ -211,8 +211,8 @@ class WordSearch:
         toll = first_toll * (last_toll / first_toll) ** progress
         passes = 1 if legal or self._rounds == 1 else PASSES
 
-        # 1. Prices by load. Their mean is 1, plus a price of the hop itself, which is low before the
-        #    legal rounds: loads count more than hops. Loads may grow during an exchange, so the
+        # 1. Prices by load. Their mean is 1, plus a price of the hop itself. That is low before the
+        #    legal rounds, so loads count more than hops. Loads may grow during an exchange, so the
         #    table ends above the largest. The limit of the exponent prevents an overflow.
         max_load = int(self._load.max(initial=0))
         loads = np.arange(2 * max_load + int(16 * self._mean_load) + 1)

@@ -175,7 +175,7 @@ def _build_program(
     value[position] = routes.pair_demand[pair][column_of_hop]
 
     # 2. Rows: each pair has one route; load by columns − maximum load · capacity ≤ −fixed load. The
-    #    capacity is a share of the greatest one. The last column is the maximum relative load, which
+    #    capacity is a share of the greatest one. The last column is the maximum relative load. It
     #    alone has a cost.
     lp = highs.HighsLp()
     lp.num_col_ = len(column) + 1
