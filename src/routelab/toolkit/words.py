@@ -37,15 +37,14 @@ from routelab.toolkit.irregular.roots import root_of
 from routelab.toolkit.irregular.trees import levels_from
 
 TOLLS = (1.5, 6.0)
-"""Toll of a break in the first and in the last of the `rounds`, in hops."""
+"""Toll of a break in the first round and in the legal rounds, in hops."""
 
 PASSES = 3
 """How often a route may pass through the word before the legal rounds; each time after the first is
 a break."""
 
 SHARPNESS = (2.0, 40.0)
-"""β of the prices exp(β · load), times the mean load, in the first and in the last of the `rounds`.
-"""
+"""β of the prices exp(β · load), times the mean load, in the first round and in the legal ones."""
 
 HEAT, HEAT_ENDS = 1.5, 0.8
 """Standard deviation of the random change of a turn's weight (of its logarithm) in the first round,
@@ -77,8 +76,8 @@ class WordSearch:
         Whether a packet keeps its virtual channel.
     seed : int
     rounds, legal_rounds : int
-        Rounds in which routes may break words, and later ones in which they may not. The words
-        change in both.
+        Rounds in which routes may break words, and later ones that only offer routes without a
+        break. The words change in both.
 
     Attributes
     ----------
