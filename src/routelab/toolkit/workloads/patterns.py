@@ -49,7 +49,7 @@ class RankGrid:
     Attributes
     ----------
     dims : tuple of int
-    place : int64 array, shape (P, n)
+    coordinates : int64 array, shape (P, n)
         Coordinates of each rank's switch.
     slot : int64 array, shape (P,)
         Number of lower ranks on the same switch: 0, 1, 2 for ranks 4, 9, 12 if they share one.
@@ -65,7 +65,7 @@ class RankGrid:
     """
 
     dims: tuple[int, ...]
-    place: Int64Array
+    coordinates: Int64Array
     slot: Int64Array
 
     @classmethod
@@ -100,11 +100,11 @@ class RankGrid:
     @property
     def number(self) -> Int64Array:
         """Number of each rank's switch in the grid: on 4x2, (0, 1) is 1 and (1, 0) is 2."""
-        return self._number_at(self.place)
+        return self._number_at(self.coordinates)
 
-    def _number_at(self, place: Int64Array) -> Int64Array:
-        """Return the number of the switch at the coordinates ``place[rank]``, for each rank."""
-        return np.asarray(np.ravel_multi_index(tuple(place.T), self.dims), dtype=np.int64)
+    def _number_at(self, coordinates: Int64Array) -> Int64Array:
+        """Return the number of the switch at the coordinates ``coordinates[rank]``, for each rank."""
+        return np.asarray(np.ravel_multi_index(tuple(coordinates.T), self.dims), dtype=np.int64)
 
     def at_numbers(self, number: Int64Array) -> Int64Array:
         """Return, for each rank, the rank with its slot on the switch ``number[rank]``."""
@@ -115,9 +115,9 @@ class RankGrid:
         ranks: Int64Array = rank_at_position[number * num_slots + self.slot]
         return ranks
 
-    def at_places(self, place: Int64Array) -> Int64Array:
-        """Return, for each rank, the rank with its slot on the switch at ``place[rank]``."""
-        return self.at_numbers(self._number_at(place))
+    def at_coordinates(self, coordinates: Int64Array) -> Int64Array:
+        """Return, for each rank, the rank with its slot on the switch at ``coordinates[rank]``."""
+        return self.at_numbers(self._number_at(coordinates))
 
 
 class PatternWorkload(WorkloadPlugin):
@@ -254,5 +254,5 @@ class ShiftWorkload(PatternWorkload):
             shifts = [row for row in np.diag(distances) if row.any()]
             pattern = f"{distances_text} further, a message for each dimension"
         dims = np.array(grid.dims)
-        directions = [grid.at_places((grid.place + shift) % dims) for shift in shifts]
+        directions = [grid.at_coordinates((grid.coordinates + shift) % dims) for shift in shifts]
         return directions, f"by coordinates: {pattern}, modulo {'x'.join(map(str, grid.dims))}"
