@@ -99,7 +99,7 @@ def plugin_files(module: str, without: tuple[str, ...] = CITATION_MODULES) -> Fi
     files = _importable_files([top]) if distribution is None else distribution_files(distribution)
     for editable in editable_distributions():
         # a new dictionary, because that of a distribution is remembered
-        files = files | distribution_files(editable)  # noqa: PLR6104
+        files = files | distribution_files(editable)
     return files
 
 

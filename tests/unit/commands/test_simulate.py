@@ -14,6 +14,7 @@ from routelab.cli import main, make_parser
 from routelab.commands._shared.settings import (
     PREFIX,
     settings_from_options,
+    with_option_names,
 )
 from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed_catalogue
@@ -296,3 +297,10 @@ def test_a_deadlock_that_only_the_search_meets_is_broken_too(capsys) -> None:
     facts = json.loads(capsys.readouterr().out)
     assert facts["state"] == "stationary"
     assert "deadlock" in facts["blocked"]
+
+
+def test_messages_name_options_but_keep_names_of_instances():
+    text = "`loads` and max_cycles: raise vcs; flow~max_cycles=3 and tree~vcs=2,max_cycles=4"
+    message, instances = with_option_names(text, SimulationSettings).split("; ")
+    assert message == "--load and --max-cycles: raise --vcs"
+    assert instances == "flow~max_cycles=3 and tree~vcs=2,max_cycles=4"

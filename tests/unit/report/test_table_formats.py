@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from routelab.report.table_formats import (
     TableCell,
+    _mean_gap_text,
     escape_latex,
     layout,
     to_csv,
@@ -138,3 +139,8 @@ def test_csv_has_no_formulas_and_negative_numbers():
 def test_a_text_of_lines_is_one_line_of_words_in_files():
     loop = TableCell("0>1 waits\n1>0 waits", numeric=False)
     assert str(loop) == "0>1 waits; 1>0 waits"
+
+
+def test_a_single_gap_of_1_is_singular_where_the_unit_is_a_word():
+    texts = [_mean_gap_text([1], unit) for unit in ("%", "hops", "s", "bytes/s")]
+    assert texts == ["by 1 point", "by 1 hop", "by 1 s", "by 1 bytes/s"]

@@ -138,13 +138,14 @@ class Polarized(HopRoutingPlugin):
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         distance = switch_distances(topology)
-        diameter = endpoint_diameter(topology, distance)
-        if diameter is None:
+        if endpoint_diameter(topology, distance) is None:
             raise UnsupportedError("some pairs of switches with terminals have no path")
+        # of all switches, because routes may pass those without terminals
+        diameter = int(distance.max())
         options = self.parameters
         # penalties by the growth of the weight, 0 to 2, and whether they are relative
         numbers = [options.p0, options.p1, 0, options.penalties == "relative"]
-        # If all switches have terminals, no route is longer, so more classes would stay empty.
+        # No route is longer, so more classes would stay empty.
         longest_route = max(2, 4 * diameter - 3)
         classes = max(1, min(virtual_channels, longest_route))
         return HopProgram(

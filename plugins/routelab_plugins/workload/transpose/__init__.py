@@ -35,7 +35,7 @@ class TransposeWorkloadParameters(PatternParameters):
 class TransposeWorkload(PatternWorkload):
     """Number s, written in digits, sends to the number with these digits in another order.
 
-    By coordinates, sizes go with their digits: on 4x2x2x2 place (a, b, c, d) sends to the place
+    By coordinates, sizes go with their digits: on 4x2x2x2 switch (a, b, c, d) sends to switch
     with the number that (d, c, b, a) has in a grid of 2x2x2x4.
     """
 

@@ -103,7 +103,7 @@ class RankGrid:
         return self._number_at(self.coordinates)
 
     def _number_at(self, coordinates: Int64Array) -> Int64Array:
-        """Return the number of the switch at the coordinates ``coordinates[rank]``, for each rank."""
+        """Return the number of the switch at ``coordinates[rank]``, for each rank."""
         return np.asarray(np.ravel_multi_index(tuple(coordinates.T), self.dims), dtype=np.int64)
 
     def at_numbers(self, number: Int64Array) -> Int64Array:

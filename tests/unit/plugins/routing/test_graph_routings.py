@@ -9,7 +9,7 @@ import pytest
 from hop_cases import distances
 from hypothesis import given, settings
 from naive_polarized import PolarizedRoutes
-from small_graphs import simple_networks
+from small_graphs import networks, simple_networks
 
 from routelab.api import Topology, run_tables
 from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET, RandomWord
@@ -115,6 +115,15 @@ def test_the_longest_route_and_dead_ends_agree_with_enumeration(network) -> None
         most = int(longest.max())
         assert reason("polarized", network, most) is None
         assert most == 1 or f"raise vcs to {most}" in reason("polarized", network, most - 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(networks())
+def test_routes_over_switches_without_terminals_have_classes_for_all_hops(network) -> None:
+    routing = Routing.from_name("polarized")
+    vcs = next((vcs for vcs in range(1, 20) if routing.supports(network, vcs) is None), None)
+    if vcs is not None:
+        assert routing.verdict(network, vcs).status != "broken"
 
 
 def test_a_4x4_mesh_has_dead_ends_for_92_pairs() -> None:

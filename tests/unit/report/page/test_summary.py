@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from routelab.report.page.commands import run_command, study_command
-from routelab.report.page.summary import summarize, verdicts
+from routelab.report.page.summary import _difference_text, summarize, verdicts
 from routelab.report.rows.study_rows import StudyRows
 
 
@@ -62,3 +62,10 @@ def test_commands_use_canonical_names_and_shell_quotes(world):
     assert study_command(Path("config/studies/angara-table2.yaml")) == f"{choice}angara-table2"
     assert study_command(Path("config/studies/examples/x.yaml")) == f"{choice}x"
     assert study_command(Path("/else/where/x.yaml")) == f"{choice}/else/where/x.yaml"
+
+
+def test_differences_near_100_per_cent_have_no_exponent():
+    values = {"improvement_percent": 99.7, "improvement_low": -99.4, "improvement_high": 120}
+    names = {"benchmark": "osu", "topology": "t", "routing": "a", "baseline": "b", "size": 8}
+    assert _difference_text(values | names).endswith("(−99 to +120 %)")
+    assert _difference_text(values | names).startswith("+100 % by a over b")
