@@ -23,7 +23,7 @@ from routelab.api import (
 )
 from routelab_plugins import works
 
-from .entries import direction_names, entry_of_route, entry_text, parse_entry, steps
+from .entries import direction_names, entry_directions, entry_of_route, entry_text, parse_entry
 from .network import network_lines, node_name, parse_network, shape_of
 
 NETWORK = "network.txt"
@@ -50,8 +50,8 @@ class AngaraExport(ExportPlugin):
             return "pairs have several paths, and a node's table has one route to a node"
         if table.virtual_channels > 1:
             return f"the routes need {table.virtual_channels} virtual channels, and there is one"
-        nodes = _endpoints(table.topology)
-        for pair, route in _routes(table).items():
+        nodes = _endpoint_names(table.topology)
+        for pair, route in _routes_by_pair(table).items():
             entry = entry_of_route(route, shape.dims)
             if isinstance(entry, str):
                 source, target = divmod(pair, len(nodes))
@@ -67,14 +67,14 @@ class AngaraExport(ExportPlugin):
         shape = shape_of(topology)
         assert not isinstance(shape, str), shape
         files = {NETWORK: "\n".join(network_lines(topology, shape)) + "\n"}
-        nodes = _endpoints(topology)
-        routes = _routes(table)
+        nodes = _endpoint_names(topology)
+        routes = _routes_by_pair(table)
         for i, source in enumerate(nodes):
             lines = [HEAD, f"node {source}", COLUMNS]
             for j, target in enumerate(nodes):
-                route = routes.get(i * len(nodes) + j)
                 if i == j:
                     continue
+                route = routes.get(i * len(nodes) + j)
                 if route is None:
                     lines.append(f"{target} {UNREACHABLE}")
                     continue
@@ -92,15 +92,16 @@ class AngaraExport(ExportPlugin):
             topology, shape = parse_network(files[NETWORK])
         except InputError as error:
             raise InputError(f"angara: {NETWORK}: {error}") from None
-        nodes = _endpoints(topology)
+        nodes = _endpoint_names(topology)
         names = {f"node-{node}.txt" for node in nodes}
-        strangers = sorted(name for name in files if name.startswith("node-") and name not in names)
-        if strangers:
-            raise InputError(f"angara: {NETWORK} has no node with a table {strangers[0]}")
-        # the channel that leaves a switch in a direction
+        unknown = sorted(name for name in files if name.startswith("node-") and name not in names)
+        if unknown:
+            raise InputError(f"angara: {NETWORK} has no node with a table {unknown[0]}")
         sources, directions = topology.channel_source.tolist(), topology.channel_direction.tolist()
-        leaving = zip(sources, directions, strict=True)
-        channel_at = {place: channel for channel, place in enumerate(leaving)}
+        channel_at = {
+            (switch, direction): channel
+            for channel, (switch, direction) in enumerate(zip(sources, directions, strict=True))
+        }
         lengths, hops = [], []
         for source, node in zip(topology.endpoints.tolist(), nodes, strict=True):
             file = f"node-{node}.txt"
@@ -111,18 +112,22 @@ class AngaraExport(ExportPlugin):
                 routes = reader.read_routes(files[file], node, nodes)
             except InputError as error:
                 raise InputError(f"angara: {file}: {error}") from None
+            # −1 stands for a pair without a route
             lengths += [-1 if route is None else len(route) for route in routes]
             hops += [channel for route in routes for channel in route or ()]
         try:
             table = RouteTable.from_lengths(topology, lengths, np.array(hops, dtype=np.int32))
-            # the flow control of its routers
+            # the routers have bubble flow control, but a new table has the plain one
             return table.with_vcs(table.hop_vc, "bubble")
         except PluginError as error:
             raise InputError(f"angara: {error}") from None
 
 
 class _TableReader:
-    """Reader of one node's table, which follows the entries from switch to switch."""
+    """Reader of one node's table, which follows the entries from switch to switch.
+
+    `channel_at` has the channel that leaves a switch in a direction, `source` is the node's switch.
+    """
 
     def __init__(
         self,
@@ -147,8 +152,8 @@ class _TableReader:
             for number, line in enumerate(text.splitlines(), 1)
             if line.strip() and not line.startswith("#")
         ]
-        for place, expected in enumerate((HEAD, f"node {node}")):
-            heading = lines[place][1] if place < len(lines) else "the end"
+        for i, expected in enumerate((HEAD, f"node {node}")):
+            heading = lines[i][1] if i < len(lines) else "the end"
             if heading != expected:
                 raise InputError(f"{heading[:40]!r}, expected {expected!r}")
         # 2. Entries in any order. The node itself has none, but a route without hops.
@@ -161,8 +166,9 @@ class _TableReader:
                     raise InputError(f"there is no destination {target}")
                 if target in route_to:
                     raise InputError(f"the destination {target} occurs twice, or is the node")
-                unreachable = words == [UNREACHABLE]
-                route_to[target] = None if unreachable else self._route(words, targets[target])
+                route_to[target] = (
+                    None if words == [UNREACHABLE] else self._follow_entry(words, targets[target])
+                )
             except InputError as error:
                 raise InputError(f"line {number}: from {node} to {target}: {error}") from None
         # 3. A missing entry is an error: unreachable nodes are listed as such.
@@ -171,11 +177,11 @@ class _TableReader:
             raise InputError(f"no line for the destination {absent[0]}")
         return [route_to[target] for target in nodes]
 
-    def _route(self, words: list[str], target: int) -> list[int]:
+    def _follow_entry(self, words: list[str], target: int) -> list[int]:
         """Return the channels that an entry's words lead along; they must end at `target`."""
         switch, route = self.source, []
         names = direction_names(len(self.dims))
-        for direction in steps(parse_entry(words, self.dims)):
+        for direction in entry_directions(parse_entry(words, self.dims)):
             channel = self.channel_at.get((switch, direction))
             if channel is None:
                 raise InputError(f"{self._name(switch)} has no link {names[direction]}")
@@ -190,18 +196,21 @@ class _TableReader:
         return node_name(self.topology.coordinates[switch].tolist())
 
 
-def _endpoints(topology: Topology) -> list[str]:
+def _endpoint_names(topology: Topology) -> list[str]:
     """Return names of the nodes with terminals: their coordinates."""
     assert topology.coordinates is not None
     return [node_name(row) for row in topology.coordinates[topology.endpoints].tolist()]
 
 
-def _routes(table: RouteTable) -> dict[int, list[int]]:
-    """Return the directions of the hops of every pair of different nodes with a route."""
+def _routes_by_pair(table: RouteTable) -> dict[int, list[int]]:
+    """Return the directions of the hops of every pair of different nodes with a route.
+
+    With N nodes that have terminals, the pair from the i-th to the j-th has the key i * N + j.
+    """
     directions = table.topology.channel_direction[table.hop_channel].tolist()
-    starts, ends = table.path_start.tolist(), len(table.topology.endpoints)
+    path_start, num_nodes = table.path_start.tolist(), len(table.topology.endpoints)
     return {
-        pair: directions[starts[path] : starts[path + 1]]
+        pair: directions[path_start[path] : path_start[path + 1]]
         for path, pair in enumerate(table.path_pair.tolist())
-        if pair // ends != pair % ends
+        if pair // num_nodes != pair % num_nodes
     }

@@ -1,8 +1,8 @@
 """Entries of an Angara routing table: first step, direction bits, hops, last step.
 
 With n dimensions the directions are numbered 0..2n-1 in the hardware's order, the positive ones
-first. `entry_of_route` makes an entry of a route, `steps` the route of an entry; neither uses the
-other.
+first: in two dimensions +X is 0, +Y 1, -X 2 and -Y 3. `entry_of_route` makes an entry of a route,
+`entry_directions` the route of an entry; neither uses the other.
 """
 
 from __future__ import annotations
@@ -58,54 +58,62 @@ def entry_of_route(route: Sequence[int], dims: Sequence[int]) -> RouteEntry | st
         Sizes of the dimensions.
     """
     n = len(dims)
-    positive = bool(route) and route[0] < n
-    negative = bool(route) and route[-1] >= n
-    reason: str | None = None
-    # prefer a first step to a last one
-    for first, last in ((0, 0), (1, 0), (0, 1), (1, 1)):
-        extra = first + last
-        if first > positive or last > negative or (extra and len(route) <= extra):
+    starts_positive = bool(route) and route[0] < n
+    ends_negative = bool(route) and route[-1] >= n
+    violation: str | None = None
+    # Of the hops, 0 or 1 are the first step and 0 or 1 the last step. Two entries with one extra
+    # step may do: prefer the first step.
+    for num_first, num_last in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        if (num_first and not starts_positive) or (num_last and not ends_negative):
             continue
-        ordered = route[first : len(route) - last]
-        reason = _violation(ordered, dims)
-        if reason is None:
+        num_extra = num_first + num_last
+        if num_extra and len(route) <= num_extra:
+            continue  # no hop would be left for the ordered part
+        ordered = route[num_first : len(route) - num_last]
+        violation = _find_violation(ordered, dims)
+        if violation is None:
             hops = [0] * n
             for direction in ordered:
                 hops[direction % n] += 1 if direction < n else -1
             return RouteEntry(
-                route[0] if first else None,
-                frozenset(ordered),
-                tuple(hops),
-                route[-1] if last else None,
+                first=route[0] if num_first else None,
+                bits=frozenset(ordered),
+                hops=tuple(hops),
+                last=route[-1] if num_last else None,
             )
-    return str(reason)
+    return str(violation)
 
 
-def _violation(route: Sequence[int], dims: Sequence[int]) -> str | None:
-    """Return why directions are not an ordered part: order, direction bits, or a whole ring."""
+def _find_violation(route: Sequence[int], dims: Sequence[int]) -> str | None:
+    """Return why hops cannot be the ordered part of a route; None if they can.
+
+    They must be in the order of directions, not use both directions of a dimension, and not lead
+    around a whole ring: in a ring of 4 nodes there are at most 3 hops.
+    """
     n = len(dims)
     names = direction_names(n)
     for before, after in pairwise(route):
         if before > after:
             return f"{names[before]} before {names[after]}"
     for direction in route:
-        if (direction + n) % (2 * n) in route:
-            return f"both {names[direction]} and {names[(direction + n) % (2 * n)]}"
+        opposite = (direction + n) % (2 * n)
+        if opposite in route:
+            return f"both {names[direction]} and {names[opposite]}"
         size = dims[direction % n]
         if route.count(direction) >= size:
             return f"{route.count(direction)} hops {names[direction]}, of {size} nodes in a line"
     return None
 
 
-def steps(entry: RouteEntry) -> Iterator[int]:
-    """Iterate over the directions of hops: first step, hops in the hardware's order, last step."""
+def entry_directions(entry: RouteEntry) -> Iterator[int]:
+    """Yield the direction of each hop: first step, hops in the hardware's order, last step."""
     n = len(entry.hops)
     if entry.first is not None:
         yield entry.first
     for direction in range(2 * n):
-        count = entry.hops[direction % n]
         if direction in entry.bits:
-            yield from [direction] * abs(count)
+            num_hops = abs(entry.hops[direction % n])
+            yield from [direction] * num_hops
     if entry.last is not None:
         yield entry.last
 
@@ -130,41 +138,47 @@ def parse_entry(words: Sequence[str], dims: Sequence[int]) -> RouteEntry:
     n = len(dims)
     if len(words) != 4:
         raise InputError(f"{len(words)} words, expected FIRST BITS HOPS LAST")
-    first = _extra_step(words[0], range(n), "first step", n)
-    last = _extra_step(words[3], range(n, 2 * n), "last step", n)
-    hops = _read_hops(words[2], dims)
-    bits = _read_bits(words[1], n)
-    used = {d if count > 0 else d + n for d, count in enumerate(hops) if count}
-    if bits != used:
+    first_word, bits_word, hops_word, last_word = words
+    first = _read_extra_step(first_word, range(n), "first step", n)
+    last = _read_extra_step(last_word, range(n, 2 * n), "last step", n)
+    hops = _read_hops(hops_word, dims)
+    bits = _read_bits(bits_word, n)
+    hop_directions = {d if count > 0 else d + n for d, count in enumerate(hops) if count}
+    if bits != hop_directions:
         names = direction_names(n)
-        going = "".join(names[direction] for direction in sorted(used)) or "nowhere"
-        raise InputError(f"the direction bits are {words[1]}, and the hops {words[2]} go {going}")
-    if not used and (first is None or last is not None):
+        going = "".join(names[direction] for direction in sorted(hop_directions)) or "nowhere"
+        raise InputError(f"the direction bits are {bits_word}, and the hops {hops_word} go {going}")
+    # a first step may be the whole route, but a last step follows hops of the ordered part
+    if not hop_directions and (first is None or last is not None):
         raise InputError("there are no hops between first and last step")
     return RouteEntry(first, frozenset(bits), hops, last)
 
 
-def _extra_step(word: str, directions: range, what: str, n: int) -> int | None:
+def _read_extra_step(word: str, directions: range, noun: str, n: int) -> int | None:
+    """Read a first or last step, which may have one of `directions`; None if there is none."""
     if word == NONE:
         return None
     names = direction_names(n)
     if word not in names or names.index(word) not in directions:
-        may = ", ".join(names[direction] for direction in directions)
-        raise InputError(f"the {what} is {word}, expected {NONE} or one of {may}")
+        allowed = ", ".join(names[direction] for direction in directions)
+        raise InputError(f"the {noun} is {word}, expected {NONE} or one of {allowed}")
     return names.index(word)
 
 
 def _read_bits(word: str, n: int) -> set[int]:
     """Read the directions of a list in ascending order, such as ``+X-Y``."""
     names = direction_names(n)
-    bits = [] if word == NONE else _BIT.findall(word)
-    numbers = [names.index(name) for name in bits if name in names]
-    ascending = all(before < after for before, after in pairwise(numbers))
-    if word != NONE and ("".join(names[d] for d in numbers) != word or not ascending or not word):
+    if word == NONE:
+        return set()
+    directions = [names.index(name) for name in _BIT.findall(word) if name in names]
+    # `findall` skips what is no direction, so the word may have more than these
+    is_complete = word == "".join(names[direction] for direction in directions)
+    is_ascending = all(before < after for before, after in pairwise(directions))
+    if not (word and is_complete and is_ascending):
         raise InputError(
             f"{word!r} is not a list of direction bits; expected {NONE}, or for example +X-Y"
         )
-    return set(numbers)
+    return set(directions)
 
 
 def _read_hops(word: str, dims: Sequence[int]) -> tuple[int, ...]:

@@ -53,10 +53,11 @@ class BookSim(ExportPlugin):
 
     def supports(self, table: RouteTable) -> str | None:
         """Require two-way links, at most one between two routers, and a route for every pair."""
-        ends = _ends(table.topology)
-        if len(set(ends)) < len(ends):
+        ends = _channel_ends(table.topology)
+        distinct_ends = set(ends)
+        if len(distinct_ends) < len(ends):
             return "two routers are joined by several links, which BookSim treats as one"
-        if any((target, source) not in set(ends) for source, target in ends):
+        if any((target, source) not in distinct_ends for source, target in ends):
             return "a link has only one direction, but BookSim uses both"
         if (np.diff(table.pair_start) == 0).any():
             return "some pairs have no route, and BookSim does not start then"
@@ -65,23 +66,30 @@ class BookSim(ExportPlugin):
     def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
         """Write ``anynet.txt`` and ``routes.txt``."""
         topology = table.topology
-        ports = _ports(topology)
-        hops = [str(ports[source][target]) for source, target in _ends(topology)]
-        names = (f"# router {s} {json.dumps(n)}" for s, n in enumerate(topology.switch_names))
-        nodes = (
+        port_to = _port_to_neighbour(topology)
+        port_of_channel = [
+            str(port_to[source][target]) for source, target in _channel_ends(topology)
+        ]
+        router_names = (
+            f"# router {router} {json.dumps(name)}"
+            for router, name in enumerate(topology.switch_names)
+        )
+        node_names = (
             f"# node {terminal} {json.dumps(name)}"
             for terminal, name in enumerate(topology.terminal_names)
         )
         return {
-            NETWORK: "\n".join(self._network(topology)) + "\n",
-            ROUTES: "\n".join((*names, *nodes, *route_lines(table, hops))) + "\n",
+            NETWORK: "\n".join(self._network_lines(topology)) + "\n",
+            ROUTES: "\n".join((*router_names, *node_names, *route_lines(table, port_of_channel)))
+            + "\n",
         }
 
-    def _network(self, topology: Topology) -> Iterator[str]:
+    def _network_lines(self, topology: Topology) -> Iterator[str]:
+        """Yield a line for each router with its nodes, then one for each channel."""
         for router in range(topology.num_switches):
             nodes = np.flatnonzero(topology.terminal_switch == router).tolist()
             yield " ".join([f"router {router}", *(f"node {node}" for node in nodes)])
-        for source, target in _ends(topology):
+        for source, target in _channel_ends(topology):
             yield f"router {source} router {target} {self.parameters.latency}"
 
     def read(self, files: Mapping[str, str]) -> RouteTable:
@@ -90,12 +98,12 @@ class BookSim(ExportPlugin):
             if file not in files:
                 raise InputError(f"booksim: {file} not found")
         try:
-            topology = _topology(files[NETWORK], files[ROUTES])
-            ports = _ports(topology)
-            channels = {ends: channel for channel, ends in enumerate(_ends(topology))}
+            topology = _read_network(files[NETWORK], files[ROUTES])
+            # Routes are output ports, as text: the channel of each port of each router.
+            channel_between = {ends: c for c, ends in enumerate(_channel_ends(topology))}
             channel_at = [
-                {str(port): channels[router, neighbour] for neighbour, port in port_to.items()}
-                for router, port_to in enumerate(ports)
+                {str(port): channel_between[router, neighbour] for neighbour, port in ports.items()}
+                for router, ports in enumerate(_port_to_neighbour(topology))
             ]
             return table_from_lines(
                 topology, files[ROUTES].splitlines(), lambda router, port: channel_at[router][port]
@@ -104,35 +112,36 @@ class BookSim(ExportPlugin):
             raise InputError(f"booksim: files cannot be read: {error}") from error
 
 
-def _ends(topology: Topology) -> list[tuple[int, int]]:
+def _channel_ends(topology: Topology) -> list[tuple[int, int]]:
     """Return the routers at both ends of each channel."""
     return list(
         zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     )
 
 
-def _ports(topology: Topology) -> list[dict[int, int]]:
+def _port_to_neighbour(topology: Topology) -> list[dict[int, int]]:
     """Return the output port of every router to each neighbour; BookSim has no parallel channels.
 
-    The first ports of a router lead to its nodes, the next ones to its neighbours, ascending.
+    The first ports of a router lead to its nodes, the next ones to its neighbours, ascending: a
+    router with 2 nodes reaches its neighbours 5 and 9 over the ports 2 and 3.
     """
-    neighbours: list[list[int]] = [[] for _ in range(topology.num_switches)]
-    for source, target in _ends(topology):
-        neighbours[source].append(target)
+    neighbours_of_router: list[list[int]] = [[] for _ in range(topology.num_switches)]
+    for source, target in _channel_ends(topology):
+        neighbours_of_router[source].append(target)
     num_nodes = topology.terminals_per_switch.tolist()
     return [
-        {neighbour: port for port, neighbour in enumerate(sorted(adjacent), num_nodes[router])}
-        for router, adjacent in enumerate(neighbours)
+        {neighbour: port for port, neighbour in enumerate(sorted(neighbours), num_nodes[router])}
+        for router, neighbours in enumerate(neighbours_of_router)
     ]
 
 
-def _topology(network: str, routes: str) -> Topology:
+def _read_network(network: str, routes: str) -> Topology:
     """Return the network of a network file, with the names in the comments of a routes file."""
     router_of_node: dict[int, int] = {}
     ends: list[tuple[int, int]] = []
     num_routers = 0
     for line in network.splitlines():
-        # "router 0 router 1 LATENCY" is a channel, "router 0 node 0 node 1 …" a router
+        # "router 0 router 1 LATENCY" is a channel, "router 0 node 4 node 5" a router with two nodes
         words = line.split()
         if words[2:3] == ["router"]:
             ends.append((int(words[1]), int(words[3])))
@@ -141,7 +150,7 @@ def _topology(network: str, routes: str) -> Topology:
             router_of_node.update((int(node), int(words[1])) for node in words[3::2])
     names: dict[str, list[str]] = {"router": [], "node": []}
     for line in routes.splitlines():
-        # '# router 0 "NAME"'
+        # Names are in lines such as '# router 0 "NAME"' and '# node 0 "NAME"'.
         words = line.split(maxsplit=3)
         if words[:1] == ["#"] and words[1] in names:
             names[words[1]].append(json.loads(words[3]))

@@ -158,6 +158,9 @@ class OpenSM(ExportPlugin):
     def _safest_levels(self, own: CompleteTables, manager: int | None) -> CompleteTables:
         """Return tables that are safe also for replies on the level of the request, if possible.
 
+        `own` are the tables with the routing's own service levels. They stay if they are safe
+        enough for the parameter ``replies``, or if no others are found.
+
         Raises
         ------
         UnsupportedError
@@ -184,7 +187,7 @@ class OpenSM(ExportPlugin):
                 raise InputError(f"opensm: {file} not found")
         try:
             record = json.loads(files[NETWORK])
-            topology, addresses = _network(record)
+            topology, addresses = _read_network(record)
             ports = parse_forwarding_tables(TextFile.of(LFTS, files[LFTS])).of_switches(
                 addresses.switch_guids, LFTS
             )
@@ -196,9 +199,10 @@ class OpenSM(ExportPlugin):
             raise InputError(f"opensm: files cannot be read: {error}") from error
 
 
-def _network(record: Mapping[str, Any]) -> tuple[Topology, Addresses]:
+def _read_network(record: Mapping[str, Any]) -> tuple[Topology, Addresses]:
     """Return the network of a record, with its addresses."""
-    # Columns as `network_record` writes them: source, target and port; switch, port and LID.
+    # Columns as `network_record` writes them: source, target and port of a channel; switch, port
+    # and LID of a terminal.
     # Whether addresses were invented is not recorded: it changes README.md only.
     channels = np.array(record["channels"], dtype=np.int32).reshape(-1, 3)
     terminals = np.array(record["terminals"], dtype=np.int32).reshape(-1, 3)
@@ -218,12 +222,12 @@ def _network(record: Mapping[str, Any]) -> tuple[Topology, Addresses]:
         terminal_guids=terminal_guids,
     )
     return topology, Addresses(
-        switch_guids,
-        terminal_guids,
-        np.array(record["switch_lids"], dtype=np.int32),
-        terminals[:, 2],
-        channels[:, 2],
-        terminals[:, 1],
+        switch_guids=switch_guids,
+        terminal_guids=terminal_guids,
+        switch_lids=np.array(record["switch_lids"], dtype=np.int32),
+        terminal_lids=terminals[:, 2],
+        channel_port=channels[:, 2],
+        terminal_port=terminals[:, 1],
         invented=False,
     )
 
@@ -238,8 +242,9 @@ def _host_named(name: str, topology: Topology, addresses: Addresses) -> int | No
     """
     if not name:
         return None
-    terminal_of_name = dict(zip(topology.host_names, range(topology.num_terminals), strict=True))
-    terminal_of_name |= dict(zip(addresses.terminal_guids, terminal_of_name.values(), strict=True))
+    terminals = range(topology.num_terminals)
+    terminal_of_name = dict(zip(topology.host_names, terminals, strict=True))
+    terminal_of_name |= dict(zip(addresses.terminal_guids, terminals, strict=True))
     if name not in terminal_of_name:
         raise InputError(
             f"opensm: sm={name} is no host; hosts are {', '.join(list(terminal_of_name)[:3])} ..."

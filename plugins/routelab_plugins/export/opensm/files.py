@@ -66,8 +66,8 @@ def lines_of_files(
 def network_record(table: RouteTable, addresses: Addresses) -> dict[str, Any]:
     """Return the network in its own order, which the other files do not keep; a JSON value."""
     topology = table.topology
-    channels = (topology.channel_source, topology.channel_target, addresses.channel_port)
-    terminals = (topology.terminal_switch, addresses.terminal_port, addresses.terminal_lids)
+    channel_columns = (topology.channel_source, topology.channel_target, addresses.channel_port)
+    terminal_columns = (topology.terminal_switch, addresses.terminal_port, addresses.terminal_lids)
     return {
         "format": "routelab opensm 1",
         "per_terminal": table.per_terminal,
@@ -76,8 +76,8 @@ def network_record(table: RouteTable, addresses: Addresses) -> dict[str, Any]:
         "switch_lids": addresses.switch_lids.tolist(),
         "terminal_names": list(topology.terminal_names),
         "terminal_guids": list(addresses.terminal_guids),
-        "terminals": np.transpose(terminals).tolist(),
-        "channels": np.transpose(channels).tolist(),
+        "terminals": np.transpose(terminal_columns).tolist(),
+        "channels": np.transpose(channel_columns).tolist(),
     }
 
 
@@ -86,9 +86,10 @@ def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[
     topology = tables.topology
     lids = addresses.lids
     ports = np.full((topology.num_switches, int(lids.max()) + 1), -1, dtype=np.int16)
-    # A step is the next channel; −1, no channel, indexes the entry behind all ports, no port.
+    # A step is the next channel, or −1, no channel: this index is the last entry, −1, no port.
     port_of_step = np.append(addresses.channel_port, -1)
     ports[:, lids] = port_of_step[tables.steps]
+    # A switch delivers to its terminals on their ports, and to itself on port 0.
     ports[topology.terminal_switch, addresses.terminal_lids] = addresses.terminal_port
     ports[np.arange(topology.num_switches), addresses.switch_lids] = 0
     switches = [
@@ -100,20 +101,24 @@ def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[
         for terminal, guid in enumerate(addresses.terminal_guids)
     ]
     owners = dict(sorted(zip(lids.tolist(), hosts + switches, strict=True)))
-    forwarding = ForwardingTables(addresses.switch_guids, frozen_array(ports, np.int16), {})
+    forwarding = ForwardingTables(
+        addresses.switch_guids, frozen_array(ports, np.int16), guid_of_lid={}
+    )
     return write_forwarding_tables(forwarding, switches, owners)
 
 
 def _policy_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]:
+    """Yield the policy: the service level from each switch and terminal to each LID."""
     topology = tables.topology
-    # pairs of a switch and a destination elsewhere, if they have a route
+    # the level matters only where packets leave the switch, to another one
     has_route = tables.steps >= 0
     default, rules = make_rules(tables.lanes, has_route)
     # A source is a switch with its terminals, whose packets take the same routes and lanes.
-    sources = [[guid] for guid in addresses.switch_guids]
+    source_guids = [[guid] for guid in addresses.switch_guids]
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
-        sources[switch].append(addresses.terminal_guids[terminal])
-    return write_policy(default, rules, sources, [[guid] for guid in addresses.guids])
+        source_guids[switch].append(addresses.terminal_guids[terminal])
+    destination_guids = [[guid] for guid in addresses.guids]
+    return write_policy(default, rules, source_guids, destination_guids)
 
 
 def _lid_lines(addresses: Addresses) -> Iterator[str]:
@@ -124,11 +129,13 @@ def _lid_lines(addresses: Addresses) -> Iterator[str]:
 
 
 def _option_lines(vls: int) -> Iterator[str]:
+    """Yield options by which service level n uses lane n, and all lanes have equal shares."""
+    # The policy has levels 0 to vls - 1 only, the others share their lanes.
     lane_of_level = [str(level % vls) for level in range(15)]
     yield "# Options of OpenSM for the tables in this folder; other files are given as arguments."
     yield from ("qos TRUE", f"qos_max_vls {vls}", "qos_high_limit 0")
     yield f"qos_vlarb_high {','.join(f'{lane}:0' for lane in range(vls))}"
     yield f"qos_vlarb_low {','.join(f'{lane}:32' for lane in range(vls))}"
-    # SL 15 has no lane of its own
+    # SL 15 takes the lane of SL 0, because VL 15 is for subnet management only
     yield f"qos_sl2vl {','.join(lane_of_level)},{lane_of_level[0]}"
     yield from ("honor_guid2lid_file TRUE", "force_log_flush TRUE")

@@ -37,18 +37,18 @@ def tables_of_files(
     UnsupportedError
         If they hold a loop, a missing route or a possible deadlock.
     """
-    ports = parse_forwarding_tables(TextFile.of(LFTS, files[LFTS])).of_switches(
-        addresses.switch_guids, LFTS
-    )
+    forwarding = parse_forwarding_tables(TextFile.of(LFTS, files[LFTS]))
+    ports = forwarding.of_switches(addresses.switch_guids, LFTS)
     policy = parse_policy(TextFile.of(POLICY, files[POLICY]))
     tables = CompleteTables(
         topology,
         channels_of_ports(topology, addresses, ports, LFTS),
         policy.levels(addresses.switch_guids, addresses.guids),
     )
-    # terminals of a switch must have the levels of the switch
-    of_terminals = policy.levels(addresses.terminal_guids, addresses.guids)
-    differs = of_terminals != tables.lanes[topology.terminal_switch]
+    # The tables have one level for a switch and its terminals, so the policy must give all of them
+    # the same level to a destination at another switch.
+    terminal_levels = policy.levels(addresses.terminal_guids, addresses.guids)
+    differs = terminal_levels != tables.lanes[topology.terminal_switch]
     differs &= tables.steps[topology.terminal_switch] >= 0
     if differs.any():
         terminal = topology.terminal_name(int(np.argwhere(differs)[0, 0]))
@@ -67,17 +67,22 @@ def read_table(
     *,
     per_terminal: bool,
 ) -> RouteTable:
-    """Return the routes between terminals, to terminals or to switches."""
+    """Return the routes between terminals, to terminals or to switches.
+
+    `ports` are the forwarding tables, by switch and LID.
+    """
     steps = channels_of_ports(topology, addresses, ports, LFTS)
     levels = policy.levels(addresses.switch_guids, addresses.guids)
+    # Columns of `steps` and `levels` are the LIDs of all terminals, then of the switches. Routes to
+    # a switch were written as those to each of its terminals: read those to the first.
     columns = np.arange(topology.num_terminals)
     if not per_terminal:
         columns = np.unique(topology.terminal_switch, return_index=True)[1]
-    ends = topology.terminal_switch if per_terminal else topology.endpoints
+    target_switches = topology.terminal_switch if per_terminal else topology.endpoints
     lengths, hops = table_from_next_hops(
         np.ascontiguousarray(steps[:, columns]),
         topology.endpoints,
-        ends,
+        target_switches,
         topology.channel_source,
         topology.channel_target,
     )

@@ -42,7 +42,7 @@ def readme(
         Host of the subnet manager whose packets are part of the proof; "" if they are not.
     """
     topology = tables.topology
-    used = int(tables.lanes.max(initial=0)) + 1
+    num_used = int(tables.lanes.max(initial=0)) + 1
     hardware = (
         "The network has no GUIDs. Those in these files are invented: use them with the simulator "
         "only.\n"
@@ -51,7 +51,7 @@ def readme(
     )
     single = (
         "All traffic is on SL 0, so software that requests no path record is safe as well."
-        if used == 1
+        if num_used == 1
         else "**Warning**: software that requests no path record sends everything on SL 0. That is "
         "safe only with tables for one virtual lane: export them with `opensm~vls=1`. Connections "
         "that are open while the tables change keep their old service level: restart the programs."
@@ -59,16 +59,16 @@ def readme(
     return f"""# Routes for OpenSM
 
 {topology.num_switches} switches and {topology.num_terminals} host ports.
-{used} of {vls} virtual lanes are used.
+{num_used} of {vls} virtual lanes are used.
 
 {hardware}
 Every switch has an entry for every LID, also for those of the switches. All files were read back,
 every route was walked from every switch to every host and switch, and the routes of each virtual
 lane were proven free of deadlock.
 
-{_wrapped(_left_out(manager, used))}
+{_wrapped(_limits_of_proof(manager, num_used))}
 
-{_wrapped(_replies(danger, manager, own_levels=own_levels))}
+{_wrapped(_reply_levels(danger, manager, own_levels=own_levels))}
 
 {_wrapped(single)}
 
@@ -108,9 +108,12 @@ It prints nothing if they are equal. To go back, stop this OpenSM and start your
 """
 
 
-def _left_out(manager: str, used: int) -> str:
-    """Say what the proof leaves out."""
-    if used == 1:
+def _limits_of_proof(manager: str, num_used: int) -> str:
+    """Return the paragraph on packets that the proof leaves out.
+
+    With one virtual lane, it also covers the packets to and from any subnet manager.
+    """
+    if num_used == 1:
         return "The proof leaves out multicast."
     if manager:
         return (
@@ -126,8 +129,8 @@ def _left_out(manager: str, used: int) -> str:
     )
 
 
-def _replies(danger: str | None, manager: str, *, own_levels: bool) -> str:
-    """Say on which service level replies are safe."""
+def _reply_levels(danger: str | None, manager: str, *, own_levels: bool) -> str:
+    """Return the paragraph on the service levels on which replies are safe; see `readme`."""
     if danger:
         return (
             "**Warning**: replies must use the service level of their own path record. If they use "

@@ -35,7 +35,7 @@ FILE = "platform.xml"
 UNLIMITED = 1e18
 """Speed without a limit, because SimGrid needs a number."""
 
-_CHANNEL = re.compile(r"c(\d+)_(\d+)_(\d+)")
+_CHANNEL = re.compile(r"c(?P<channel>\d+)_(?P<source>\d+)_(?P<target>\d+)")
 
 
 class SimGridParameters(Parameters):
@@ -72,7 +72,7 @@ class SimGrid(ExportPlugin):
             '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
             '<platform version="4.1">',
             ' <zone id="network" routing="Full">',
-            *_switches(table),
+            *_properties(table),
             *self._hosts(table.topology, machine),
             *self._links(table, machine),
             *self._routes(table, machine),
@@ -109,14 +109,17 @@ class SimGrid(ExportPlugin):
         for terminal in range(topology.num_terminals):
             for prefix, bandwidth in _host_limits(machine):
                 yield _link(f"{prefix}{terminal}", bandwidth, 0.0)
+            # memory without a limit (0) needs no sharing
             yield _link(f"memory{terminal}", memory, machine.memory_latency, is_shared=memory > 0)
+        # A link without a limit adds the latency of a message to each route. If routes have equal
+        # latencies, it also has that of the mean number of hops, and the links of hops have none.
         if self._per_link:
             yield _link("latency", 0.0, machine.latency, is_shared=False)
             return
         lengths = [len(hops) for _, _, hops in _host_routes(table)]
         mean_hops = float(np.mean(lengths)) if lengths else 0.0
         latency = machine.latency + machine.hop_latency * mean_hops
-        # a separate link per host: with one link for all, every event would reshare all flows
+        # a separate link per pair: with one link for all, every event would reshare all flows
         for source, target, _ in _host_routes(table):
             yield _link(f"latency{source}_{target}", 0.0, latency, is_shared=False)
 
@@ -124,17 +127,18 @@ class SimGrid(ExportPlugin):
         """Yield a route for each host to itself, and for each pair of hosts of the table."""
         topology = table.topology
         ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-        link = [f'<link_ctn id="c{c}_{s}_{t}"/>' for c, (s, t) in enumerate(ends)]
+        channel_links = [f'<link_ctn id="c{c}_{s}_{t}"/>' for c, (s, t) in enumerate(ends)]
         limits = dict(_host_limits(machine))
-        host = [quoteattr(name) for name in topology.host_names]
-        for terminal, name in enumerate(host):
+        host_names = [quoteattr(name) for name in topology.host_names]
+        for terminal, name in enumerate(host_names):
             yield _route(name, name, f'<link_ctn id="memory{terminal}"/>')
-        for source, target, hops in _host_routes(table):
+        for source, target, channels in _host_routes(table):
             first = f'<link_ctn id="in{source}"/>' if "in" in limits else ""
-            last = f'<link_ctn id="out{target}"/>' if "out" in limits else ""
             latency = "latency" if self._per_link else f"latency{source}_{target}"
-            links = f'<link_ctn id="{latency}"/>' + "".join(link[channel] for channel in hops)
-            yield _route(host[source], host[target], f"{first}{links}{last}")
+            hops = "".join(channel_links[channel] for channel in channels)
+            last = f'<link_ctn id="out{target}"/>' if "out" in limits else ""
+            links = f'{first}<link_ctn id="{latency}"/>{hops}{last}'
+            yield _route(host_names[source], host_names[target], links)
 
     @property
     def _per_link(self) -> bool:
@@ -148,12 +152,12 @@ class SimGrid(ExportPlugin):
             zone = ET.fromstring(files[FILE]).find("zone")
             if zone is None:
                 raise InputError("it has no zone")
-            return _table(zone)
+            return _read_table(zone)
         except (ET.ParseError, RoutelabError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"simgrid: {FILE} cannot be read: {error}") from error
 
 
-def _switches(table: RouteTable) -> Iterator[str]:
+def _properties(table: RouteTable) -> Iterator[str]:
     """Yield the names of switches, and whether the hosts of a switch have separate routes."""
     for switch, name in enumerate(table.topology.switch_names):
         yield f'  <prop id="switch{switch}" value={quoteattr(name, _SPACES)}/>'
@@ -168,7 +172,7 @@ _SPACES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
 def _host_limits(machine: MachineSpeeds) -> Iterator[tuple[str, float]]:
-    """Iterate over the speed limits between a terminal and its switch, by link name."""
+    """Yield the limits between a host and its switch: ``in`` or ``out``, and bytes per second."""
     if machine.injection_bandwidth:
         yield "in", machine.injection_bandwidth
     if machine.ejection_bandwidth:
@@ -176,6 +180,10 @@ def _host_limits(machine: MachineSpeeds) -> Iterator[tuple[str, float]]:
 
 
 def _link(name: str, bandwidth: float, latency: float, *, is_shared: bool = True) -> str:
+    """Return a link; bandwidth 0 stands for no limit.
+
+    The flows on a shared link divide its bandwidth; without sharing (FATPIPE) each may have all.
+    """
     policy = "SHARED" if is_shared else "FATPIPE"
     return (
         f'  <link id="{name}" bandwidth="{float(bandwidth or UNLIMITED)!r}Bps" '
@@ -194,41 +202,42 @@ def _host_routes(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
     channels = table.hop_channel.tolist()
     terminals = np.arange(table.topology.num_terminals)
     for source in terminals.tolist():
-        sources = np.full_like(terminals, source)
-        for target, pair in enumerate(table.pair_between(sources, terminals).tolist()):
+        pair_to = table.pair_between(np.full_like(terminals, source), terminals)
+        for target, pair in enumerate(pair_to.tolist()):
             path = pair_start[pair]  # the only one: `SimGrid.supports` refuses several
             has_route = path < pair_start[pair + 1]
             if source != target and has_route:
                 yield source, target, channels[path_start[path] : path_start[path + 1]]
 
 
-def _table(zone: ET.Element) -> RouteTable:
+def _read_table(zone: ET.Element) -> RouteTable:
     """Return the route table of a zone that `SimGrid` wrote."""
-    names = {prop.attrib["id"]: prop.attrib["value"] for prop in zone.findall("prop")}
-    per_terminal = names.pop(_PER_TERMINAL, "no") == "yes"
+    properties = {prop.attrib["id"]: prop.attrib["value"] for prop in zone.findall("prop")}
+    per_terminal = properties.pop(_PER_TERMINAL, "no") == "yes"
+    num_switches = len(properties)  # each of the others is the name of a switch
     hosts = {host.attrib["id"]: host for host in zone.findall("host")}
-    numbered = [f"t{terminal}" for terminal in range(len(hosts))]
+    default_names = [f"t{terminal}" for terminal in range(len(hosts))]
     ends: dict[int, tuple[int, int]] = {}
     bandwidth: dict[int, float] = {}
     for link in zone.findall("link"):
         match = _CHANNEL.fullmatch(link.attrib["id"])
         if match:
-            channel, source, target = map(int, match.groups())
-            ends[channel] = source, target
+            channel = int(match["channel"])
+            ends[channel] = int(match["source"]), int(match["target"])
             bandwidth[channel] = float(link.attrib["bandwidth"].removesuffix("Bps"))
-    order = range(len(ends))
-    widest = max(bandwidth.values(), default=1.0)
+    channels = range(len(ends))
+    fastest = max(bandwidth.values(), default=1.0)
     topology = Topology.create(
         family="simgrid",
-        num_switches=len(names),
-        switch_names=[names[f"switch{switch}"] for switch in range(len(names))],
+        num_switches=num_switches,
+        switch_names=[properties[f"switch{switch}"] for switch in range(num_switches)],
         terminal_switch=[_switch_of(host) for host in hosts.values()],
-        terminal_names=() if list(hosts) == numbered else list(hosts),
-        channel_source=[ends[channel][0] for channel in order],
-        channel_target=[ends[channel][1] for channel in order],
-        channel_capacity=[bandwidth[channel] / widest for channel in order],
+        terminal_names=() if list(hosts) == default_names else list(hosts),
+        channel_source=[ends[channel][0] for channel in channels],
+        channel_target=[ends[channel][1] for channel in channels],
+        channel_capacity=[bandwidth[channel] / fastest for channel in channels],
     )
-    return _routes_on(topology, zone, per_terminal)
+    return _read_routes(topology, zone, per_terminal=per_terminal)
 
 
 def _switch_of(host: ET.Element) -> int:
@@ -238,23 +247,24 @@ def _switch_of(host: ET.Element) -> int:
     raise InputError(f"host {host.attrib['id']} has no switch")
 
 
-def _routes_on(topology: Topology, zone: ET.Element, per_terminal: bool) -> RouteTable:
+def _read_routes(topology: Topology, zone: ET.Element, *, per_terminal: bool) -> RouteTable:
     """Return the table of a zone's routes on its network."""
-    # pairs are numbered row by row: from each endpoint, to each terminal or endpoint
+    # Pairs are numbered row by row: from each endpoint, to each terminal or endpoint. Here are the
+    # row and the column of each terminal.
     row = topology.terminal_endpoint
     column = np.arange(topology.num_terminals) if per_terminal else row
     num_columns = topology.num_terminals if per_terminal else len(topology.endpoints)
-    terminal_named = {name: terminal for terminal, name in enumerate(topology.host_names)}
-    # no channel from a switch to itself
+    terminal_of_name = {name: terminal for terminal, name in enumerate(topology.host_names)}
+    # A route within a switch has no channels, and the file has none for a switch with one host.
     channels_of_pair: dict[int, list[int]] = {
         int(row[t]) * num_columns + int(column[t]): [] for t in range(topology.num_terminals)
     }
     for route in zone.findall("route"):
-        source, target = (terminal_named[route.attrib[end]] for end in ("src", "dst"))
+        source, target = (terminal_of_name[route.attrib[end]] for end in ("src", "dst"))
         if source == target:
             continue
         matches = (_CHANNEL.fullmatch(hop.attrib["id"]) for hop in route.findall("link_ctn"))
-        channels = [int(match[1]) for match in matches if match]
+        channels = [int(match["channel"]) for match in matches if match]
         pair = int(row[source]) * num_columns + int(column[target])
         if channels_of_pair.setdefault(pair, channels) != channels:
             raise InputError(
@@ -263,6 +273,7 @@ def _routes_on(topology: Topology, zone: ET.Element, per_terminal: bool) -> Rout
             )
     lengths = np.full(len(topology.endpoints) * num_columns, -1)
     lengths[list(channels_of_pair)] = [len(channels) for channels in channels_of_pair.values()]
-    in_order = [channel for pair in sorted(channels_of_pair) for channel in channels_of_pair[pair]]
-    hops = np.array(in_order, dtype=np.int32)
-    return RouteTable.from_lengths(topology, lengths, hops, per_terminal=per_terminal)
+    hops = [channel for pair in sorted(channels_of_pair) for channel in channels_of_pair[pair]]
+    return RouteTable.from_lengths(
+        topology, lengths, np.array(hops, dtype=np.int32), per_terminal=per_terminal
+    )

@@ -49,9 +49,9 @@ class SST(ExportPlugin):
             return "the network has no links, and SST does not start then"
         if np.any(topology.channel_capacity != topology.channel_capacity[0]):
             return "links have different capacities, and SST has one bandwidth for all"
-        bare = np.flatnonzero(topology.terminals_per_switch == 0)
-        if bare.size:
-            name = topology.switch_names[bare[0]]
+        without_terminals = np.flatnonzero(topology.terminals_per_switch == 0)
+        if without_terminals.size:
+            name = topology.switch_names[without_terminals[0]]
             return f"switch {name} has no terminals, and SST stops at a router without endpoints"
         ends = set(
             zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
@@ -68,7 +68,8 @@ class SST(ExportPlugin):
         if np.any(np.diff(table.pair_start) == 0):
             return "some pairs have no route, and SST stops at their first packet"
         # A path between different switches arrives at its target with its last hop, and one from a
-        # switch to itself has no hops. So every further arrival is before the end of a path.
+        # switch to itself has no hops. So one arrival per path between different switches is right,
+        # and every further one is before the end of a path.
         source, target = np.divmod(table.path_pair, table.num_destinations)
         target_of_hop = np.repeat(table.destination_switch[target], table.path_length)
         arrivals = topology.channel_target[table.hop_channel] == target_of_hop

@@ -38,25 +38,30 @@ def graph_lines(topology: Topology) -> Iterator[str]:
     for part, name, kind in _ATTRIBUTES:
         yield f' <key id="{name}" for="{part}" attr.name="{name}" attr.type="{kind}"/>'
     yield ' <graph edgedefault="undirected">'
-    terminals: list[list[int]] = [[] for _ in range(topology.num_switches)]
+    terminals_of_switch: list[list[int]] = [[] for _ in range(topology.num_switches)]
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
-        terminals[switch].append(terminal)
-    for switch, (name, own) in enumerate(zip(topology.switch_names, terminals, strict=True)):
-        data = {"endpoints": str(len(own)), "name": name, "terminals": json.dumps(own)}
+        terminals_of_switch[switch].append(terminal)
+    for switch, terminals in enumerate(terminals_of_switch):
+        values = {
+            "endpoints": str(len(terminals)),
+            "name": topology.switch_names[switch],
+            "terminals": json.dumps(terminals),
+        }
         if topology.terminal_names:
-            names = [topology.terminal_names[terminal] for terminal in own]
-            data["terminal_names"] = json.dumps(names)
-        yield f'  <node id="n{switch}">{_data(data)}</node>'
+            names = [topology.terminal_names[terminal] for terminal in terminals]
+            values["terminal_names"] = json.dumps(names)
+        yield f'  <node id="n{switch}">{_data_elements(values)}</node>'
     source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
     for channel, opposite in topology.links.tolist():
-        data = {"channel": str(channel), "opposite": str(opposite)}
+        values = {"channel": str(channel), "opposite": str(opposite)}
         ends = f'source="n{source[channel]}" target="n{target[channel]}"'
-        yield f"  <edge {ends}>{_data(data)}</edge>"
+        yield f"  <edge {ends}>{_data_elements(values)}</edge>"
     yield " </graph>"
     yield "</graphml>"
 
 
-def _data(values: dict[str, str]) -> str:
+def _data_elements(values: dict[str, str]) -> str:
+    """Return the attributes of a node or an edge as XML elements ``<data key="name">``."""
     # a carriage return would be read as a line feed
     texts = {key: escape(value, {"\r": "&#13;"}) for key, value in values.items()}
     return "".join(f'<data key="{key}">{text}</data>' for key, text in texts.items())
@@ -78,45 +83,53 @@ def read_graph(text: str) -> Topology:
     switch_of_terminal: dict[int, int] = {}
     name_of_terminal: dict[int, str] = {}
     for switch, node in enumerate(graph.findall(f"{{{_GRAPHML}}}node")):
-        data = _values(node)
+        values = _attribute_values(node)
         if node.attrib["id"] != f"n{switch}":
             raise InputError(f"node {node.attrib['id']} stands where n{switch} is expected")
-        names.append(data["name"])
-        terminals = [int(terminal) for terminal in json.loads(data["terminals"])]
-        if read_integer(data["endpoints"]) != len(terminals):
+        names.append(values["name"])
+        terminals = [int(terminal) for terminal in json.loads(values["terminals"])]
+        if read_integer(values["endpoints"]) != len(terminals):
             raise InputError(
-                f"node n{switch} has {data['endpoints']} endpoints, but {len(terminals)} terminals"
+                f"node n{switch} has {values['endpoints']} endpoints, but "
+                f"{len(terminals)} terminals"
             )
-        _add(switch_of_terminal, dict.fromkeys(terminals, switch), "terminal")
-        if "terminal_names" in data:
-            of_node = json.loads(data["terminal_names"])
-            name_of_terminal |= zip(terminals, map(str, of_node), strict=True)
+        _add_new(switch_of_terminal, dict.fromkeys(terminals, switch), "terminal")
+        if "terminal_names" in values:
+            terminal_names = json.loads(values["terminal_names"])
+            name_of_terminal |= zip(terminals, map(str, terminal_names), strict=True)
     # 2. Channels: an edge is a link, and has the numbers of both of its channels.
-    ends: dict[int, tuple[int, int]] = {}
-    number = {f"n{switch}": switch for switch in range(len(names))}
+    ends_of_channel: dict[int, tuple[int, int]] = {}
+    switch_of_id = {f"n{switch}": switch for switch in range(len(names))}
     for edge in graph.findall(f"{{{_GRAPHML}}}edge"):
-        data = _values(edge)
-        source, target = number[edge.attrib["source"]], number[edge.attrib["target"]]
-        channels = {"channel": (source, target), "opposite": (target, source)}
-        _add(ends, {read_integer(data[key]): pair for key, pair in channels.items()}, "channel")
+        values = _attribute_values(edge)
+        source = switch_of_id[edge.attrib["source"]]
+        target = switch_of_id[edge.attrib["target"]]
+        channels = {
+            read_integer(values["channel"]): (source, target),
+            read_integer(values["opposite"]): (target, source),
+        }
+        _add_new(ends_of_channel, channels, "channel")
     # 3. The network. Numbers came from the file, so there may be gaps among them.
+    terminal_switch = _in_order(switch_of_terminal, "terminal")
+    terminal_names = _in_order(name_of_terminal, "name of terminal")
+    ends = _in_order(ends_of_channel, "channel")
     return Topology.create(
         family="sst",
         num_switches=len(names),
         switch_names=names,
-        terminal_switch=_in_order(switch_of_terminal, "terminal"),
-        terminal_names=_in_order(name_of_terminal, "name of terminal"),
-        channel_source=[source for source, _ in _in_order(ends, "channel")],
-        channel_target=[target for _, target in _in_order(ends, "channel")],
+        terminal_switch=terminal_switch,
+        terminal_names=terminal_names,
+        channel_source=[source for source, _ in ends],
+        channel_target=[target for _, target in ends],
     )
 
 
-def _values(element: ET.Element) -> dict[str, str]:
+def _attribute_values(element: ET.Element) -> dict[str, str]:
     """Return the attributes of a node or an edge by name."""
     return {data.attrib["key"]: data.text or "" for data in element}
 
 
-def _add(values: dict[int, Value], new: dict[int, Value], noun: str) -> None:
+def _add_new(values: dict[int, Value], new: dict[int, Value], noun: str) -> None:
     """Add values by number; refuse numbers that are there already."""
     twice = sorted(values.keys() & new.keys())
     if twice:

@@ -12,22 +12,22 @@ from routelab.api import InputError, RouteTable, Topology
 
 def route_lines(table: RouteTable) -> Iterator[str]:
     """Yield one JSON object, with a line for each source; every switch has terminals."""
-    count = table.num_destinations
-    pairs, starts = table.pair_start.tolist(), table.path_start.tolist()
+    num_switches = table.num_destinations
+    pair_start, path_start = table.pair_start.tolist(), table.path_start.tolist()
     weights = table.path_weight.tolist()
     routers = table.topology.channel_target[table.hop_channel].tolist()
     yield "{"
-    for source in range(count):
-        row = {
-            target: [
-                [weights[path], routers[starts[path] : starts[path + 1]]]
-                for path in range(pairs[pair], pairs[pair + 1])
-            ]
-            for target, pair in enumerate(range(source * count, (source + 1) * count))
-            if target != source
-        }
-        comma = "," if source < count - 1 else ""
-        yield f'"{source}":{json.dumps(row, separators=(",", ":"))}{comma}'
+    for source in range(num_switches):
+        paths_to = {}
+        for target in range(num_switches):
+            pair = source * num_switches + target
+            if target != source:
+                paths_to[target] = [
+                    [weights[path], routers[path_start[path] : path_start[path + 1]]]
+                    for path in range(pair_start[pair], pair_start[pair + 1])
+                ]
+        comma = "," if source < num_switches - 1 else ""
+        yield f'"{source}":{json.dumps(paths_to, separators=(",", ":"))}{comma}'
     yield "}"
 
 
@@ -44,40 +44,41 @@ def read_routes(text: str, topology: Topology) -> RouteTable:
     if rows.keys() != set(switches):
         raise InputError(f"it has routes from {len(rows)} of {len(switches)} routers")
     source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
-    channel = {ends: number for number, ends in enumerate(zip(source, target, strict=True))}
+    channel_between = {ends: c for c, ends in enumerate(zip(source, target, strict=True))}
     paths_of_pair: list[int] = []
     lengths: list[int] = []
     weights: list[float] = []
     hops: list[int] = []
     for start, row in enumerate(rows[switch] for switch in switches):
-        # of a router to itself
+        # the path of a router to itself, which the table needs and the file lacks
         row[str(start)] = [[1.0, []]]
         if row.keys() != set(switches):
             raise InputError(f"router {start} has routes to {len(row) - 1} others")
         for end in switches:
             paths_of_pair.append(len(row[end]))
             for weight, routers in row[end]:
+                # not isinstance: True is an int; weights may differ from a sum of 1 by 1e-6
                 if type(weight) not in (int, float) or not 0 < weight <= 1 + 1e-6:
                     raise InputError(f"a path from router {start} to {end} has weight {weight!r}")
-                at = start
+                current = start
                 for router in routers:
-                    if (at, router) not in channel:
+                    if (current, router) not in channel_between:
                         raise InputError(
-                            f"a path from router {start} to {end} takes a link from {at} to "
+                            f"a path from router {start} to {end} takes a link from {current} to "
                             f"{router}, which does not exist"
                         )
-                    hops.append(channel[at, router])
-                    at = router
+                    hops.append(channel_between[current, router])
+                    current = router
                 lengths.append(len(routers))
                 weights.append(weight)
     if not all(paths_of_pair):
         raise InputError("a pair of routers has no path")
-    path_start = _starts(lengths)
-    # SST: a packet's k-th hop is on virtual channel k, from 1
+    path_start = _offsets(lengths)
+    # SST: a packet's k-th hop is on virtual channel k, from 1; paths of 2 and 3 hops: 1 2 1 2 3
     hop_vc = np.arange(1, len(hops) + 1) - np.repeat(path_start[:-1], lengths)
     return RouteTable.create(
         topology,
-        pair_start=_starts(paths_of_pair),
+        pair_start=_offsets(paths_of_pair),
         path_start=path_start,
         path_weight=weights,
         hop_channel=hops,
@@ -85,5 +86,6 @@ def read_routes(text: str, topology: Topology) -> RouteTable:
     )
 
 
-def _starts(counts: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _offsets(counts: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return where each group begins, and the end of the last: 0, 2, 5 for counts 2 and 3."""
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)))

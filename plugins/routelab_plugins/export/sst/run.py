@@ -17,10 +17,11 @@ from routelab.api import MachineSpeeds, RouteTable
 def run_script(table: RouteTable, machine: MachineSpeeds) -> str:
     """Return a script of at most 30 lines, which offers uniform traffic on the routes."""
     link = machine.link_bandwidth * float(table.topology.channel_capacity[0])
-    # links of SST take time, so a machine without latencies gets the least that SST can count
+    # A hop is a link and a router's input and output, each with a third of its latency. Links of
+    # SST take time, so a machine without latencies gets the least that SST can count.
     latency = f"{max(round(machine.hop_latency / 3 * 1e12), 1)}ps"
     return _SCRIPT.format(
-        vcs=int(table.path_length.max()) + 1,
+        vcs=int(table.path_length.max()) + 1,  # 0 to H: SST uses 1 for the first of H hops
         latency=latency,
         link=_bits(link),
         crossbar=_bits(2 * link),
@@ -30,7 +31,7 @@ def run_script(table: RouteTable, machine: MachineSpeeds) -> str:
 
 def _bits(bandwidth: float) -> str:
     """Return bytes per second in the units of SST, without an exponent."""
-    gigabits = f"{max(bandwidth * 8 / 1e9, 1e-9):.9f}"
+    gigabits = f"{max(bandwidth * 8 / 1e9, 1e-9):.9f}"  # at least 1 bit per second
     return f"{gigabits.rstrip('0').rstrip('.')}Gb/s"
 
 

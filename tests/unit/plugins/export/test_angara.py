@@ -26,10 +26,10 @@ from routelab.toolkit.machine import Machine
 from routelab_plugins.export.angara import AngaraExport
 from routelab_plugins.export.angara.entries import (
     RouteEntry,
+    entry_directions,
     entry_of_route,
     entry_text,
     parse_entry,
-    steps,
 )
 
 PLUGIN = AngaraExport()
@@ -195,7 +195,7 @@ def test_every_entry_is_written_and_followed(drawn):
     dims, entry = drawn
     assert parse_entry(entry_text(entry).split(" "), dims) == entry
     # by the rules in words: first step, then ascending directions, then the last step
-    route = list(steps(entry))
+    route = list(entry_directions(entry))
     whole = sum(map(abs, entry.hops)) + (entry.first is not None) + (entry.last is not None)
     assert len(route) == whole
     begin = 0 if entry.first is None else 1
@@ -204,7 +204,7 @@ def test_every_entry_is_written_and_followed(drawn):
     # another spelling of the same hops may have fewer extra steps, and never other hops
     again = entry_of_route(route, dims)
     assert isinstance(again, RouteEntry)
-    assert list(steps(again)) == route
+    assert list(entry_directions(again)) == route
     extras = [(each.first is not None) + (each.last is not None) for each in (again, entry)]
     assert extras[0] <= extras[1]
 
@@ -369,7 +369,9 @@ def test_no_mutation_of_a_field_passes(field, word, hops):
     lines[line] = " ".join(words)
     mutated = files | {f"node-{node}.txt": "\n".join(lines) + "\n"}
     try:
-        same = list(steps(parse_entry(words[1:], (4, 2)))) == list(steps(entry))
+        same = list(entry_directions(parse_entry(words[1:], (4, 2)))) == list(
+            entry_directions(entry)
+        )
     except InputError:
         same = False
     try:
