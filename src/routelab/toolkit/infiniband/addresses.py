@@ -23,10 +23,12 @@ class Addresses:
     Attributes
     ----------
     switch_guids, terminal_guids : tuple of str
+        In the form of `guid_text`, e.g. ``0x0000000000200000``.
     switch_lids, terminal_lids : int32 array, shape (S,) and (T,)
     channel_port : int32 array, shape (C,)
         Port at the source of each channel.
     terminal_port : int32 array, shape (T,)
+        Port of its switch to which each terminal is connected.
     invented : bool
         Whether the network has no GUIDs, so that these do not belong to any hardware.
     """
@@ -78,25 +80,25 @@ def addresses_of(topology: Topology) -> Addresses:
             guid_text(FIRST_TERMINAL_GUID + t) for t in range(topology.num_terminals)
         )
     else:
-        switch_guids = _guids("switch", topology.switch_guids, topology.switch_names)
+        switch_guids = _checked_guids("switch", topology.switch_guids, topology.switch_names)
         names = [topology.terminal_name(t) for t in range(topology.num_terminals)]
-        terminal_guids = _guids("terminal", topology.terminal_guids, names)
+        terminal_guids = _checked_guids("terminal", topology.terminal_guids, names)
     # 3. LIDs of terminals and switches, whose numbers are from one range, and ports.
-    lids = _lids(terminal_guids + switch_guids, topology.attributes.get("lids"))
-    channel_port, terminal_port = _ports(topology)
+    lids = _assign_lids(terminal_guids + switch_guids, topology.attributes.get("lids"))
+    channel_port, terminal_port = _assign_ports(topology)
     return Addresses(
-        switch_guids,
-        terminal_guids,
-        frozen_array(lids[topology.num_terminals :], np.int32),
-        frozen_array(lids[: topology.num_terminals], np.int32),
-        channel_port,
-        terminal_port,
-        invented,
+        switch_guids=switch_guids,
+        terminal_guids=terminal_guids,
+        switch_lids=frozen_array(lids[topology.num_terminals :], np.int32),
+        terminal_lids=frozen_array(lids[: topology.num_terminals], np.int32),
+        channel_port=channel_port,
+        terminal_port=terminal_port,
+        invented=invented,
     )
 
 
-def _guids(kind: str, texts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return GUIDs in the form of `guid_text`."""
+def _checked_guids(kind: str, texts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return GUIDs in the form of `guid_text`; refuse a network that lacks one or repeats one."""
     guids = []
     for name, text in zip(names, texts or [""] * len(names), strict=True):
         if not re.fullmatch(r"(?:0[xX])?[0-9a-fA-F]{1,16}", text):
@@ -115,7 +117,7 @@ def _guids(kind: str, texts: Sequence[str], names: Sequence[str]) -> tuple[str, 
     return tuple(guids)
 
 
-def _lids(guids: Sequence[str], known: object) -> list[int]:
+def _assign_lids(guids: Sequence[str], known: object) -> list[int]:
     """Return the LID of each GUID: known ones, then the smallest free numbers."""
     lids: dict[str, int] = {}
     if isinstance(known, Mapping):
@@ -124,34 +126,39 @@ def _lids(guids: Sequence[str], known: object) -> list[int]:
     free = (lid for lid in range(1, MAX_LID + 1) if lid not in used)
     for guid in guids:
         if guid not in lids:
-            lids[guid] = next(free, 0)
+            lids[guid] = next(free, 0)  # 0, which is no LID, if all numbers are used
     if not all(lids.values()):
         raise UnsupportedError(f"{len(guids)} ports need a LID, and there are {MAX_LID}")
     return [lids[guid] for guid in guids]
 
 
-def _ports(topology: Topology) -> tuple[Int32Array, Int32Array]:
-    """Return the port of each channel at its source, and that of each terminal."""
-    forth, back = topology.links.T
-    ends = np.concatenate((topology.channel_source, topology.terminal_switch))
+def _assign_ports(topology: Topology) -> tuple[Int32Array, Int32Array]:
+    """Return the port of each channel at its source, and that of each terminal.
+
+    They are the network's own if those are complete and possible; otherwise all are new.
+    """
+    # 1. The switch and the port of each channel, then of each terminal. Both channels of a cable
+    #    must name the same two ports, and no port of a switch may have two cables.
+    switches = np.concatenate((topology.channel_source, topology.terminal_switch))
     ports = np.concatenate((topology.source_port, topology.terminal_port))
-    fit = np.array_equal(topology.source_port[forth], topology.target_port[back]) and (
+    forth, back = topology.links.T
+    ends_agree = np.array_equal(topology.source_port[forth], topology.target_port[back]) and (
         np.array_equal(topology.source_port[back], topology.target_port[forth])
     )
-    places = ends.astype(np.int64) << 32 | ports
-    if not fit or (ports.size and ports.min() < 1) or len(np.unique(places)) < len(places):
-        # terminals first at each switch, then the links in order
-        order = np.argsort(
-            np.concatenate((2 * topology.channel_source + 1, 2 * topology.terminal_switch)),
-            kind="stable",
-        )
-        first = np.searchsorted(ends[order], np.arange(topology.num_switches))
-        ports = np.empty(len(ends), dtype=np.int64)
-        ports[order] = np.arange(len(ends)) - first[ends[order]] + 1
+    switch_and_port = switches.astype(np.int64) << 32 | ports
+    is_unique = len(np.unique(switch_and_port)) == len(switch_and_port)
+    # 2. Otherwise number the ports of each switch from 1: its terminals have the even key and come
+    #    first, then its channels in order.
+    if not ends_agree or not is_unique or (ports.size and ports.min() < 1):
+        keys = np.concatenate((2 * topology.channel_source + 1, 2 * topology.terminal_switch))
+        order = np.argsort(keys, kind="stable")
+        first = np.searchsorted(switches[order], np.arange(topology.num_switches))
+        ports = np.empty(len(switches), dtype=np.int64)
+        ports[order] = np.arange(len(switches)) - first[switches[order]] + 1
     if ports.size and ports.max() > MAX_PORT:
-        switch = topology.switch_names[int(ends[ports.argmax()])]
+        switch = topology.switch_names[int(switches[ports.argmax()])]
         raise UnsupportedError(
             f"switch {switch} needs port {ports.max()}; a switch has at most {MAX_PORT}"
         )
-    count = topology.num_channels
-    return frozen_array(ports[:count], np.int32), frozen_array(ports[count:], np.int32)
+    channel_port, terminal_port = np.split(ports, [topology.num_channels])
+    return frozen_array(channel_port, np.int32), frozen_array(terminal_port, np.int32)

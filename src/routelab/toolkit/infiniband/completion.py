@@ -58,11 +58,10 @@ class CompleteTables:
     def describe(self, switch: int, destination: int) -> str:
         """Describe a switch and a destination, e.g. ``switch s3 to terminal h7``."""
         topology = self.topology
-        there = destination - topology.num_terminals
         end = (
             f"terminal {topology.terminal_name(destination)}"
-            if there < 0
-            else f"switch {topology.switch_names[there]}"
+            if destination < topology.num_terminals
+            else f"switch {topology.switch_names[destination - topology.num_terminals]}"
         )
         return f"switch {topology.switch_names[switch]} to {end}"
 
@@ -70,38 +69,42 @@ class CompleteTables:
 def forwarding_problem(table: RouteTable) -> str | None:
     """Return why no forwarding tables can hold a route table; None if some can.
 
-    Names the first switch and destination that are against it.
+    They hold one next hop for each switch and destination, and a packet keeps its virtual channel.
+    The reason names the first pair, or switch and destination, for which that is not so.
     """
     if table.flow_control != "plain":
         return f"the table needs {table.flow_control} flow control, which InfiniBand lacks"
-    several = np.flatnonzero(np.diff(table.pair_start) > 1)
-    if several.size:
-        pair = table.describe_pair(int(several[0]))
+    multipath = np.flatnonzero(np.diff(table.pair_start) > 1)
+    if multipath.size:
+        pair = table.describe_pair(int(multipath[0]))
         return f"from {pair} there are several paths; an LFT holds one"
-    begin = np.repeat(table.path_start[:-1], table.path_length)
-    changes = np.flatnonzero(table.hop_vc != table.hop_vc[begin]) if len(begin) else begin
+    first_hop = np.repeat(table.path_start[:-1], table.path_length)  # of the path of each hop
+    changes = np.flatnonzero(table.hop_vc != table.hop_vc[first_hop])
     if changes.size:
-        path = int(np.searchsorted(table.path_start, changes[0], side="right")) - 1
+        hop = int(changes[0])
+        path = int(np.searchsorted(table.path_start, hop, side="right")) - 1
         pair = table.describe_pair(int(table.path_pair[path]))
-        switch = table.topology.channel_source[table.hop_channel[changes[0]]]
+        switch = table.topology.channel_source[table.hop_channel[hop]]
         return (
             f"the path from {pair} changes its virtual channel at switch "
             f"{table.topology.switch_names[switch]}; one SL keeps one VL"
         )
     if table.next_hops() is None:
-        return _first_conflict(table)
+        return _describe_conflict(table)
     return None
 
 
-def _first_conflict(table: RouteTable) -> str:
-    """Name the first switch and destination with two next hops."""
+def _describe_conflict(table: RouteTable) -> str:
+    """Return why a table is not destination-based: the first switch with two ways to one end."""
     topology = table.topology
     path = np.repeat(np.arange(table.num_paths), table.path_length)
     destination = table.path_pair[path] % table.num_destinations
     switch = topology.channel_source[table.hop_channel]
-    key = switch.astype(np.int64) * table.num_destinations + destination
-    _, first_row, place = np.unique(key, return_index=True, return_inverse=True)
-    differs = table.hop_channel != table.hop_channel[first_row[place]]
+    # Compare each hop with the first hop from the same switch to the same destination.
+    entry = switch.astype(np.int64) * table.num_destinations + destination
+    _, first_hops, group = np.unique(entry, return_index=True, return_inverse=True)
+    first_hop = first_hops[group]
+    differs = table.hop_channel != table.hop_channel[first_hop]
     hop = int(np.flatnonzero(differs)[0])
     target = int(destination[hop])
     end = (
@@ -109,8 +112,8 @@ def _first_conflict(table: RouteTable) -> str:
         if table.per_terminal
         else f"switch {topology.switch_names[table.destination_switch[target]]}"
     )
-    ports = sorted({int(table.hop_channel[hop]), int(table.hop_channel[first_row[place[hop]]])})
-    ways = " and ".join(topology.channel_name(channel) for channel in ports)
+    channels = sorted(int(table.hop_channel[h]) for h in (hop, first_hop[hop]))
+    ways = " and ".join(topology.channel_name(channel) for channel in channels)
     return (
         f"routes to {end} leave switch {topology.switch_names[switch[hop]]} by {ways}; an LFT has "
         "one port for each destination"
@@ -145,19 +148,27 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         )
     table_steps = table.next_hops()
     if table_steps is None:
-        raise UnsupportedError(_first_conflict(table))
-    bare = np.flatnonzero(topology.terminals_per_switch == 0)
-    columns = table.num_destinations
-    steps = np.full((topology.num_switches, columns + len(bare)), -1, dtype=np.int32)
-    steps[:, :columns] = table_steps
+        raise UnsupportedError(_describe_conflict(table))
+    # 1. Columns of the table's destinations, then of the switches without terminals, to which
+    #    nothing leads yet. A pair is on the lane of its first hop, which all its hops are on.
+    without_terminals = np.flatnonzero(topology.terminals_per_switch == 0)
+    num_given = table.num_destinations
+    num_columns = num_given + len(without_terminals)
+    steps = np.full((topology.num_switches, num_columns), -1, dtype=np.int32)
+    steps[:, :num_given] = table_steps
+    pair_lanes = np.full(table.num_pairs, -1, dtype=np.int64)
+    has_hops = table.path_length > 0
+    pair_lanes[table.path_pair[has_hops]] = table.hop_vc[table.path_start[:-1][has_hops]]
+    pair_lanes[table.path_pair[~has_hops]] = 0
     lanes = np.full(steps.shape, -1, dtype=np.int8)
-    lanes[topology.endpoints, :columns] = _pair_lanes(table)
-    roots = frozen_array(np.concatenate((table.destination_switch, bare)), np.int32)
+    lanes[topology.endpoints, :num_given] = pair_lanes.reshape(len(topology.endpoints), -1)
+    # 2. Trees to all of them, from all switches: adds to `steps` and `lanes`.
+    roots = frozen_array(np.concatenate((table.destination_switch, without_terminals)), np.int32)
     switch, destination = complete_trees(
         steps,
         lanes,
         roots,
-        np.int64(columns),
+        np.int64(num_given),
         topology.channel_source,
         topology.channel_target,
         *topology.outgoing,
@@ -167,35 +178,24 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         raise UnsupportedError(
             "the table's routes can deadlock: dependencies of a virtual channel form a cycle"
         )
-    # columns of terminals, then of switches
-    column = np.empty(topology.num_terminals + topology.num_switches, dtype=np.int64)
-    column[: topology.num_terminals] = table.terminal_destination
-    at_switch = np.full(topology.num_switches, -1)
-    at_switch[bare] = columns + np.arange(len(bare))
-    at_switch[topology.terminal_switch[::-1]] = table.terminal_destination[::-1]
-    column[topology.num_terminals :] = at_switch
+    # 3. The column of each terminal and each switch. That of a switch with terminals is the column
+    #    of its first terminal: backwards, the first one writes last.
+    column_of_switch = np.full(topology.num_switches, -1)
+    column_of_switch[without_terminals] = np.arange(num_given, num_columns)
+    column_of_switch[topology.terminal_switch[::-1]] = table.terminal_destination[::-1]
+    column = np.concatenate((table.terminal_destination, column_of_switch))
     tables = CompleteTables(
         topology,
         frozen_array(steps[:, column], np.int32),
         frozen_array(np.maximum(lanes[:, column], 0), np.int8),
     )
-    if switch >= 0:
+    if switch >= 0:  # the first switch that could not be added to a tree
         index = int(np.flatnonzero(column == destination)[0])
         raise UnsupportedError(
             f"no route from {tables.describe(switch, index)} keeps {virtual_channels} virtual "
             "channel(s) free of cycles; allow more"
         )
     return tables
-
-
-def _pair_lanes(table: RouteTable) -> Int64Array:
-    """Return the virtual channel of each pair; −1 without a route. Shape (P, D)."""
-    lane = np.full(table.num_pairs, -1, dtype=np.int64)
-    first_hop = table.path_start[:-1]
-    used = table.path_length > 0
-    lane[table.path_pair[used]] = table.hop_vc[first_hop[used]]
-    lane[table.path_pair[~used]] = 0
-    return lane.reshape(len(table.topology.endpoints), -1)
 
 
 def manager_routes(tables: CompleteTables, terminal: int) -> BoolArray:
@@ -226,74 +226,84 @@ def check_tables(
     lengths, hops = table_from_next_hops(
         np.array(tables.steps), switches, ends, topology.channel_source, topology.channel_target
     )
-    looping = np.argwhere(lengths == -2)
-    if looping.size:
-        return f"packets from {tables.describe(*looping[0].tolist())} are forwarded in a loop"
+    # −2 stands for a loop, −1 for no route, which is right only between separate parts
+    loops = np.argwhere(lengths == -2)
+    if loops.size:
+        switch, destination = loops[0].tolist()
+        return f"packets from {tables.describe(switch, destination)} are forwarded in a loop"
     part = connected_parts(topology)
-    lost = np.argwhere((lengths == -1) & (part[:, np.newaxis] == part[ends]))
-    if lost.size:
-        return f"no route leads from {tables.describe(*lost[0].tolist())}"
+    missing = np.argwhere((lengths == -1) & (part[:, np.newaxis] == part[ends]))
+    if missing.size:
+        switch, destination = missing[0].tolist()
+        return f"no route leads from {tables.describe(switch, destination)}"
     length = np.maximum(lengths.reshape(-1), 0)
-    vcs = int(tables.lanes.max(initial=0)) + 1
-    for lane in range(vcs):
-        routes = tables.lanes.reshape(-1) == lane
+    num_lanes = int(tables.lanes.max(initial=0)) + 1
+    for lane in range(num_lanes):
+        on_lane = tables.lanes.reshape(-1) == lane
         if replies == "same":
-            routes |= _reply_routes(tables, lane)
+            on_lane |= _reply_routes(tables, lane)
         if lane == 0 and manager is not None:
-            routes |= manager_routes(tables, manager).reshape(-1)
-        cycle = _cycle(topology, hops, length, routes)
+            on_lane |= manager_routes(tables, manager).reshape(-1)
+        cycle = _find_cycle(topology, hops, length, on_lane)
         if cycle:
             return f"routes on virtual channel {lane} wait for each other in a cycle: {cycle}"
     return None
 
 
 def _reply_routes(tables: CompleteTables, lane: int) -> BoolArray:
-    """Mark the routes of replies to requests on a lane; bool, shape (S * (T + S),)."""
+    """Mark the routes of replies to requests on a lane; bool, shape (S * (T + S),).
+
+    If a terminal sends to another one on this lane, the route from the switch of the other one to
+    the terminal is marked.
+    """
     topology = tables.topology
-    terminals = topology.num_terminals
-    at = topology.terminal_switch
-    request = tables.lanes[at, :terminals] == lane  # terminal to terminal
-    np.fill_diagonal(request, False)
-    reply = np.zeros(tables.lanes.shape, dtype=np.bool_)
-    for source in range(terminals):
-        reply[at[request[source]], source] = True
-    return frozen_array(reply.reshape(-1), np.bool_)
+    num_terminals = topology.num_terminals
+    switch = topology.terminal_switch
+    is_request = tables.lanes[switch, :num_terminals] == lane  # terminal to terminal
+    np.fill_diagonal(is_request, False)
+    is_reply = np.zeros(tables.lanes.shape, dtype=np.bool_)
+    for source in range(num_terminals):
+        is_reply[switch[is_request[source]], source] = True
+    return frozen_array(is_reply.reshape(-1), np.bool_)
 
 
-def _cycle(topology: Topology, hops: Int32Array, length: Int64Array, chosen: BoolArray) -> str:
+def _find_cycle(topology: Topology, hops: Int32Array, length: Int64Array, marked: BoolArray) -> str:
     """Return a short cycle of the dependencies of the marked routes, as channel names; "" if none.
 
     The marked routes share one virtual channel. `hops` has the channels of all routes, one after
     the other, and `length` the number of them in each route.
     """
-    chosen_hops = hops[np.repeat(chosen, length)]
-    path_start = frozen_array(np.concatenate(([0], np.cumsum(length[chosen]))), np.int64)
-    one_vc, virtual_channels = np.zeros(len(chosen_hops)), 1
-    graph = dependency_graph(
+    marked_hops = hops[np.repeat(marked, length)]
+    path_start = frozen_array(np.concatenate(([0], np.cumsum(length[marked]))), np.int64)
+    one_vc, num_vcs = np.zeros(len(marked_hops)), 1
+    start, target = dependency_graph(
         path_start,
-        frozen_array(chosen_hops, np.int32),
+        frozen_array(marked_hops, np.int32),
         frozen_array(one_vc, np.int16),
         topology.num_channels,
-        virtual_channels,
+        num_vcs,
     )
-    component = strong_components(*graph)
-    source = np.repeat(np.arange(len(graph[0]) - 1), np.diff(graph[0]))
-    inside = component[source] == component[graph[1]]
-    if not inside.any():
+    # a dependency is part of a cycle exactly if both of its channels are in one component
+    component = strong_components(start, target)
+    source = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    in_cycle = component[source] == component[target]
+    if not in_cycle.any():
         return ""
-    cycle = short_cycle(*graph, component, inside, CYCLE_BUDGET)
+    cycle = short_cycle(start, target, component, in_cycle, CYCLE_BUDGET)
     return ", ".join(topology.channel_name(int(channel)) for channel in cycle)
 
 
 def connected_parts(topology: Topology) -> Int64Array:
-    """Return the number of the connected part of each switch; int64, shape (S,)."""
-    links = frozen_array(
-        np.concatenate((topology.channel_target, topology.channel_source)), np.int32
-    )
-    tails = np.concatenate((topology.channel_source, topology.channel_target))
-    order = np.argsort(tails, kind="stable")
-    start = np.searchsorted(tails[order], np.arange(topology.num_switches + 1))
+    """Return the number of the connected part of each switch; int64, shape (S,).
+
+    Directions of channels do not count: with every channel and its reverse, the strongly connected
+    components are the connected parts.
+    """
+    source = np.concatenate((topology.channel_source, topology.channel_target))
+    target = np.concatenate((topology.channel_target, topology.channel_source))
+    order = np.argsort(source, kind="stable")
+    start = np.searchsorted(source[order], np.arange(topology.num_switches + 1))
     return np.asarray(
-        strong_components(frozen_array(start, np.int64), frozen_array(links[order], np.int32)),
+        strong_components(frozen_array(start, np.int64), frozen_array(target[order], np.int32)),
         dtype=np.int64,
     )

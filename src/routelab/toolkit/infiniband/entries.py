@@ -46,7 +46,7 @@ def destination_ports(topology: Topology, addresses: Addresses) -> Int32Array:
 
 
 def entries_of(topology: Topology, addresses: Addresses, ports: Int16Array) -> Entries:
-    """Return what forwarding tables do with the packets for each LID.
+    """Return what forwarding tables do with the packets for each LID of a network.
 
     Parameters
     ----------
@@ -56,19 +56,22 @@ def entries_of(topology: Topology, addresses: Addresses, ports: Int16Array) -> E
         Port of each switch and LID; −1 where there is no entry.
     """
     lids = addresses.lids
-    chosen = np.full((topology.num_switches, len(lids)), -1, dtype=np.int16)
+    # 1. The entry for each destination; the tables may end before its LID.
+    entry_port = np.full((topology.num_switches, len(lids)), -1, dtype=np.int16)
     has_column = lids < ports.shape[1]
-    chosen[:, has_column] = ports[:, lids[has_column]]
-    channel_at = np.full((topology.num_switches, 257), -1, dtype=np.int64)
+    entry_port[:, has_column] = ports[:, lids[has_column]]
+    # 2. The channel at each port. Ports are 0 to 255, and one more column stands for no entry.
+    no_entry = 256
+    channel_at = np.full((topology.num_switches, no_entry + 1), -1, dtype=np.int64)
     channel_at[topology.channel_source, addresses.channel_port] = np.arange(topology.num_channels)
-    # column 256 stands for no entry
-    column = np.where(chosen < 0, 256, chosen)
+    column = np.where(entry_port < 0, no_entry, entry_port)
     steps = channel_at[np.arange(topology.num_switches)[:, np.newaxis], column]
-    there = chosen[destination_switches(topology), np.arange(len(lids))]
+    # 3. The last hop: the destination's own switch must send to the port of the destination.
+    last_port = entry_port[destination_switches(topology), np.arange(len(lids))]
     return Entries(
-        frozen_array(chosen, np.int16),
+        frozen_array(entry_port, np.int16),
         frozen_array(steps, np.int32),
-        frozen_array(there == destination_ports(topology, addresses), np.bool_),
+        frozen_array(last_port == destination_ports(topology, addresses), np.bool_),
     )
 
 
@@ -77,7 +80,8 @@ def channels_of_ports(
 ) -> Int32Array:
     """Return the channel behind each entry of tables without a fault; int32, shape (S, T + S).
 
-    −1 at the destination's switch, and where there is no entry.
+    −1 at the destination's switch, and where there is no entry. `ports` are the tables, by switch
+    and LID, `file` their file's name for messages.
 
     Raises
     ------
@@ -95,12 +99,13 @@ def channels_of_ports(
             f"{file}: switch {name} does not deliver packets for its LID {lids[index]}"
         )
     switch = np.arange(topology.num_switches)[:, np.newaxis]
-    elsewhere = (entries.ports >= 0) & (entries.steps < 0) & (switch != ends)
-    if elsewhere.any():
-        row, lid = np.argwhere(elsewhere)[0].tolist()
+    # at the destination's own switch, the port leads to a terminal or is port 0
+    leads_nowhere = (entries.ports >= 0) & (entries.steps < 0) & (switch != ends)
+    if leads_nowhere.any():
+        row, destination = np.argwhere(leads_nowhere)[0].tolist()
         raise InputError(
-            f"{file}: switch {topology.switch_names[row]} sends LID {int(lids[lid])} to port "
-            f"{int(entries.ports[row, lid])}, which has no cable to a switch"
+            f"{file}: switch {topology.switch_names[row]} sends LID {int(lids[destination])} to "
+            f"port {int(entries.ports[row, destination])}, which has no cable to a switch"
         )
     steps = entries.steps.copy()
     steps[ends, np.arange(len(ends))] = -1

@@ -13,7 +13,7 @@ from routelab.toolkit.infiniband.text_lines import MAX_LID, MAX_PORT, TextFile, 
 Key = int | str
 """By what ports name a node: its GUID, or its identity in a file of ibsim."""
 
-_RATE = re.compile(r"([0-9]{1,2})x([A-Z]+[0-9]*)")
+_RATE = re.compile(r"(?P<width>[0-9]{1,2})x(?P<speed>[A-Z]+[0-9]*)")
 
 
 @dataclass(frozen=True)
@@ -110,23 +110,31 @@ class FabricBuilder:
         """
         index = {key: number for number, key in enumerate(self.nodes)}
         nodes = [
-            Node(r.kind, r.guid, r.name, r.num_ports, r.lid, {}, r.line)
-            for r in self.nodes.values()
+            Node(
+                kind=node.kind,
+                guid=node.guid,
+                name=node.name,
+                num_ports=node.num_ports,
+                lid=node.lid,
+                ports={},
+                line=node.line,
+            )
+            for node in self.nodes.values()
         ]
         for (key, number), port in self.ports.items():
-            back = self._other_end(key, number, port)
-            guid, lid = self._identity(key, port, back)
-            width, speed = self._rate(port)
+            peer_port = self._other_end(key, number, port)
+            guid, lid = self._guid_and_lid(key, port, peer_port)
+            width, speed = self._read_rate(port)
             if not speed:
-                width, speed = self._rate(back)
+                width, speed = self._read_rate(peer_port)
             nodes[index[key]].ports[number] = Port(
-                number,
-                (index[port.peer_key], port.peer_number),
-                guid,
-                lid,
-                width,
-                speed,
-                port.line,
+                number=number,
+                peer=(index[port.peer_key], port.peer_number),
+                guid=guid,
+                lid=lid,
+                width=width,
+                speed=speed,
+                line=port.line,
             )
         fabric = Fabric(self.text.name, tuple(nodes))
         self._check_hosts(fabric)
@@ -148,22 +156,25 @@ class FabricBuilder:
                 f"the cable leads to {_key_text(port.peer_key)}, which no node has; the file "
                 "may be truncated",
             )
-        back = self.ports.get((port.peer_key, port.peer_number))
+        peer_port = self.ports.get((port.peer_key, port.peer_number))
         end = f"port {port.peer_number} of {shorten(peer.name)}"
-        if back is None:
+        if peer_port is None:
             raise self.text.error(
                 port.line,
                 f"the cable to {end} is not listed at that end (record at line {peer.line}); the "
                 "file may be truncated",
             )
-        if (back.peer_key, back.peer_number) != (key, number):
+        if (peer_port.peer_key, peer_port.peer_number) != (key, number):
             raise self.text.error(
-                port.line, f"the cable leads to {end}, but line {back.line} says it leads elsewhere"
+                port.line,
+                f"the cable leads to {end}, but line {peer_port.line} says it leads elsewhere",
             )
-        return back
+        return peer_port
 
-    def _identity(self, key: Key, port: PortRecord, back: PortRecord) -> tuple[int, int]:
+    def _guid_and_lid(self, key: Key, port: PortRecord, peer_port: PortRecord) -> tuple[int, int]:
         """Return GUID and LID of a port from its own line or that of the other end.
+
+        They are 0 for ports of a switch: only its port 0 has a LID, the node's.
 
         Raises
         ------
@@ -172,21 +183,21 @@ class FabricBuilder:
         """
         node = self.nodes[key]
         for kind, own_value, peer_value in (
-            ("LID", node.lid if node.kind == "switch" else port.lid, back.peer_lid),
-            ("GUID", port.guid, back.peer_guid),
+            ("LID", node.lid if node.kind == "switch" else port.lid, peer_port.peer_lid),
+            ("GUID", port.guid, peer_port.peer_guid),
         ):
             if own_value and peer_value and own_value != peer_value:
                 text = guid_text if kind == "GUID" else str
                 raise self.text.error(
                     port.line,
                     f"port {port.number} of {shorten(node.name)} has {kind} {text(own_value)}, but "
-                    f"{text(peer_value)} at line {back.line}",
+                    f"{text(peer_value)} at line {peer_port.line}",
                 )
         if node.kind == "switch":
             return 0, 0
-        return port.guid or back.peer_guid, port.lid or back.peer_lid
+        return port.guid or peer_port.peer_guid, port.lid or peer_port.peer_lid
 
-    def _rate(self, port: PortRecord) -> tuple[int, str]:
+    def _read_rate(self, port: PortRecord) -> tuple[int, str]:
         """Return lanes and speed of a port; 0 and "" if the file does not know them.
 
         Raises
@@ -196,14 +207,14 @@ class FabricBuilder:
         """
         if not port.rate or "?" in port.rate or "undefined" in port.rate.lower():
             return 0, ""
-        width_speed = _RATE.fullmatch(port.rate)
-        if not width_speed or int(width_speed[1]) not in WIDTHS or width_speed[2] not in LANE_GBITS:
+        rate = _RATE.fullmatch(port.rate)
+        if not rate or int(rate["width"]) not in WIDTHS or rate["speed"] not in LANE_GBITS:
             raise self.text.error(
                 port.line,
                 f"{shorten(port.rate)} is not a width and speed; expected e.g. 4xEDR, with speeds "
                 f"{', '.join(LANE_GBITS)}",
             )
-        return int(width_speed[1]), width_speed[2]
+        return int(rate["width"]), rate["speed"]
 
     def _check_lid(self, lid: int, line: int) -> None:
         if lid > MAX_LID:
@@ -232,19 +243,20 @@ class FabricBuilder:
 
     def _check_unique(self, fabric: Fabric) -> None:
         """Refuse a GUID or a LID that two nodes or ports have."""
-        guids: dict[int, int] = {}
-        lids: dict[int, int] = {}
+        line_of_guid: dict[int, int] = {}
+        line_of_lid: dict[int, int] = {}
         for node in fabric.nodes:
-            ends = (
+            addresses = (
                 [(node.guid, node.lid, node.line)]
                 if node.kind == "switch"
                 else [(port.guid, port.lid, port.line) for port in node.ports.values()]
             )
-            for guid, lid, line in ends:
+            for guid, lid, line in addresses:
                 for kind, text, value, line_of in (
-                    ("GUID", guid_text(guid), guid, guids),
-                    ("LID", str(lid), lid, lids),
+                    ("GUID", guid_text(guid), guid, line_of_guid),
+                    ("LID", str(lid), lid, line_of_lid),
                 ):
+                    # 0 stands for an unknown one
                     if value and line_of.setdefault(value, line) != line:
                         raise self.text.error(
                             line,
@@ -253,4 +265,5 @@ class FabricBuilder:
 
 
 def _key_text(key: Key) -> str:
+    """Return what names a node, for messages: its GUID, or its identity in a file of ibsim."""
     return f"GUID {guid_text(key)}" if isinstance(key, int) else f"node {shorten(key)}"

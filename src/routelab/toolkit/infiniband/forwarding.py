@@ -41,10 +41,11 @@ _SWITCH = re.compile(
     r"|Switch 0x([0-9a-fA-F]{1,16})"
 )
 _ENTRY = re.compile(
-    r"0x([0-9a-fA-F]{1,4})[ \t]+(?::[ \t]*)?([0-9]{1,3}|UNREACHABLE)(?:[ \t]*([#:].*))?[ \t]*"
+    r"0x(?P<lid>[0-9a-fA-F]{1,4})[ \t]+(?::[ \t]*)?(?P<port>[0-9]{1,3}|UNREACHABLE)"
+    r"(?:[ \t]*(?P<comment>[#:].*))?[ \t]*"
 )
-_PORT_GUID = re.compile(r"portguid 0x([0-9a-fA-F]{1,16})")
-_END = re.compile(r"([0-9]+) (valid )?lids dumped")
+_PORT_GUID = re.compile(r"portguid 0x(?P<guid>[0-9a-fA-F]{1,16})")
+_END = re.compile(r"(?P<number>[0-9]+) (?P<valid>valid )?lids dumped")
 _PRIVATE = re.compile(r"PLFT_NUM:\s*0*[1-9][0-9]*")
 _OTHER = re.compile(rf"|Lid  Out .*|Port .*|LID .*|PLFT_NUM:\s*0+|#.*|{REPLACED_COMMAND}")
 
@@ -74,17 +75,18 @@ class ForwardingTables:
         InputError
             If a switch has no table, or a table is that of another switch.
         """
-        row = {guid: place for place, guid in enumerate(self.switch_guids)}
-        lacking = [guid for guid in guids if guid not in row]
-        if lacking:
-            raise InputError(f"{file}: {_first_of(lacking)} without a table; it may be truncated")
+        row_of_guid = {guid: row for row, guid in enumerate(self.switch_guids)}
+        missing = [guid for guid in guids if guid not in row_of_guid]
+        if missing:
+            raise InputError(f"{file}: {_shortened(missing)} without a table; it may be truncated")
         unknown = sorted(set(self.switch_guids) - set(guids))
         if unknown:
-            raise InputError(f"{file}: tables of {_first_of(unknown)} that the fabric lacks")
-        return frozen_array(self.ports[[row[guid] for guid in guids]], np.int16)
+            raise InputError(f"{file}: tables of {_shortened(unknown)} that the fabric lacks")
+        return frozen_array(self.ports[[row_of_guid[guid] for guid in guids]], np.int16)
 
 
-def _first_of(guids: Sequence[str]) -> str:
+def _shortened(guids: Sequence[str]) -> str:
+    """Return a list of switches for messages: the first one, and how many more there are."""
     more = f" and {len(guids) - 1} more" if len(guids) > 1 else ""
     return f"switch {guids[0]}{more}"
 
@@ -104,11 +106,6 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     """Read forwarding tables from lines; see `read_forwarding_tables`."""
     # 1. A second table of a switch. All lines are searched for it before any other error, which
     #    would not name the reason.
-    tables: dict[str, dict[int, int]] = {}
-    guid_of_lid: dict[int, str] = {}
-    started: dict[str, int] = {}
-    ended: set[str] = set()
-    current = ""
     lines = [line.strip() for line in text.lines]
     for number, line in enumerate(lines, 1):
         if _PRIVATE.fullmatch(line):
@@ -117,26 +114,33 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
                 f"a switch has several forwarding tables ({line}), and the file "
                 "does not say which of them a packet uses",
             )
-    # 2. The head of a switch, its entries and, in two of the forms, an end with their number.
+    # 2. The head of a switch, its entries and, in two of the forms, an end.
+    tables: dict[str, dict[int, int]] = {}
+    guid_of_lid: dict[int, str] = {}
+    first_line: dict[str, int] = {}
+    ended: set[str] = set()
+    current = ""  # GUID of the switch whose entries follow
     for number, line in enumerate(lines, 1):
-        if fields := _ENTRY.fullmatch(line):
+        if entry := _ENTRY.fullmatch(line):
             if not current:
                 raise text.error(number, "an entry is outside the table of a switch")
-            _add_entry(text, number, fields, tables[current], guid_of_lid)
-        elif fields := _SWITCH.fullmatch(line):
-            current = guid_text(int(fields[1] or fields[2] or fields[3], 16))
-            if current in started:
+            _add_entry(text, number, entry, tables[current], guid_of_lid)
+        elif head := _SWITCH.fullmatch(line):
+            guid = head[1] or head[2] or head[3]  # each form of the line has a group of its own
+            current = guid_text(int(guid, 16))
+            if current in first_line:
                 raise text.error(
-                    number, f"switch {current} already has a table at line {started[current]}"
+                    number, f"switch {current} already has a table at line {first_line[current]}"
                 )
-            started[current] = number
+            first_line[current] = number
             tables[current] = {}
-        elif fields := _END.fullmatch(line):
-            if fields[2] and current and int(fields[1]) != len(tables[current]):
+        elif end := _END.fullmatch(line):
+            # "42 valid lids dumped" has the number of entries; without "valid", it is the top LID
+            if end["valid"] and current and int(end["number"]) != len(tables[current]):
                 raise text.error(
                     number,
                     f"the table of switch {current} has {len(tables[current])} entries, the line "
-                    f"says {fields[1]}",
+                    f"says {end['number']}",
                 )
             ended.add(current)
             current = ""
@@ -148,7 +152,7 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     cut = [guid for guid in tables if guid not in ended]
     if ended and cut:
         raise text.error(
-            started[cut[0]],
+            first_line[cut[0]],
             f"the table of switch {cut[0]} does not end with a line 'N lids dumped'; the file may "
             "be truncated",
         )
@@ -181,15 +185,15 @@ def _check_end(text: TextFile, tables: Mapping[str, Mapping[int, int]]) -> None:
 def _add_entry(
     text: TextFile,
     number: int,
-    fields: re.Match[str],
+    entry: re.Match[str],
     table: dict[int, int],
     guid_of_lid: dict[int, str],
 ) -> None:
     """Add a line's entry to the table of its switch, and the GUID it names to `guid_of_lid`."""
-    lid = int(fields[1], 16)
-    port = NO_PORT if fields[2] == "UNREACHABLE" else int(fields[2])
+    lid = int(entry["lid"], 16)
+    port = NO_PORT if entry["port"] == "UNREACHABLE" else int(entry["port"])
     if lid == 0 and port == NO_PORT:
-        return  # listed by ibroute -a
+        return  # ibroute -a also lists unused entries, even that of LID 0, which is no address
     if not 1 <= lid <= MAX_LID:
         raise text.error(number, f"LID 0x{lid:04x} is not a unicast LID (0x0001 to 0xbfff)")
     if port > NO_PORT:
@@ -197,8 +201,8 @@ def _add_entry(
     if lid in table:
         raise text.error(number, f"LID 0x{lid:04x} is listed twice in the table of this switch")
     table[lid] = -1 if port == NO_PORT else port
-    if named := _PORT_GUID.search(fields[3] or ""):
-        guid = guid_text(int(named[1], 16))
+    if named := _PORT_GUID.search(entry["comment"] or ""):
+        guid = guid_text(int(named["guid"], 16))
         if guid_of_lid.setdefault(lid, guid) != guid:
             raise text.error(
                 number, f"LID 0x{lid:04x} is that of {guid} here, of {guid_of_lid[lid]} before"
@@ -223,25 +227,27 @@ def write_forwarding_tables(
     ----------
     tables : ForwardingTables
     switches : sequence of LidOwner, length S
+        In the order of the rows of `tables`.
     owners : mapping of int to LidOwner
         The port of each LID.
     """
-    lids = {owner.guid: lid for lid, owner in owners.items()}
-    top = tables.ports.shape[1] - 1
+    lid_of_guid = {owner.guid: lid for lid, owner in owners.items()}
+    top_lid = tables.ports.shape[1] - 1
     comment = {
         lid: f"# {owner.kind} portguid {owner.guid}: '{plain_name(owner.name)}'"
         for lid, owner in owners.items()
     }
     for row, switch in enumerate(switches):
         yield (
-            f"Unicast lids [0-{top}] of switch Lid {lids[switch.guid]} guid {switch.guid} "
+            f"Unicast lids [0-{top_lid}] of switch Lid {lid_of_guid[switch.guid]} guid "
+            f"{switch.guid} "
             f"('{plain_name(switch.name)}'):"
         )
         entries = tables.ports[row].tolist()
         for lid, text in comment.items():
             if entries[lid] >= 0:
                 yield f"0x{lid:04x} {entries[lid]:03d} {text}"
-        yield f"{top} lids dumped"
+        yield f"{top_lid} lids dumped"
 
 
 def plain_name(name: str) -> str:

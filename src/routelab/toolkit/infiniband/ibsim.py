@@ -20,28 +20,36 @@ from routelab.toolkit.infiniband.text_lines import TextFile, shorten
 LANES = {8: 12, 4: 8, 2: 4, 1: 1}
 """Lanes of a link by the bit of its width, widest first."""
 SPEEDS = {4: "QDR", 2: "DDR", 1: "SDR"}
+"""Speeds of a link by bit, fastest first."""
+MAX_BITS = {"width": 0b1111, "speed": 0b111}
+"""All bits of `LANES` and of `SPEEDS`."""
 
-_BASE = re.compile(r"(switch|hca|ca|rt)guids?([=+])(0x[0-9a-fA-F]{1,16}|[0-9]{1,19})(?:\(.*\))?")
-_SETTING = re.compile(r"(width|speed|pdebug)=([0-9]{1,3})")
-_MODULE = re.compile(r'module="([^"#@]*)"')
+_BASE = re.compile(
+    r"(?P<kind>switch|hca|ca|rt)guids?(?P<sign>[=+])(?P<guid>0x[0-9a-fA-F]{1,16}|[0-9]{1,19})"
+    r"(?:\(.*\))?"
+)
+_SETTING = re.compile(r"(?P<name>width|speed|pdebug)=(?P<value>[0-9]{1,3})")
+_MODULE = re.compile(r'module="(?P<module>[^"#@]*)"')
 _UNREAD = re.compile(r"(include|do)\b.*|@\[.*")
 _KINDS: dict[str, NodeKind] = {"switch": "switch", "hca": "ca", "ca": "ca", "rt": "router"}
 
 
 @dataclass
-class Simulation:
+class IbsimState:
     """State of ibsim while it reads a file.
 
     Attributes
     ----------
     text : TextFile
     module : str
+        Name of the module to which the nodes below belong; "" for none.
     bases, guids : dict of str to int
         Base and next GUID of each kind of node; 0 if unknown.
     enabled : dict of str to int
-        Bits of the widths and speeds that ports enable without options.
-    ports : dict of (key, int) to dict of str to int
-        The same of each port.
+        Bits of the widths and speeds that the ports below enable unless they have options, by the
+        names ``width`` and ``speed``.
+    enabled_at_port : dict of (key, int) to dict of str to int
+        Bits of the widths and speeds that each port enables, by key of its node and its number.
     has_rates : bool
         Whether the file sets any width or speed; otherwise the rates are unknown.
     """
@@ -52,22 +60,26 @@ class Simulation:
         default_factory=lambda: {"ca": 0x100000, "switch": 0x200000, "router": 0}
     )
     guids: dict[NodeKind, int] = field(default_factory=dict)
-    enabled: dict[str, int] = field(default_factory=lambda: {"width": 2, "speed": 1})
-    ports: dict[tuple[Key, int], dict[str, int]] = field(default_factory=dict)
+    enabled: dict[str, int] = field(default_factory=lambda: {"width": 2, "speed": 1})  # 4xSDR
+    enabled_at_port: dict[tuple[Key, int], dict[str, int]] = field(default_factory=dict)
     has_rates: bool = False
 
     def identity(self, name: str) -> str:
-        """Return the identity of a node that a file names."""
+        """Return the identity of a node that a file names: ``A`` is ``M#A`` in module M."""
         return name if "#" in name or not self.module else f"{self.module}#{name}"
 
-    def next_guid(self, kind: NodeKind, ports: int) -> int:
-        """Return the GUID of a node, and reserve those of its ports."""
+    def next_guid(self, kind: NodeKind, num_ports: int) -> int:
+        """Return the GUID of a node, 0 if unknown, and reserve those of its ports.
+
+        The ports of an adapter have the GUIDs behind its own; those of a switch have none.
+        """
         guid = self.guids.get(kind, self.bases[kind])
-        self.guids[kind] = guid + (1 if kind == "switch" else ports + 1) if guid else 0
+        num_guids = 1 if kind == "switch" else 1 + num_ports
+        self.guids[kind] = guid + num_guids if guid else 0
         return guid
 
     def read_setting(self, number: int, line: str) -> bool:
-        """Read a line outside the records of nodes; return whether it is one of ibsim.
+        """Read a line outside the records of nodes; return whether it is a setting of ibsim.
 
         Raises
         ------
@@ -75,15 +87,19 @@ class Simulation:
             If it is one whose effect is not known here.
         """
         if entry := _BASE.fullmatch(line):
-            kind, guid = _KINDS[entry[1]], int(entry[3], 0)
-            if entry[2] == "=":
+            # switchguids=0x200000 sets the base and the next GUID, switchguids+16 is relative to it
+            kind, guid = _KINDS[entry["kind"]], int(entry["guid"], 0)
+            if entry["sign"] == "=":
                 self.bases[kind] = guid
-            self.guids[kind] = guid if entry[2] == "=" else self.bases[kind] + guid
+                self.guids[kind] = guid
+            else:
+                self.guids[kind] = self.bases[kind] + guid
         elif entry := _MODULE.fullmatch(line):
-            self.module = entry[1]
+            self.module = entry["module"]
         elif entry := _SETTING.fullmatch(line):
-            if entry[1] != "pdebug":
-                self.enabled = {**self.enabled, entry[1]: self._bits(number, entry[1], entry[2])}
+            name = entry["name"]
+            if name != "pdebug":
+                self.enabled = self.enabled | {name: self._read_bits(number, name, entry["value"])}
         elif _UNREAD.fullmatch(line):
             raise self.text.error(
                 number,
@@ -95,18 +111,22 @@ class Simulation:
         return True
 
     def add_port(self, node: NodeRecord, port: int, number: int, options: str) -> None:
-        """Read the options of a port, e.g. ``w=2 s=4``."""
-        enabled = self.ports.setdefault((node.key, port), dict(self.enabled))
+        """Note what a port enables; `options` are those at line `number`, e.g. ``w=2 s=4``."""
+        enabled = self.enabled_at_port.setdefault((node.key, port), dict(self.enabled))
         for option in options.split():
-            quantity = {"w": "width", "s": "speed"}[option[0]]
-            enabled[quantity] = self._bits(number, quantity, option[2:])
+            letter, _, value = option.partition("=")
+            name = {"w": "width", "s": "speed"}[letter]
+            enabled[name] = self._read_bits(number, name, value)
 
-    def _bits(self, number: int, what: str, text: str) -> int:
-        largest = 15 if what == "width" else 7
-        if not 1 <= int(text) <= largest:
-            raise self.text.error(number, f"{what} {text} does not exist; ibsim has 1 to {largest}")
+    def _read_bits(self, number: int, name: str, value: str) -> int:
+        """Return the bits of a width or speed; from now on, the file has rates."""
+        largest = MAX_BITS[name]
+        if not 1 <= int(value) <= largest:
+            raise self.text.error(
+                number, f"{name} {value} does not exist; ibsim has 1 to {largest}"
+            )
         self.has_rates = True
-        return int(text)
+        return int(value)
 
     def set_rates(self, builder: FabricBuilder) -> None:
         """Give each cable the widest and fastest rate that both of its ends enable.
@@ -116,11 +136,15 @@ class Simulation:
         InputError
             If they enable none in common.
         """
-        for key, near in self.ports.items() if self.has_rates else ():
+        if not self.has_rates:
+            return
+        for key, near in self.enabled_at_port.items():
             port = builder.ports[key]
-            far = self.ports.get((port.peer_key, port.peer_number), near)
-            lanes = next((LANES[bit] for bit in LANES if bit & near["width"] & far["width"]), 0)
-            speed = next((SPEEDS[bit] for bit in SPEEDS if bit & near["speed"] & far["speed"]), "")
+            # a port that the file lacks at the other end is an error of `FabricBuilder.build`
+            far = self.enabled_at_port.get((port.peer_key, port.peer_number), near)
+            widths, speeds = near["width"] & far["width"], near["speed"] & far["speed"]
+            lanes = next((LANES[bit] for bit in LANES if bit & widths), 0)
+            speed = next((SPEEDS[bit] for bit in SPEEDS if bit & speeds), "")
             if not (lanes and speed):
                 raise self.text.error(
                     port.line, "the two ends of the cable enable no width or no speed in common"

@@ -61,55 +61,67 @@ def loaded_routes(
         topology.channel_target,
     )
     _check_arrival(topology, addresses, steps, lengths, file)
+    # 1. The paths: a pair and a level that some terminals use. Pairs without a route have none.
     length = np.asarray(lengths, dtype=np.int64).reshape(-1)
-    users = _users(topology, levels).reshape(-1, NUM_LEVELS)
+    users = _count_users(topology, levels).reshape(-1, NUM_LEVELS)
     users[length < 0] = 0
     pair, level = np.nonzero(users)
-    paths_of_pair = np.count_nonzero(users, axis=1)
+    num_paths_of_pair = np.count_nonzero(users, axis=1)
+    # 2. The hops of a path are those of its pair, which `hops` has once.
     path_length = length[pair]
     path_start = _offsets(path_length)
-    # the hops of a path are those of its pair
-    pair_hops = _offsets(np.maximum(length, 0))
+    pair_first_hop = _offsets(np.maximum(length, 0))
     path = np.repeat(np.arange(len(pair)), path_length)
     position = np.arange(len(path)) - path_start[path]
-    hop_channel = np.asarray(hops)[pair_hops[pair[path]] + position]
+    hop_channel = np.asarray(hops)[pair_first_hop[pair[path]] + position]
     return RouteTable.create(
         topology,
-        pair_start=_offsets(paths_of_pair),
+        pair_start=_offsets(num_paths_of_pair),
         path_start=path_start,
         path_weight=users[pair, level] / users.sum(axis=1)[pair],
         hop_channel=hop_channel,
-        hop_vc=_lanes(topology, addresses, hop_channel, position, level[path], lane_tables),
+        hop_vc=_hop_lanes(
+            topology,
+            addresses,
+            hop_channel=hop_channel,
+            position=position,
+            level=level[path],
+            tables=lane_tables,
+        ),
         per_terminal=True,
         counters=counters,
     )
 
 
 def _offsets(counts: Int64Array) -> Int64Array:
-    """Return offsets of parts with the given lengths; int64, shape (N + 1,)."""
+    """Return where each group begins, and the end of the last; (0, 2, 5) for counts (2, 3)."""
     return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
 
 
-def _users(topology: Topology, levels: Int8Array | None) -> Int32Array:
-    """Count the terminals of each switch that use a level; int32, shape (P, T, 16)."""
+def _count_users(topology: Topology, levels: Int8Array | None) -> Int32Array:
+    """Count the terminals of each switch that send to a terminal on each level.
+
+    int32, shape (P, T, 16): by endpoint, which is a switch with terminals, target and level.
+    """
     users = np.zeros((len(topology.endpoints), topology.num_terminals, NUM_LEVELS), np.int32)
     if levels is None:
         users[:, :, 0] = 1
         return users
     endpoint = np.searchsorted(topology.endpoints, topology.terminal_switch)
-    targets = np.arange(topology.num_terminals)
+    terminals = np.arange(topology.num_terminals)
     for terminal, row in enumerate(endpoint.tolist()):
         apart = topology.terminal_switch != topology.terminal_switch[terminal]
-        users[row, targets[apart], levels[terminal, apart]] += 1
-    # paths without hops need no level
+        users[row, terminals[apart], levels[terminal, apart]] += 1
+    # a path within a switch has no hops: one user on any level gives it weight 1
     for row, switch in enumerate(topology.endpoints.tolist()):
         users[row, topology.terminal_switch == switch, 0] = 1
     return users
 
 
-def _lanes(
+def _hop_lanes(
     topology: Topology,
     addresses: Addresses,
+    *,
     hop_channel: Int32Array,
     position: Int64Array,
     level: Int64Array,
@@ -117,10 +129,12 @@ def _lanes(
 ) -> Int16Array:
     """Return the virtual lane of each hop; int16, shape (H,).
 
-    The first switch takes packets from the port of its first terminal.
+    `position` is the number of hops before a hop on its path, `level` the service level of the
+    path. The first switch takes packets from the port of its first terminal.
     """
     if tables is None:
         return level.astype(np.int16)
+    # 1. One array of all tables: lane by switch, input port, output port and level; −1 for none.
     ports = np.concatenate((addresses.channel_port, addresses.terminal_port))
     size = max(1 + int(ports.max(initial=0)), *map(len, tables.lanes.values()))
     lanes = np.full((topology.num_switches, size, size, NUM_LEVELS), -1, dtype=np.int8)
@@ -128,20 +142,27 @@ def _lanes(
         table = tables.lanes.get(guid)
         if table is not None:
             row[: len(table), : len(table)] = table
-    arrival = np.zeros(topology.num_channels, dtype=np.int64)
+    # 2. The ports by which packets arrive: a channel ends at the port of its opposite channel, and
+    #    those of the first hop come from the first terminal (backwards, it writes last).
+    target_port = np.zeros(topology.num_channels, dtype=np.int64)
     forth, back = topology.links.T
-    arrival[forth], arrival[back] = addresses.channel_port[back], addresses.channel_port[forth]
+    target_port[forth] = addresses.channel_port[back]
+    target_port[back] = addresses.channel_port[forth]
     first_port = np.zeros(topology.num_switches, dtype=np.int64)
     first_port[topology.terminal_switch[::-1]] = addresses.terminal_port[::-1]
+    # 3. The lanes. The hop before one on the same path is the one before it in `hop_channel`.
     switch = topology.channel_source[hop_channel]
-    entry = np.where(position == 0, first_port[switch], arrival[np.roll(hop_channel, 1)])
-    hop_lane = lanes[switch, entry, addresses.channel_port[hop_channel], level]
-    if (hop_lane < 0).any() or (hop_lane == NUM_LEVELS - 1).any():
-        hop = int(np.flatnonzero((hop_lane < 0) | (hop_lane == NUM_LEVELS - 1))[0])
+    previous_channel = np.roll(hop_channel, 1)
+    input_port = np.where(position == 0, first_port[switch], target_port[previous_channel])
+    output_port = addresses.channel_port[hop_channel]
+    hop_lane = lanes[switch, input_port, output_port, level]
+    # VL15 is for subnet management: other packets on it are dropped
+    has_no_lane = (hop_lane < 0) | (hop_lane == NUM_LEVELS - 1)
+    if has_no_lane.any():
+        hop = int(np.flatnonzero(has_no_lane)[0])
         raise InputError(
             f"SL2VL tables: switch {topology.switch_names[switch[hop]]} has no lane for SL "
-            f"{int(level[hop])} from port {int(entry[hop])} to port "
-            f"{int(addresses.channel_port[hop_channel[hop]])}"
+            f"{int(level[hop])} from port {int(input_port[hop])} to port {int(output_port[hop])}"
         )
     return np.asarray(hop_lane, dtype=np.int16)
 
@@ -149,22 +170,29 @@ def _lanes(
 def _check_arrival(
     topology: Topology, addresses: Addresses, steps: Int32Array, lengths: Int64Array, file: str
 ) -> None:
-    """Raise InputError if packets loop, or get lost between connected switches."""
+    """Raise InputError if packets loop, or get lost between connected switches.
+
+    `steps` has the next channel by switch and terminal, `lengths` the hops by endpoint and
+    terminal.
+    """
+    # 1. The first pair that is not served: −2 stands for a loop, −1 for no route.
     part = connected_parts(topology)
-    apart = part[topology.endpoints][:, np.newaxis] != part[topology.terminal_switch]
-    faults = np.argwhere((lengths == -2) | ((lengths == -1) & ~apart))
+    is_connected = part[topology.endpoints][:, np.newaxis] == part[topology.terminal_switch]
+    faults = np.argwhere((lengths == -2) | ((lengths == -1) & is_connected))
     if not faults.size:
         return
     row, terminal = faults[0].tolist()
     start = int(topology.endpoints[row])
     lid = int(addresses.terminal_lids[terminal])
     destination = f"LID {lid} (terminal {topology.terminal_name(terminal)})"
-    way = [start]
-    while (step := int(steps[way[-1], terminal])) >= 0:
-        there = int(topology.channel_target[step])
-        if there in way:
-            loop = " → ".join(topology.switch_names[s] for s in [*way[way.index(there) :], there])
-            raise InputError(f"{file}: packets for {destination} are forwarded in a loop: {loop}")
-        way.append(there)
-    name = topology.switch_names[way[-1]]
+    # 2. Follow its packets to the switch that they pass again, or that has no entry for them.
+    visited = [start]
+    while (channel := int(steps[visited[-1], terminal])) >= 0:
+        switch = int(topology.channel_target[channel])
+        if switch in visited:
+            loop = [*visited[visited.index(switch) :], switch]
+            names = " → ".join(topology.switch_names[s] for s in loop)
+            raise InputError(f"{file}: packets for {destination} are forwarded in a loop: {names}")
+        visited.append(switch)
+    name = topology.switch_names[visited[-1]]
     raise InputError(f"{file}: switch {name} has no entry for {destination}")

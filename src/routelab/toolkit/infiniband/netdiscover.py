@@ -16,31 +16,34 @@ from pathlib import Path
 from routelab.api.errors import InputError
 from routelab.toolkit.infiniband.fabric import Fabric, NodeKind
 from routelab.toolkit.infiniband.fabric_builder import FabricBuilder, Key, NodeRecord, PortRecord
-from routelab.toolkit.infiniband.ibsim import Simulation
+from routelab.toolkit.infiniband.ibsim import IbsimState
 from routelab.toolkit.infiniband.port_lines import is_port_line, read_port_lines
 from routelab.toolkit.infiniband.text_lines import TextFile, shorten
 
-_ID = r'"([^"]+)"'
-_GUID_ID = re.compile(r"([SHR])-([0-9a-fA-F]{1,16})")
+_ID = r'"(?P<identity>[^"]+)"'
+_GUID_ID = re.compile(r"[SHR]-(?P<guid>[0-9a-fA-F]{1,16})")
 _IDENTITY = re.compile(
     r"(?:vendid|devid|sysimgguid)=0x[0-9a-fA-F]+"
-    r"|(switch|ca|rt|host)guid=0x([0-9a-fA-F]{1,16})(?:\(([0-9a-fA-F]{1,16})\))?"
+    r"|(?:switch|ca|rt|host)guid=0x(?P<guid>[0-9a-fA-F]{1,16})(?:\([0-9a-fA-F]{1,16}\))?"
     r"|DR path .*"
 )
 _NODE = re.compile(
-    rf"(Switch|Ca|Hca|Rt|Router)[ \t]+([0-9]{{1,5}})[ \t]+{_ID}(?:[ \t]*#[ \t]*(.*))?[ \t]*"
+    rf"(?P<kind>Switch|Ca|Hca|Rt|Router)[ \t]+(?P<num_ports>[0-9]{{1,5}})[ \t]+{_ID}"
+    r"(?:[ \t]*#[ \t]*(?P<comment>.*))?[ \t]*"
 )
 _SWITCH_TAIL = re.compile(
-    r'"(.*)"(?:[ \t]+(?:base|enhanced))?[ \t]+port 0[ \t]+lid ([0-9]{1,5})[ \t]+lmc ([0-9]{1,2}).*'
+    r'"(?P<name>.*)"(?:[ \t]+(?:base|enhanced))?[ \t]+port 0[ \t]+lid (?P<lid>[0-9]{1,5})'
+    r"[ \t]+lmc (?P<lmc>[0-9]{1,2}).*"
 )
-_NAME_TAIL = re.compile(r'"(.*)".*')
+_NAME_TAIL = re.compile(r'"(?P<name>.*)".*')
 _PORT = re.compile(
-    rf"\[([0-9]{{1,5}})\](?:\[ext [0-9]+\])?(?:\(([0-9a-fA-F]{{1,16}})\))?[ \t]*{_ID}"
-    r"(?:[ \t]*\[([0-9]{1,5})\])?(?:\[ext [0-9]+\])?(?:\(([0-9a-fA-F]{1,16})\))?"
-    r"((?:[ \t]+[ws]=[0-9]+)*)(?:[ \t]*#[ \t]*(.*))?[ \t]*"
+    r"\[(?P<port>[0-9]{1,5})\](?:\[ext [0-9]+\])?(?:\((?P<guid>[0-9a-fA-F]{1,16})\))?"
+    rf"[ \t]*{_ID}(?:[ \t]*\[(?P<peer_port>[0-9]{{1,5}})\])?(?:\[ext [0-9]+\])?"
+    r"(?:\((?P<peer_guid>[0-9a-fA-F]{1,16})\))?"
+    r"(?P<options>(?:[ \t]+[ws]=[0-9]+)*)(?:[ \t]*#[ \t]*(?P<comment>.*))?[ \t]*"
 )
-_OWN_LID = re.compile(r'lid ([0-9]{1,5})[ \t]+lmc ([0-9]{1,2})[ \t]+(".*)')
-_PEER_TAIL = re.compile(r'"(.*)"[ \t]+lid ([0-9]{1,5})(?:[ \t]+(.*))?')
+_OWN_LID = re.compile(r'lid (?P<lid>[0-9]{1,5})[ \t]+lmc (?P<lmc>[0-9]{1,2})[ \t]+(?P<rest>".*)')
+_PEER_TAIL = re.compile(r'".*"[ \t]+lid (?P<lid>[0-9]{1,5})(?:[ \t]+(?P<rate>.*))?')
 
 _KINDS: dict[str, NodeKind] = {
     "Switch": "switch",
@@ -50,6 +53,7 @@ _KINDS: dict[str, NodeKind] = {
     "Router": "router",
 }
 _LETTERS = {"switch": "S", "ca": "H", "router": "R"}
+"""First letter of an identity of ibnetdiscover, such as ``S-0002c90000000001``."""
 
 
 def read_fabric(path: Path) -> Fabric:
@@ -97,8 +101,8 @@ def has_records(path: Path) -> bool:
 
 
 @dataclass
-class _Pending:
-    """GUIDs above a record."""
+class _LinesAbove:
+    """Numbers of the lines above a record, and the GUID that they name for its node; 0 if none."""
 
     guid: int = 0
     lines: list[int] = field(default_factory=list)
@@ -108,8 +112,8 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
     """Add the nodes and ports of ibnetdiscover's output, or of a file of ibsim, to a fabric."""
     # Lines with GUIDs stand above the record of their node, those of ports below; an empty line
     # ends it. A setting of ibsim changes what the lines behind it mean, so they are read in order.
-    above = _Pending()
-    simulation = Simulation(text)
+    above = _LinesAbove()
+    ibsim = IbsimState(text)
     node: NodeRecord | None = None
     for number, line in enumerate(text.lines, 1):
         if not line.strip():
@@ -117,68 +121,79 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
         elif line.startswith("["):
             if node is None:
                 raise text.error(number, "a port is outside the record of a node")
-            builder.add_port(node, _port(text, number, line, node, simulation))
+            builder.add_port(node, _read_port(text, number, line, node, ibsim))
         elif line.startswith("#"):
             continue
         elif record := _NODE.fullmatch(line):
-            node = _node(text, number, record, above, simulation)
+            node = _read_node(text, number, record, above, ibsim)
             builder.add_node(node)
-            above = _Pending()
+            above = _LinesAbove()
         elif record := _IDENTITY.fullmatch(line.strip()):
             node = None
-            simulation.read_setting(number, line.strip())
-            if "=" in line:
+            # "switchguid=0x..." is the GUID of the node below, and a setting of ibsim, too
+            ibsim.read_setting(number, line.strip())
+            if "=" in line:  # not a line "DR path ..."
                 above.lines.append(number)
-            if record[2]:
-                above.guid = int(record[2], 16)
-        elif simulation.read_setting(number, line.strip()):
+            if record["guid"]:
+                above.guid = int(record["guid"], 16)
+        elif ibsim.read_setting(number, line.strip()):
             node = None
         else:
             raise text.stray(number, "a line of ibnetdiscover; the file may be damaged")
     if above.lines:
         raise text.error(above.lines[-1], "the file ends before the record of this node")
-    simulation.set_rates(builder)
+    ibsim.set_rates(builder)
 
 
-def _node(
-    text: TextFile, number: int, record: re.Match[str], above: _Pending, simulation: Simulation
+def _read_node(
+    text: TextFile, number: int, record: re.Match[str], above: _LinesAbove, ibsim: IbsimState
 ) -> NodeRecord:
     """Return the node of a record's first line; `above` has the GUID in the lines before it."""
-    kind, ports, tail = _KINDS[record[1]], int(record[2]), record[4] or ""
-    key = _key(record[3], simulation)
-    guid = simulation.next_guid(kind, ports)
+    kind, num_ports = _KINDS[record["kind"]], int(record["num_ports"])
+    key = _key(record["identity"], ibsim)
+    guid = ibsim.next_guid(kind, num_ports)
+    # 1. Name and LID, from the comment. In a file of ibsim, where the key is a text, it may be
+    #    missing or any text.
+    comment = record["comment"] or ""
     name, lid = "" if isinstance(key, int) else key, 0
-    if kind == "switch" and (switch := _SWITCH_TAIL.fullmatch(tail)):
-        name, lid = switch[1], int(switch[2])
-        _require_no_lmc(text, number, int(switch[3]))
-    elif described := _NAME_TAIL.fullmatch(tail):
-        name = described[1]
-    elif tail.strip() and isinstance(key, str):
-        name = tail.strip()
-    elif tail.strip():
-        raise text.error(number, f"{shorten(tail)} is not a description; the file may be damaged")
+    if kind == "switch" and (switch := _SWITCH_TAIL.fullmatch(comment)):
+        name, lid = switch["name"], int(switch["lid"])
+        _require_no_lmc(text, number, int(switch["lmc"]))
+    elif described := _NAME_TAIL.fullmatch(comment):
+        name = described["name"]
+    elif comment.strip() and isinstance(key, str):
+        name = comment.strip()
+    elif comment.strip():
+        raise text.error(
+            number, f"{shorten(comment)} is not a description; the file may be damaged"
+        )
+    # 2. The GUID. Identities of ibnetdiscover contain it.
     if isinstance(key, int):
-        if record[3][0] != _LETTERS[kind]:
+        letter = record["identity"][0]
+        if letter != _LETTERS[kind]:
             raise text.error(
                 number,
-                f"a {record[1]} has the id {record[3][0]}-..., expected {_LETTERS[kind]}-...",
+                f"a {record['kind']} has the id {letter}-..., expected {_LETTERS[kind]}-...",
             )
         if above.guid and above.guid != key:
             raise text.error(
                 number, f"the id names GUID 0x{key:x}, the line above it GUID 0x{above.guid:x}"
             )
         guid = key
-    return NodeRecord(kind, key, guid, name, ports, lid, number)
+    return NodeRecord(
+        kind=kind, key=key, guid=guid, name=name, num_ports=num_ports, lid=lid, line=number
+    )
 
 
-def _key(identity: str, simulation: Simulation) -> Key:
+def _key(name: str, ibsim: IbsimState) -> Key:
     """Return the GUID in an identity of ibnetdiscover, or the identity of a node of ibsim."""
-    guid_id = _GUID_ID.fullmatch(simulation.identity(identity))
-    return int(guid_id[2], 16) if guid_id else simulation.identity(identity)
+    identity = ibsim.identity(name)
+    guid_id = _GUID_ID.fullmatch(identity)
+    return int(guid_id["guid"], 16) if guid_id else identity
 
 
-def _port(
-    text: TextFile, number: int, line: str, node: NodeRecord, simulation: Simulation
+def _read_port(
+    text: TextFile, number: int, line: str, node: NodeRecord, ibsim: IbsimState
 ) -> PortRecord:
     """Return the port of `node` on one line of its record."""
     cable = _PORT.fullmatch(line)
@@ -188,30 +203,30 @@ def _port(
         )
     # 1. The comment behind the cable, in which ibnetdiscover names LIDs and the rate. In a file of
     #    ibsim, where a node is known by its name, it may be any text.
-    tail = cable[7] or ""
+    comment = cable["comment"] or ""
     lid = peer_lid = 0
     rate = ""
-    if own_lid := _OWN_LID.fullmatch(tail):
-        lid, tail = int(own_lid[1]), own_lid[3]
-        _require_no_lmc(text, number, int(own_lid[2]))
-    if peer := _PEER_TAIL.fullmatch(tail):
-        peer_lid, rate = int(peer[2]), (peer[3] or "").split(" ")[0]
-    elif tail.strip() and isinstance(node.key, int):
-        raise text.error(number, f"{shorten(tail)} is not the other end of a cable")
+    if own_lid := _OWN_LID.fullmatch(comment):
+        lid, comment = int(own_lid["lid"]), own_lid["rest"]
+        _require_no_lmc(text, number, int(own_lid["lmc"]))
+    if peer := _PEER_TAIL.fullmatch(comment):
+        peer_lid, rate = int(peer["lid"]), (peer["rate"] or "").split(" ")[0]
+    elif comment.strip() and isinstance(node.key, int):
+        raise text.error(number, f"{shorten(comment)} is not the other end of a cable")
     if node.kind == "switch" and lid:
         raise text.error(number, "a port of a switch has no LID; only its port 0 has")
     # 2. The GUID. ibsim numbers those of an adapter's ports from that of the adapter on.
-    port, guid = int(cable[1]), int(cable[2] or "0", 16)
+    port, guid = int(cable["port"]), int(cable["guid"] or "0", 16)
     if isinstance(node.key, str) and node.kind != "switch" and node.guid:
         guid = guid or node.guid + port
-    simulation.add_port(node, port, number, cable[6])
+    ibsim.add_port(node, port, number, cable["options"])
     return PortRecord(
         number=port,
-        peer_key=_key(cable[3], simulation),
-        peer_number=int(cable[4] or "1"),
+        peer_key=_key(cable["identity"], ibsim),
+        peer_number=int(cable["peer_port"] or "1"),
         guid=guid,
         lid=lid,
-        peer_guid=int(cable[5] or "0", 16),
+        peer_guid=int(cable["peer_guid"] or "0", 16),
         peer_lid=peer_lid,
         rate=rate,
         line=number,

@@ -12,7 +12,7 @@ import numpy as np
 
 from routelab.api.errors import InputError
 from routelab.api.topology import Topology
-from routelab.toolkit.infiniband.fabric import Fabric
+from routelab.toolkit.infiniband.fabric import Fabric, Port
 from routelab.toolkit.infiniband.text_lines import guid_text
 
 NOT_HOSTS = ("Aggregation Node",)
@@ -50,48 +50,50 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
     InputError
         If the network has no consistent form, or all end ports are left out; names the file.
     """
-    # 1. Switches, and the end ports of hosts, in natural order of their names.
+    # 1. Switches, and the end ports of hosts (node and port), in natural order of their names.
     nodes = fabric.nodes
-    switches = sorted(fabric.switches, key=lambda i: (_natural(nodes[i].name), nodes[i].guid, i))
-    number = {node: s for s, node in enumerate(switches)}
+    switches = sorted(
+        fabric.switches, key=lambda i: (_natural_key(nodes[i].name), nodes[i].guid, i)
+    )
+    switch_number = {node: s for s, node in enumerate(switches)}
     hosts = [
-        end
-        for end in fabric.end_ports
-        if (routers or nodes[end[0]].kind != "router")
-        and not _is_left_out(nodes[end[0]].name, leave_out)
+        (node, port)
+        for node, port in fabric.end_ports
+        if (routers or nodes[node].kind != "router")
+        and not _is_left_out(nodes[node].name, leave_out)
     ]
     if not hosts:
         raise InputError(f"{fabric.file}: all end ports are left out; no host remains")
     ends = sorted(
         hosts,
-        key=lambda end: (_natural(_end_name(fabric, end)), nodes[end[0]].ports[end[1]].guid, end),
+        key=lambda end: (_natural_key(_end_name(fabric, end)), _end_port(fabric, end).guid, end),
     )
     # 2. Two channels for each cable: source, target and the ports at both. Without any known rate,
     #    all cables are equal.
-    cables, loops = _cables(fabric, switches)
+    cables, num_loops = _find_cables(fabric, switches)
     rates = np.array([nodes[node].ports[port].bytes_per_second for node, port, _, _ in cables])
-    unit = float(rates.max(initial=0))
-    relative = np.where(rates > 0, rates, unit) / unit if unit else np.ones(len(rates))
+    top_rate = float(rates.max(initial=0))
+    relative = np.where(rates > 0, rates, top_rate) / top_rate if top_rate else np.ones(len(rates))
     capacity = np.repeat(relative, 2)
     channels = []
     for node, port, peer, peer_port in cables:
-        channels.append((number[node], number[peer], port, peer_port))
-        channels.append((number[peer], number[node], peer_port, port))
+        channels.append((switch_number[node], switch_number[peer], port, peer_port))
+        channels.append((switch_number[peer], switch_number[node], peer_port, port))
     columns = np.array(channels, dtype=np.int64).reshape(-1, 4)
     # 3. Terminals, and what the hardware calls everything.
-    places = [nodes[node].ports[port].peer for node, port in ends]
-    terminal_guids = [nodes[node].ports[port].guid for node, port in ends]
+    attachments = [_end_port(fabric, end).peer for end in ends]  # switch and port of each terminal
+    terminal_guids = [_end_port(fabric, end).guid for end in ends]
     switch_guids = [nodes[node].guid for node in switches]
     adapter_guids = [nodes[node].guid for node, _ in ends]
     guid_pairs = zip(terminal_guids, adapter_guids, strict=True)
-    parts = _count_parts(len(switches), columns)
+    num_parts = _count_parts(len(switches), columns[:, :2].tolist())
     attributes: dict[str, Any] = {
         "file": Path(fabric.file).name,
-        "fabrics": parts,
-        "connected": parts == 1,
+        "fabrics": num_parts,
+        "connected": num_parts == 1,
         "free_ports": fabric.free_ports,
-        "loopback_cables": loops,
-        "lids": _lids(fabric, ends, switches),
+        "loopback_cables": num_loops,
+        "lids": _lid_of_guids(fabric, ends, switches),
         "node_guids": {
             guid_text(port): guid_text(node)
             for port, node in guid_pairs
@@ -100,8 +102,8 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
     }
     if len(hosts) < len(fabric.end_ports):
         attributes["left_out"] = len(fabric.end_ports) - len(hosts)
-    if unit:
-        attributes["link_bytes_per_second"] = unit
+    if top_rate:
+        attributes["link_bytes_per_second"] = top_rate
     try:
         return Topology.create(
             family="infiniband",
@@ -111,8 +113,8 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
             source_port=columns[:, 2],
             target_port=columns[:, 3],
             channel_capacity=capacity,
-            terminal_switch=[number[node] for node, _ in places],
-            terminal_port=[port for _, port in places],
+            terminal_switch=[switch_number[node] for node, _ in attachments],
+            terminal_port=[port for _, port in attachments],
             switch_names=_unique([nodes[node].name for node in switches], switch_guids),
             switch_guids=list(map(_known_guid, switch_guids)),
             terminal_names=_unique([_end_name(fabric, end) for end in ends], terminal_guids),
@@ -127,8 +129,11 @@ def _is_left_out(name: str, parts: Sequence[str]) -> bool:
     return any(part.casefold() in name.casefold() for part in parts)
 
 
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Return the key of the natural order of names."""
+def _natural_key(name: str) -> list[tuple[int, int, str]]:
+    """Return the key of the natural order of names: ``n2`` before ``n10``, numbers before letters.
+
+    The key of ``n2`` is ``[(1, 0, "n"), (0, 2, "")]``.
+    """
     return [
         (0, int(word), "") if word.isascii() and word.isdecimal() else (1, 0, word)
         for word in re.split(r"([0-9]{1,18})", name)
@@ -136,9 +141,17 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     ]
 
 
+def _end_port(fabric: Fabric, end: tuple[int, int]) -> Port:
+    """Return the port of an end: the index of its node and its number there."""
+    node, number = end
+    return fabric.nodes[node].ports[number]
+
+
 def _end_name(fabric: Fabric, end: tuple[int, int]) -> str:
-    node = fabric.nodes[end[0]]
-    return f"{node.name}/{end[1]}" if len(node.ports) > 1 else node.name
+    """Return the name of an end port: its node's, with the port if several have a cable."""
+    index, number = end
+    node = fabric.nodes[index]
+    return f"{node.name}/{number}" if len(node.ports) > 1 else node.name
 
 
 def _known_guid(guid: int) -> str:
@@ -151,48 +164,55 @@ def _unique(names: Sequence[str], guids: Sequence[int]) -> list[str]:
     unique_names = [
         name
         if name and count[name] == 1
-        else f"{name}@{guid_text(guid) if guid else place}".lstrip("@")
-        for place, (name, guid) in enumerate(zip(names, guids, strict=True))
+        else f"{name}@{guid_text(guid) if guid else number}".lstrip("@")
+        for number, (name, guid) in enumerate(zip(names, guids, strict=True))
     ]
     if len(set(unique_names)) == len(unique_names):
         return unique_names
-    return [f"{name}@{place}" for place, name in enumerate(unique_names)]
+    # another node may be called like a name with its GUID
+    return [f"{name}@{number}" for number, name in enumerate(unique_names)]
 
 
-def _cables(fabric: Fabric, switches: Sequence[int]) -> tuple[list[tuple[int, int, int, int]], int]:
-    """Return nodes and ports at the ends of cables between switches, and the number of loops."""
-    place = {node: rank for rank, node in enumerate(switches)}
-    cables, loops = [], 0
+def _find_cables(
+    fabric: Fabric, switches: Sequence[int]
+) -> tuple[list[tuple[int, int, int, int]], int]:
+    """Return the cables between switches, and the number of cables from a switch to itself.
+
+    A cable is a node, its port, the node at the other end and the port there.
+    """
+    switch_number = {node: s for s, node in enumerate(switches)}
+    cables, num_loops = [], 0
     for node in switches:
         for number, port in sorted(fabric.nodes[node].ports.items()):
             peer, peer_port = port.peer
+            # every cable is listed at both of its ends: take the lower one
             if peer == node:
-                loops += number < peer_port
-            elif peer in place and place[node] < place[peer]:
+                num_loops += number < peer_port
+            elif peer in switch_number and switch_number[node] < switch_number[peer]:
                 cables.append((node, number, peer, peer_port))
-    return cables, loops
+    return cables, num_loops
 
 
-def _count_parts(num_switches: int, columns: Any) -> int:
-    """Return the number of connected components."""
-    root = list(range(num_switches))
+def _count_parts(num_switches: int, ends: list[list[int]]) -> int:
+    """Return the number of connected parts, by union-find; `ends` are the switches of channels."""
+    parent = list(range(num_switches))
 
-    def find(switch: int) -> int:
-        while root[switch] != switch:
-            root[switch] = root[root[switch]]
-            switch = root[switch]
+    def root(switch: int) -> int:
+        while parent[switch] != switch:
+            parent[switch] = parent[parent[switch]]  # halve the way for the next search
+            switch = parent[switch]
         return switch
 
-    for source, target, _, _ in columns.tolist():
-        root[find(source)] = find(target)
-    return len({find(switch) for switch in range(num_switches)})
+    for source, target in ends:
+        parent[root(source)] = root(target)
+    return len({root(switch) for switch in range(num_switches)})
 
 
-def _lids(
+def _lid_of_guids(
     fabric: Fabric, ends: Sequence[tuple[int, int]], switches: Sequence[int]
 ) -> dict[str, int]:
-    """Return the known LIDs by GUID."""
+    """Return the known LIDs by GUID, of switches and end ports."""
     pairs = [(fabric.nodes[i].guid, fabric.nodes[i].lid) for i in switches]
-    ports = [fabric.nodes[i].ports[p] for i, p in ends]
+    ports = [_end_port(fabric, end) for end in ends]
     pairs += [(port.guid, port.lid) for port in ports]
     return {guid_text(guid): lid for guid, lid in pairs if guid and lid}

@@ -15,11 +15,13 @@ from routelab.toolkit.infiniband.fabric_builder import FabricBuilder, NodeRecord
 from routelab.toolkit.infiniband.text_lines import TextFile
 
 _END = r"(SW|CA|RT)[ \t]+([0-9]{1,5})[ \t]+([0-9]{1,5})[ \t]+0x([0-9a-fA-F]{1,16})"
+"""One end of a cable, in four groups: kind of the node, LID, port and GUID."""
 _START = re.compile(r"(?:SW|CA|RT)[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+0x")
 _CABLE = re.compile(
-    rf"{_END}[ \t]+(\S+)[ \t]+(\S+(?: [^-]\S*)?)[ \t]+-[ \t]+{_END}[ \t]+\( '(.*)' \)[ \t]*"
+    rf"{_END}[ \t]+(?P<width>\S+)[ \t]+(?P<speed>\S+(?: [^-]\S*)?)[ \t]+-[ \t]+{_END}"
+    r"[ \t]+\( '(?P<names>.*)' \)[ \t]*"
 )
-_FREE = re.compile(rf"{_END}[ \t]+(\S+)[ \t]+(\S.*?)[ \t]+'(.*)'[ \t]*")
+_FREE = re.compile(rf"{_END}[ \t]+\S+[ \t]+\S.*?[ \t]+'(?P<name>.*)'[ \t]*")
 _BETWEEN_NAMES = "' - '"
 
 _KINDS: dict[str, NodeKind] = {"SW": "switch", "CA": "ca", "RT": "router"}
@@ -32,6 +34,8 @@ def is_port_line(line: str) -> bool:
 
 @dataclass(frozen=True)
 class _End:
+    """One end of a cable: the port `number` of a node, and what the line says about them."""
+
     kind: NodeKind
     lid: int
     number: int
@@ -40,7 +44,10 @@ class _End:
 
 @dataclass(frozen=True)
 class _Line:
-    """A line: one end, and the other one with the rate if there is a cable."""
+    """A line: one end, and the other one with the rate if there is a cable.
+
+    `names` has the description of the node, with a cable those of both: ``a' - 'b``.
+    """
 
     line: int
     end: _End
@@ -57,47 +64,60 @@ def read_port_lines(text: TextFile, builder: FabricBuilder) -> None:
     InputError
         If a line is none of ``ibnetdiscover -p``.
     """
-    lines = list(_lines(text))
-    names = _names(lines)
-    ports: dict[int, set[int]] = {}
+    lines = list(_parse_lines(text))
+    names = _node_names(lines)
+    # A switch has a line for each port. For an adapter, the GUID is that of the port: each port
+    # becomes a node of its own, and the highest port known of it is this one.
+    ports_of_switch: dict[int, set[int]] = {}
     for line in lines:
         if line.end.kind == "switch":
-            ports.setdefault(line.end.guid, set()).add(line.end.number)
+            ports_of_switch.setdefault(line.end.guid, set()).add(line.end.number)
     nodes: dict[int, NodeRecord] = {}
     for line in lines:
         end = line.end
         if end.guid not in nodes:
-            count = max(ports.get(end.guid, {end.number}))
-            node_guid, lid = (end.guid, end.lid) if end.kind == "switch" else (0, 0)
+            is_switch = end.kind == "switch"
             nodes[end.guid] = NodeRecord(
-                end.kind, end.guid, node_guid, names.get(end.guid, ""), count, lid, line.line
+                kind=end.kind,
+                key=end.guid,
+                guid=end.guid if is_switch else 0,
+                name=names.get(end.guid, ""),
+                num_ports=max(ports_of_switch.get(end.guid, {end.number})),
+                lid=end.lid if is_switch else 0,
+                line=line.line,
             )
             builder.add_node(nodes[end.guid])
         if line.peer is not None:
-            builder.add_port(nodes[end.guid], _port(line, line.peer))
+            builder.add_port(nodes[end.guid], _port_record(line, line.peer))
 
 
-def _lines(text: TextFile) -> Iterator[_Line]:
+def _parse_lines(text: TextFile) -> Iterator[_Line]:
     """Yield the lines of ``ibnetdiscover -p``; those of free ports have no peer."""
     for number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         if cable := _CABLE.fullmatch(line):
-            rate = "" if "?" in cable[5] + cable[6] else cable[5] + cable[6]
-            ends = (
-                _End(_KINDS[kind], int(lid), int(port), int(guid, 16))
-                for kind, lid, port, guid in (cable.group(1, 2, 3, 4), cable.group(7, 8, 9, 10))
+            rate = cable["width"] + cable["speed"]
+            yield _Line(
+                line=number,
+                end=_read_end(*cable.group(1, 2, 3, 4)),
+                names=cable["names"],
+                peer=_read_end(*cable.group(7, 8, 9, 10)),  # 5 and 6 are the rate
+                rate="" if "?" in rate else rate,
             )
-            yield _Line(number, next(ends), cable[11], next(ends), rate)
-        elif cable := _FREE.fullmatch(line):
-            kind, lid, port, guid = cable.group(1, 2, 3, 4)
-            end = _End(_KINDS[kind], int(lid), int(port), int(guid, 16))
-            yield _Line(number, end, cable[7])
+        elif free_port := _FREE.fullmatch(line):
+            end = _read_end(*free_port.group(1, 2, 3, 4))
+            yield _Line(line=number, end=end, names=free_port["name"])
         else:
             raise text.stray(number, "a line of ibnetdiscover -p; the file may be damaged")
 
 
-def _port(line: _Line, peer: _End) -> PortRecord:
+def _read_end(kind: str, lid: str, port: str, guid: str) -> _End:
+    """Return an end from the groups of `_END`."""
+    return _End(kind=_KINDS[kind], lid=int(lid), number=int(port), guid=int(guid, 16))
+
+
+def _port_record(line: _Line, peer: _End) -> PortRecord:
     """Return the port at the first end of a line; `peer` is the other end of its cable."""
     end = line.end
     return PortRecord(
@@ -113,11 +133,12 @@ def _port(line: _Line, peer: _End) -> PortRecord:
     )
 
 
-def _names(lines: list[_Line]) -> dict[int, str]:
+def _node_names(lines: list[_Line]) -> dict[int, str]:
     """Return the description of each node.
 
-    Descriptions may hold the text between two names, so a line may be read in several ways. What
-    all lines of a node allow is its name; of several, the first.
+    Descriptions may hold the text between two names, so a line may be read in several ways:
+    ``a' - 'b' - 'c`` is ``a`` and ``b' - 'c``, or ``a' - 'b`` and ``c``. What all lines of a node
+    allow is its name; of several, the first. If they allow none in common, a line does not count.
     """
     allowed: dict[int, list[str]] = {}
     for line in lines:
@@ -126,12 +147,13 @@ def _names(lines: list[_Line]) -> dict[int, str]:
     for line in lines:
         if line.peer is None:
             continue
-        parts = line.names.split(_BETWEEN_NAMES)
-        cuts = range(1, len(parts))
+        pieces = line.names.split(_BETWEEN_NAMES)
+        cuts = range(1, len(pieces))
         for guid, candidates in (
-            (line.end.guid, [_BETWEEN_NAMES.join(parts[:cut]) for cut in cuts]),
-            (line.peer.guid, [_BETWEEN_NAMES.join(parts[cut:]) for cut in cuts]),
+            (line.end.guid, [_BETWEEN_NAMES.join(pieces[:cut]) for cut in cuts]),
+            (line.peer.guid, [_BETWEEN_NAMES.join(pieces[cut:]) for cut in cuts]),
         ):
-            common = [name for name in allowed.get(guid, candidates) if name in candidates]
-            allowed[guid] = common or allowed.get(guid, candidates)
+            earlier = allowed.get(guid, candidates)
+            common = [name for name in earlier if name in candidates]
+            allowed[guid] = common or earlier
     return {guid: names[0] for guid, names in allowed.items() if names}

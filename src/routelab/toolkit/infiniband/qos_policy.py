@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -31,29 +32,31 @@ _Entries = dict[str, list[tuple[int, str]]]
 """Line numbers and values of each key of a group, level or rule, which may occur several times."""
 
 _NUMBER = r"0[xX][0-9a-fA-F]{1,16}|0|[1-9][0-9]{0,18}"
-_KEY = re.compile(r"([a-z-]+)\s*:\s*(.*)")
-_RANGE = re.compile(rf"({_NUMBER})(?:\s*-\s*({_NUMBER}))?")
+_KEY = re.compile(r"(?P<key>[a-z-]+)\s*:\s*(?P<value>.*)")
+_RANGE = re.compile(rf"(?P<first>{_NUMBER})(?:\s*-\s*(?P<last>{_NUMBER}))?")
 _LEVEL = re.compile(r"[0-9]|1[0-5]|0[xX]0*[0-9a-fA-F]")
-_PORT_NAME = re.compile(r"(.+)/[pP](0|[1-9][0-9]{0,2})")
+_PORT_NAME = re.compile(r"(?P<node>.+)/[pP](?P<port>0|[1-9][0-9]{0,2})")
 
 _BLOCKS = {
     "port-groups": "port-group",
     "qos-levels": "qos-level",
     "qos-match-rules": "qos-match-rule",
 }
+"""Sections of a policy, and the blocks in each."""
 _UNRESOLVED_KEYS = ("pkey", "partition")
 """Keys of groups whose members files of a fabric do not tell, because they depend on partitions."""
 _QUERY_KEYS = ("service-id", "qos-class", "pkey")
 """Keys of rules that match only some queries."""
 _KEYS_WITHOUT_EFFECT = ("use", "mtu-limit", "rate-limit", "packet-life", "path-bits")
 """Comments, and limits of a path that leave its SL as it is; path bits need several LIDs."""
-_KEYS = {
+_KEYS: dict[str, tuple[str, ...]] = {
     "port-group": ("name", "use", "port-guid", "port-name", "node-type", *_UNRESOLVED_KEYS),
     # pairs that share no pkey of their level get no path
     "qos-level": ("name", "sl", *_KEYS_WITHOUT_EFFECT, "pkey"),
     "qos-match-rule": ("use", "source", "destination", "qos-level-name", *_QUERY_KEYS),
 }
 _SINGLE_KEYS = ("name", "use", "sl", "mtu-limit", "rate-limit", "packet-life", "qos-level-name")
+"""Keys that a block may have only once."""
 
 
 @dataclass(frozen=True)
@@ -65,40 +68,44 @@ class Rule:
     level: int
 
 
-def make_rules(levels: Int8Array, care: BoolArray) -> tuple[int, list[Rule]]:
+def make_rules(levels: Int8Array, is_relevant: BoolArray) -> tuple[int, list[Rule]]:
     """Return a default SL and rules that give each pair its SL; the first match counts.
 
     Rows get rules for all but their most frequent level, then a rule for that one; or columns do,
-    if that needs fewer rules. Rows with equal sets share rules.
+    if that needs fewer rules. Rows that need the same level in the same columns share a rule.
 
     Parameters
     ----------
     levels : int8 array, shape (N, M)
         SL from each source to each destination.
-    care : bool array, shape (N, M)
-        Pairs whose SL matters.
+    is_relevant : bool array, shape (N, M)
+        Pairs whose SL matters; others may get any.
     """
-    default, rules = _rules_by_row(levels, care)
-    default_by_column, column_rules = _rules_by_row(levels.T, care.T)
+    default, rules = _rules_by_row(levels, is_relevant)
+    default_by_column, column_rules = _rules_by_row(levels.T, is_relevant.T)
     if len(column_rules) < len(rules):
         transposed = [Rule(rule.destinations, rule.sources, rule.level) for rule in column_rules]
         return default_by_column, transposed
     return default, rules
 
 
-def _rules_by_row(levels: NDArray[np.int8], care: BoolArray) -> tuple[int, list[Rule]]:
-    """Return a default level and rules that give each row of `levels` its values where `care`."""
+def _rules_by_row(levels: NDArray[np.int8], is_relevant: BoolArray) -> tuple[int, list[Rule]]:
+    """Return a default level and rules that give each row of `levels` its relevant values.
+
+    A row 0 0 2 with default 0 needs one rule, {row} to {column 2}: 2. A row 1 1 2 needs another
+    one behind it, {row} to all: 1.
+    """
     # 1. Rules for all but the most frequent level of each row. The first rule that matches counts,
     #    so those of step 2 need not exclude these pairs.
     usual_level = [
-        int(np.bincount(row[mask]).argmax()) if mask.any() else 0
-        for row, mask in zip(levels, care, strict=True)
+        int(np.bincount(row[relevant]).argmax()) if relevant.any() else 0
+        for row, relevant in zip(levels, is_relevant, strict=True)
     ]
     rows_of_rule: dict[tuple[int, frozenset[int]], list[int]] = {}
-    for number, (row, mask) in enumerate(zip(levels, care, strict=True)):
-        for level in np.unique(row[mask]).tolist():
+    for number, (row, relevant) in enumerate(zip(levels, is_relevant, strict=True)):
+        for level in np.unique(row[relevant]).tolist():
             if level != usual_level[number]:
-                columns = frozenset(np.flatnonzero(mask & (row == level)).tolist())
+                columns = frozenset(np.flatnonzero(relevant & (row == level)).tolist())
                 rows_of_rule.setdefault((level, columns), []).append(number)
     rules = [
         Rule(frozenset(rows), columns, level) for (level, columns), rows in rows_of_rule.items()
@@ -127,21 +134,22 @@ def write_policy(
     sources, destinations : sequence of sequence of str
         GUIDs of the ports of each source and destination.
     """
-    # 1. Groups of ports. Rules with equal sets share a group.
-    names: dict[tuple[str, ...], str] = {}
+    # 1. Groups of ports, by GUIDs. Rules with equal sets share a group; a set None needs no group.
+    name_of_group: dict[tuple[str, ...], str] = {}
 
-    def group(members: frozenset[int] | None, guids: Sequence[Sequence[str]]) -> str | None:
+    def group_name(members: frozenset[int] | None, guids: Sequence[Sequence[str]]) -> str | None:
         if members is None:
             return None
         ports = tuple(guid for member in sorted(members) for guid in guids[member])
-        return names.setdefault(ports, f"g{len(names)}")
+        return name_of_group.setdefault(ports, f"g{len(name_of_group)}")
 
     ends = [
-        (group(rule.sources, sources), group(rule.destinations, destinations)) for rule in rules
+        (group_name(rule.sources, sources), group_name(rule.destinations, destinations))
+        for rule in rules
     ]
-    if names:
+    if name_of_group:
         yield "port-groups"
-        for ports, name in names.items():
+        for ports, name in name_of_group.items():
             yield from ("    port-group", f"        name: {name}")
             for first in range(0, len(ports), GUIDS_PER_LINE):
                 yield f"        port-guid: {', '.join(ports[first : first + GUIDS_PER_LINE])}"
@@ -243,28 +251,28 @@ class Policy:
         """
         groups = {group for rule in self.rules for group in rule.sources + rule.destinations}
         self._check_labels(groups, labels)
-        level_of_pair = np.full((len(sources), len(destinations)), self.default, dtype=np.int8)
-        nothing: frozenset[str] = frozenset()
-        rows, columns = (
-            {
-                group: {
-                    index
-                    for index, guid in enumerate(guids)
-                    if group.has(guid, (labels or {}).get(guid, nothing))
-                }
+        labels_of_port = labels or {}
+
+        def members_of(guids: Sequence[str]) -> dict[PortGroup, list[int]]:
+            """Return the indices of the ports in each group."""
+            port_labels = [labels_of_port.get(guid, frozenset()) for guid in guids]
+            return {
+                group: [i for i, guid in enumerate(guids) if group.has(guid, port_labels[i])]
                 for group in groups
             }
-            for guids in (sources, destinations)
-        )
-        # Backwards, so that the first rule that matches a pair writes last.
+
+        rows, columns = members_of(sources), members_of(destinations)
+        level_of_pair = np.full((len(sources), len(destinations)), self.default, dtype=np.int8)
+        # Backwards, so that the first rule that matches a pair writes last. A rule without sources
+        # matches all of them, and so for destinations.
         for rule in reversed(self.rules):
             matched_rows = (
-                set().union(*(rows[group] for group in rule.sources))
+                set(chain.from_iterable(rows[group] for group in rule.sources))
                 if rule.sources
                 else range(len(sources))
             )
             matched_columns = (
-                set().union(*(columns[group] for group in rule.destinations))
+                set(chain.from_iterable(columns[group] for group in rule.destinations))
                 if rule.destinations
                 else range(len(destinations))
             )
@@ -274,11 +282,14 @@ class Policy:
     def _check_labels(
         self, groups: Iterable[PortGroup], labels: Mapping[str, frozenset[str]] | None
     ) -> None:
-        """Refuse labels if none are known, several nodes share one, or a node lacks the port."""
-        count = Counter(label for of_port in (labels or {}).values() for label in of_port)
+        """Refuse labels if none are known, several nodes share one, or a node lacks the port.
+
+        A label ``node/P1`` is no error if the fabric has no such node: it names no port.
+        """
+        count = Counter(chain.from_iterable((labels or {}).values()))
         nodes = {label.rpartition("/")[0] for label in count}
         for label in sorted(label for group in groups for label in group.labels):
-            node = label.rpartition("/")[0]
+            node = label.rpartition("/")[0]  # "" for a kind such as CA
             if labels is None:
                 raise InputError(f"{self.file}: the port {label!r} is not known by its GUID")
             if node and count[label] > 1:
@@ -304,49 +315,62 @@ def parse_policy(text: TextFile) -> Policy:
         If a line is not understood, or a rule names a group or level that does not exist. Also if a
         rule matches only some queries, or a group's members are not known from files of the fabric.
     """
+    # 1. Groups and levels by name. Rules may stand above the groups and levels that they name. Of
+    #    several groups or levels with one name, OpenSM takes the first.
     groups: dict[str, PortGroup] = {}
     levels: dict[str, int] = {}
-    rules: list[tuple[int, _Entries]] = []
-    for number, block, values in _blocks(text):
+    rule_blocks: list[tuple[int, _Entries]] = []
+    for last_line, block, values in _blocks(text):
         if block == "qos-match-rule":
-            rules.append((number, values))
+            rule_blocks.append((last_line, values))
             continue
-        name = _name(text, values, "name", number)
+        name = _read_name(text, values, "name", last_line)
         if block == "port-group":
-            # of several groups with one name, OpenSM takes the first
-            groups.setdefault(name, _group(text, values))
+            groups.setdefault(name, _read_group(text, values))
         else:
-            levels.setdefault(name, _service_level(text, values, number))
+            number, level = values.get("sl", [(last_line, "")])[0]
+            if not _LEVEL.fullmatch(level):
+                level_name = values["name"][0][1]
+                raise text.error(
+                    number, f"QoS level {level_name!r} has SL {level!r}; SLs are 0 to 15"
+                )
+            levels.setdefault(name, int(level, 0))
     if "default" not in levels:
         raise text.error(len(text.lines), "the policy has no level DEFAULT; it may be truncated")
+    # 2. The rules, in their order.
     match_rules = []
-    for number, values in rules:
+    for last_line, values in rule_blocks:
         for key in _QUERY_KEYS:
             if key in values:
+                number, _ = values[key][0]
                 raise text.missing_input(
-                    values[key][0][0],
+                    number,
                     f"the rule matches only queries with this {key}, and the "
                     "files of a fabric do not say which packets have it",
                 )
-        level = _name(text, values, "qos-level-name", number)
-        if level not in levels:
-            raise text.error(number, f"QoS level {level!r} does not exist")
+        level_name = _read_name(text, values, "qos-level-name", last_line)
+        if level_name not in levels:
+            raise text.error(last_line, f"QoS level {level_name!r} does not exist")
         rule_sources, rule_destinations = (
             tuple(_named_groups(text, values.get(key, []), groups))
             for key in ("source", "destination")
         )
-        match_rules.append(MatchRule(rule_sources, rule_destinations, levels[level]))
+        match_rules.append(MatchRule(rule_sources, rule_destinations, levels[level_name]))
     return Policy(text.name, levels["default"], tuple(match_rules))
 
 
 def _content(line: str) -> str:
     """Return a line without its comment and outer blanks."""
+    # keep texts in quotation marks, which may contain a #
     return re.sub(r'("[^"]*")|#.*', r"\1", line).strip()
 
 
 def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
-    """Iterate over groups, levels and rules: last line, kind, and lines and texts of each key."""
-    section = block = ""
+    """Iterate over groups, levels and rules: last line, kind, and lines and texts of each key.
+
+    A block ``port-group``, or one of the other two kinds, is inside a section ``port-groups``.
+    """
+    section = block = ""  # those that are open
     values: _Entries = {}
     for number, line in enumerate(text.lines, 1):
         word = _content(line)
@@ -362,13 +386,14 @@ def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
                 "and the files of a fabric do not say which packets those are; use qos-match-rules",
             )
         elif block and (entry := _KEY.fullmatch(word)):
-            if entry[1] not in _KEYS[block]:
-                raise text.error(number, f"{entry[1]!r} is not a key of a {block}")
-            if not entry[2]:
-                raise text.error(number, f"{entry[1]!r} has no value")
-            if entry[1] in _SINGLE_KEYS and entry[1] in values:
-                raise text.error(number, f"the {block} has a second {entry[1]!r}")
-            values.setdefault(entry[1], []).append((number, entry[2]))
+            key, value = entry["key"], entry["value"]
+            if key not in _KEYS[block]:
+                raise text.error(number, f"{key!r} is not a key of a {block}")
+            if not value:
+                raise text.error(number, f"{key!r} has no value")
+            if key in _SINGLE_KEYS and key in values:
+                raise text.error(number, f"the {block} has a second {key!r}")
+            values.setdefault(key, []).append((number, value))
         elif block and word == f"end-{block}":
             yield number, block, values
             block = ""
@@ -385,7 +410,10 @@ def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
 
 
 def _strings(text: TextFile, number: int, value: str) -> list[str]:
-    """Split a list of strings as OpenSM does: blanks count only between quotation marks."""
+    """Split a list of strings as OpenSM does: blanks count only between quotation marks.
+
+    ``a b, "c d"`` is the list of ``ab`` and ``c d``; a comma between quotation marks is no end.
+    """
     if value.count('"') % 2:
         raise text.error(number, f"{shorten(value)} has a quotation mark without its pair")
     names = [""]
@@ -400,10 +428,10 @@ def _strings(text: TextFile, number: int, value: str) -> list[str]:
     return names
 
 
-def _name(text: TextFile, values: _Entries, key: str, end: int) -> str:
+def _read_name(text: TextFile, values: _Entries, key: str, last_line: int) -> str:
     """Return a name of a group or level; OpenSM ignores its case."""
     if key not in values:
-        raise text.error(end, f"{key!r} is missing")
+        raise text.error(last_line, f"{key!r} is missing")
     number, value = values[key][0]
     names = _strings(text, number, value)
     if len(names) > 1:
@@ -411,23 +439,16 @@ def _name(text: TextFile, values: _Entries, key: str, end: int) -> str:
     return names[0].casefold()
 
 
-def _service_level(text: TextFile, values: _Entries, end: int) -> int:
-    number, level = values.get("sl", [(end, "")])[0]
-    if not _LEVEL.fullmatch(level):
-        name = values["name"][0][1]
-        raise text.error(number, f"QoS level {name!r} has SL {level!r}; SLs are 0 to 15")
-    return int(level, 0)
-
-
-def _group(text: TextFile, values: _Entries) -> PortGroup:
+def _read_group(text: TextFile, values: _Entries) -> PortGroup:
     """Return the port group of one block of the policy file."""
     guids: set[str] = set()
     ranges = []
     for number, value in values.get("port-guid", []):
-        for part in value.split(","):
-            if not (guid_range := _RANGE.fullmatch(part.strip())):
+        for item in value.split(","):
+            if not (guid_range := _RANGE.fullmatch(item.strip())):
                 raise text.error(number, f"{shorten(value)} is not a list of GUIDs")
-            first, last = int(guid_range[1], 0), int(guid_range[2] or guid_range[1], 0)
+            first = int(guid_range["first"], 0)
+            last = int(guid_range["last"] or guid_range["first"], 0)
             if first == last:
                 guids.add(guid_text(first))
             else:
@@ -448,13 +469,13 @@ def _group(text: TextFile, values: _Entries) -> PortGroup:
 
 def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
     """Yield the labels of ports; OpenSM 3.3.23 refuses port 0, and drops blanks without quotes."""
-    for name, plain in zip(
-        _strings(text, number, value), re.sub(r'"[^"]*"', '""', value).split(","), strict=True
-    ):
+    # each name as OpenSM reads it, and as written, but without what is in quotation marks
+    unquoted = re.sub(r'"[^"]*"', '""', value).split(",")
+    for name, plain in zip(_strings(text, number, value), unquoted, strict=True):
         port_name = _PORT_NAME.fullmatch(name)
         if not port_name:
             raise text.error(number, f"{shorten(name)} is not a port name such as node/P1")
-        if not int(port_name[2]):
+        if not int(port_name["port"]):
             raise text.error(
                 number,
                 f"OpenSM refuses policies with port 0 ({name}); for a switch, name port 1 or its "
@@ -466,7 +487,7 @@ def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
                 f"OpenSM drops blanks from port names outside quotation marks, so {plain.strip()} "
                 f'names no port; write "{plain.strip()}"',
             )
-        yield f"{port_name[1]}/P{int(port_name[2])}"
+        yield f"{port_name['node']}/P{int(port_name['port'])}"
 
 
 def _named_groups(

@@ -44,60 +44,66 @@ def with_symmetric_lanes(
         None if no such lanes were found.
     """
     pair, path_start, hop_channel = _paths_by_pair(tables, manager)
-    group_start = np.flatnonzero(np.diff(pair, prepend=-2))
-    pinned = bool(len(pair) and pair[0] < 0)
-    lane = _few_lanes(
+    group_start = np.flatnonzero(np.diff(pair, prepend=-2))  # −2: the first route begins a group
+    has_manager_group = bool(len(pair) and pair[0] < 0)
+    lane = _search_lanes(
         np.append(group_start, len(pair)),
         path_start,
         hop_channel,
-        tables.topology.num_channels,
-        limit,
-        pinned,
+        num_channels=tables.topology.num_channels,
+        limit=limit,
+        is_first_pinned=has_manager_group,
     )
     if lane is None:
         return None
-    if pinned:
+    if has_manager_group:
+        # it only reserves lane 0: the pairs of the manager have their own groups, too
         group_start, lane = group_start[1:], lane[1:]
-    switches = tables.topology.num_switches
-    of_pair = np.zeros((switches, switches), np.int8)
-    higher, lower = np.divmod(pair[group_start], switches)
-    of_pair[higher, lower] = of_pair[lower, higher] = lane
-    lanes = np.where(tables.steps >= 0, of_pair[:, tables.destination_switch], 0)
+    num_switches = tables.topology.num_switches
+    lane_between = np.zeros((num_switches, num_switches), np.int8)
+    higher, lower = np.divmod(pair[group_start], num_switches)
+    lane_between[higher, lower] = lane_between[lower, higher] = lane
+    lanes = np.where(tables.steps >= 0, lane_between[:, tables.destination_switch], 0)
     return replace(tables, lanes=frozen_array(lanes, np.int8))
 
 
-def _few_lanes(
+def _search_lanes(
     group_start: Int64Array,
     path_start: Int64Array,
     hop_channel: Int32Array,
+    *,
     num_channels: int,
     limit: int,
-    pinned: bool,
+    is_first_pinned: bool,
 ) -> Int32Array | None:
-    """Return the lane of each group of paths; None if no `limit` lanes were found.
+    """Return the lane of each group of paths, at most `limit` lanes; None if none were found.
 
-    With `pinned`, the first group stays first, and so do all groups on its lane.
+    With `is_first_pinned`, the first group is always on lane 0. Group g has the paths
+    ``group_start[g]`` to ``group_start[g + 1] - 1``.
     """
     one_lane = frozen_array(np.zeros(len(hop_channel)), np.int16)
     start, target = dependency_graph(path_start, hop_channel, one_lane, num_channels, 1)
     # First fit again and again, with the groups of the last lane first, as `fewer_layers` does with
     # paths: groups of one lane stay together, so that no round needs more lanes.
-    order = np.arange(len(group_start) - 1)
-    fewest, idle = len(order) + 1, 0
-    while idle < IDLE_ROUNDS:
+    num_groups = len(group_start) - 1
+    order = np.arange(num_groups)
+    fewest, num_idle = num_groups + 1, 0
+    while num_idle < IDLE_ROUNDS:
         lane, ranks = first_fit(
-            group_start, path_start, hop_channel, start, target, order, np.int64(len(order))
+            group_start, path_start, hop_channel, start, target, order, np.int64(num_groups)
         )
-        if (lane < 0).any():
+        if (lane < 0).any():  # the routes of one group have a cycle among themselves
             return None
-        if len(ranks) <= limit:
+        num_lanes = len(ranks)
+        if num_lanes <= limit:
             lanes: Int32Array = lane
             return lanes
-        idle = 0 if len(ranks) < fewest else idle + 1
-        fewest = len(ranks)
+        num_idle = 0 if num_lanes < fewest else num_idle + 1
+        fewest = num_lanes
         last_first = -lane[order]
-        if pinned:
-            last_first[lane[order] == 0] = -len(ranks)
+        if is_first_pinned:
+            # lane 0, with the first group, before the last lane, whose key is 1 - num_lanes
+            last_first[lane[order] == 0] = -num_lanes
         order = order[np.argsort(last_first, kind="stable")]
     return None
 
@@ -117,8 +123,10 @@ def _paths_by_pair(
     """
     topology = tables.topology
     switches = np.arange(topology.num_switches, dtype=np.int32)
-    # hosts of a switch often have equal columns, and so has the switch
-    _, columns, place = np.unique(tables.steps, axis=1, return_index=True, return_inverse=True)
+    # 1. All different routes. Hosts of a switch often have equal columns, and so has the switch.
+    _, columns, column_index = np.unique(
+        tables.steps, axis=1, return_index=True, return_inverse=True
+    )
     ends = tables.destination_switch[columns]
     lengths, hops = table_from_next_hops(
         np.ascontiguousarray(tables.steps[:, columns]),
@@ -127,20 +135,23 @@ def _paths_by_pair(
         topology.channel_source,
         topology.channel_target,
     )
-    switch, end = switches[:, np.newaxis], ends[np.newaxis, :]
-    pair = np.maximum(switch, end) * np.int64(len(switches)) + np.minimum(switch, end)
     length = lengths.reshape(-1)
-    order = np.argsort(pair.reshape(-1), kind="stable")
+    # 2. Their order: by pair, in which both directions have the same number.
+    switch, end = switches[:, np.newaxis], ends[np.newaxis, :]
+    pair_numbers = np.maximum(switch, end) * np.int64(len(switches)) + np.minimum(switch, end)
+    order = np.argsort(pair_numbers.reshape(-1), kind="stable")
     order = order[length[order] > 0]
-    of_pair = pair.reshape(-1)[order]
+    pair = pair_numbers.reshape(-1)[order]
     if manager is not None:
-        managing = manager_routes(tables, manager)[:, columns]
-        managing[:, place.reshape(-1)[manager]] = True
-        of_manager = np.flatnonzero(managing.reshape(-1) & (length > 0))
-        order = np.concatenate((of_manager, order))
-        of_pair = np.concatenate((np.full(len(of_manager), -1), of_pair))
+        # The manager's column may have been left out for an equal one of another host.
+        is_managing = manager_routes(tables, manager)[:, columns]
+        is_managing[:, column_index.reshape(-1)[manager]] = True
+        managing = np.flatnonzero(is_managing.reshape(-1) & (length > 0))
+        order = np.concatenate((managing, order))
+        pair = np.concatenate((np.full(len(managing), -1), pair))
+    # 3. The hops in that order: `shift` leads from the new index of a hop to that in `hops`.
     path_start = np.concatenate(([0], np.cumsum(length[order])))
     first_hop = np.cumsum(np.maximum(length, 0)) - np.maximum(length, 0)
     shift = np.repeat(first_hop[order] - path_start[:-1], length[order])
     hop_channel = hops[np.arange(len(shift)) + shift]
-    return of_pair, path_start, frozen_array(hop_channel, np.int32)
+    return pair, path_start, frozen_array(hop_channel, np.int32)

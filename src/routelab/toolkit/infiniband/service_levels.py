@@ -20,14 +20,21 @@ from routelab.toolkit.infiniband.text_lines import MAX_LID, MAX_PORT, TextFile, 
 NUM_LEVELS = 16
 """Number of service levels, and of virtual lanes including VL15 of subnet management."""
 
-_HEAD = re.compile(r"(?:Channel Adapter|Switch|Router) 0x([0-9a-fA-F]{1,16}), base LID [0-9]+.*")
-_LEVEL = re.compile(r"0x([0-9a-fA-F]{1,16})[ \t]+([0-9]{1,5})[ \t]+([0-9]{1,3})[ \t]*")
-_OPENSM_LEVEL = re.compile(r"0x([0-9a-fA-F]{1,4})[ \t]*:[ \t]*([0-9]{1,3})[ \t]*")
-_LANES = re.compile(
-    r"0x([0-9a-fA-F]{1,16})[ \t]+([0-9]{1,3})[ \t]+([0-9]{1,3})"
-    r"((?:[ \t]+0x[0-9a-fA-F]{2}){8})[ \t]*"
+_HEAD = re.compile(
+    r"(?:Channel Adapter|Switch|Router) 0x(?P<guid>[0-9a-fA-F]{1,16}), base LID [0-9]+.*"
 )
-_OPENSM_LANES = re.compile(r"([0-9]{1,3})[ \t]+([0-9]{1,3})[ \t]*:((?:[ \t]+[0-9]{1,2}){16})[ \t]*")
+_LEVEL = re.compile(
+    r"0x(?P<guid>[0-9a-fA-F]{1,16})[ \t]+(?P<lid>[0-9]{1,5})[ \t]+(?P<level>[0-9]{1,3})[ \t]*"
+)
+_OPENSM_LEVEL = re.compile(r"0x(?P<lid>[0-9a-fA-F]{1,4})[ \t]*:[ \t]*(?P<level>[0-9]{1,3})[ \t]*")
+_LANES = re.compile(
+    r"0x(?P<guid>[0-9a-fA-F]{1,16})[ \t]+(?P<input>[0-9]{1,3})[ \t]+(?P<output>[0-9]{1,3})"
+    r"(?P<lanes>(?:[ \t]+0x[0-9a-fA-F]{2}){8})[ \t]*"
+)
+_OPENSM_LANES = re.compile(
+    r"(?P<input>[0-9]{1,3})[ \t]+(?P<output>[0-9]{1,3})[ \t]*:"
+    r"(?P<lanes>(?:[ \t]+[0-9]{1,2}){16})[ \t]*"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +67,20 @@ def read_service_levels(path: Path) -> ServiceLevels:
 def parse_service_levels(text: TextFile) -> ServiceLevels:
     """Read service levels from lines; see `read_service_levels`."""
     # 1. A line of ibdmchk names its source; in a dump of OpenSM, a head above the lines does.
-    ports: dict[str, dict[int, int]] = {}
+    levels_of_source: dict[str, dict[int, int]] = {}  # SL by LID
     current = ""
     for number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         if entry := _LEVEL.fullmatch(line):
-            guid, lid, level = guid_text(int(entry[1], 16)), int(entry[2]), int(entry[3])
+            guid = guid_text(int(entry["guid"], 16))
+            lid, level = int(entry["lid"]), int(entry["level"])
         elif entry := _OPENSM_LEVEL.fullmatch(line):
             if not current:
                 raise text.error(number, "a service level before the first channel adapter")
-            guid, lid, level = current, int(entry[1], 16), int(entry[2])
+            guid, lid, level = current, int(entry["lid"], 16), int(entry["level"])
         elif head := _HEAD.fullmatch(line):
-            current = guid_text(int(head[1], 16))
+            current = guid_text(int(head["guid"], 16))
             continue
         else:
             raise text.stray(number, "a line '0xGUID LID SL'")
@@ -80,15 +88,16 @@ def parse_service_levels(text: TextFile) -> ServiceLevels:
             raise text.error(number, f"LID {lid} is not a unicast LID (1 to {MAX_LID})")
         if level >= NUM_LEVELS:
             raise text.error(number, f"SL {level} does not exist; SLs are 0 to 15")
-        if ports.setdefault(guid, {}).setdefault(lid, level) != level:
+        if levels_of_source.setdefault(guid, {}).setdefault(lid, level) != level:
             raise text.error(number, f"the path from {guid} to LID {lid} already has another SL")
-    if not ports:
+    if not levels_of_source:
         raise InputError(f"{text.name}: has no service level of a path")
     # 2. One array for all sources.
-    levels = np.full((len(ports), max(map(max, ports.values())) + 1), -1, dtype=np.int8)
-    for row, of_source in enumerate(ports.values()):
-        levels[row, list(of_source)] = list(of_source.values())
-    return ServiceLevels(tuple(ports), frozen_array(levels, np.int8))
+    top_lid = max(map(max, levels_of_source.values()))
+    levels = np.full((len(levels_of_source), top_lid + 1), -1, dtype=np.int8)
+    for row, level_of_lid in enumerate(levels_of_source.values()):
+        levels[row, list(level_of_lid)] = list(level_of_lid.values())
+    return ServiceLevels(tuple(levels_of_source), frozen_array(levels, np.int8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,26 +127,28 @@ def read_lane_tables(path: Path) -> LaneTables:
 
 def parse_lane_tables(text: TextFile) -> LaneTables:
     """Read SL2VL tables from lines; see `read_lane_tables`."""
-    # 1. A line of ibdmchk names its switch, and has a hexadecimal digit for each SL; in a dump of
-    #    OpenSM, a head above the lines names the switch, and numbers are decimal.
+    # 1. A line of ibdmchk names its switch, and has a hexadecimal digit for each SL: "0x01 0x23"
+    #    are lanes 0 to 3. In a dump of OpenSM, a head above the lines names the switch, and numbers
+    #    are decimal.
     lanes_of_ports: dict[str, dict[tuple[int, int], list[int]]] = {}
     current = ""
     for number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         if entry := _LANES.fullmatch(line):
-            guid, ports = guid_text(int(entry[1], 16)), (int(entry[2]), int(entry[3]))
-            lanes = [int(digit, 16) for pair in entry[4].split() for digit in pair[2:]]
+            guid = guid_text(int(entry["guid"], 16))
+            lanes = [int(digit, 16) for word in entry["lanes"].split() for digit in word[2:]]
         elif entry := _OPENSM_LANES.fullmatch(line):
             if not current:
                 raise text.error(number, "an SL2VL table before the first switch")
-            guid, ports = current, (int(entry[1]), int(entry[2]))
-            lanes = [int(lane) for lane in entry[3].split()]
+            guid = current
+            lanes = [int(lane) for lane in entry["lanes"].split()]
         elif head := _HEAD.fullmatch(line):
-            current = guid_text(int(head[1], 16))
+            current = guid_text(int(head["guid"], 16))
             continue
         else:
             raise text.stray(number, "a line of an SL2VL table")
+        ports = int(entry["input"]), int(entry["output"])
         if max(ports) > MAX_PORT:
             raise text.error(number, f"port {max(ports)} does not exist; ports are 0 to {MAX_PORT}")
         if max(lanes) >= NUM_LEVELS:
@@ -151,10 +162,10 @@ def parse_lane_tables(text: TextFile) -> LaneTables:
         raise InputError(f"{text.name}: has no SL2VL table")
     # 2. One array for each switch, because their numbers of ports differ.
     tables = {}
-    for guid, by_ports in lanes_of_ports.items():
-        size = max(max(ports) for ports in by_ports) + 1
+    for guid, lanes_of_switch in lanes_of_ports.items():
+        size = max(max(ports) for ports in lanes_of_switch) + 1
         table = np.full((size, size, NUM_LEVELS), -1, dtype=np.int8)
-        for ports, lanes in by_ports.items():
-            table[ports] = lanes
+        for (input_port, output_port), lanes in lanes_of_switch.items():
+            table[input_port, output_port] = lanes
         tables[guid] = frozen_array(table, np.int8)
     return LaneTables(tables)

@@ -23,24 +23,25 @@ def simulation_lines(topology: Topology, addresses: Addresses) -> Iterator[str]:
     adapters = [guid_text(int(guid, 16) - 1) for guid in addresses.terminal_guids]
     switch_id = [f'"S-{guid[2:]}"' for guid in addresses.switch_guids]
     host_id = [f'"H-{guid[2:]}"' for guid in adapters]
-    at_switch: list[list[tuple[int, str]]] = [[] for _ in range(topology.num_switches)]
+    # Lines of each switch: its port and the other end of the cable. Hosts have one port each.
+    cables: list[list[tuple[int, str]]] = [[] for _ in range(topology.num_switches)]
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
         port, guid = int(addresses.terminal_port[terminal]), addresses.terminal_guids[terminal]
-        at_switch[switch].append((port, f"{host_id[terminal]}[1]({guid[2:]})"))
+        cables[switch].append((port, f"{host_id[terminal]}[1]({guid[2:]})"))
         yield f"caguid={adapters[terminal]}"
         yield f'Ca\t1 {host_id[terminal]}\t\t# "{plain_name(topology.terminal_name(terminal))}"'
         yield from (f"[1]({guid[2:]}) \t{switch_id[switch]}[{port}]", "")
     ports = addresses.channel_port.tolist()
-    for link in topology.links.tolist():
-        for channel, back in (link, link[::-1]):
-            target = f"{switch_id[int(topology.channel_target[channel])]}[{ports[back]}]"
-            at_switch[int(topology.channel_source[channel])].append((ports[channel], target))
-    for switch, ends in enumerate(at_switch):
-        count = max((port for port, _ in ends), default=1)
+    for forth, back in topology.links.tolist():
+        for channel, opposite in ((forth, back), (back, forth)):
+            target = f"{switch_id[int(topology.channel_target[channel])]}[{ports[opposite]}]"
+            cables[int(topology.channel_source[channel])].append((ports[channel], target))
+    for switch, ends in enumerate(cables):
+        num_ports = max((port for port, _ in ends), default=1)
         guid = addresses.switch_guids[switch]
         yield f"switchguid={guid}({guid[2:]})"
         yield (
-            f"Switch\t{count} {switch_id[switch]}\t\t# "
+            f"Switch\t{num_ports} {switch_id[switch]}\t\t# "
             f'"{plain_name(topology.switch_names[switch])}"'
         )
         yield from (f"[{port}]\t{end}" for port, end in sorted(ends))
@@ -64,26 +65,29 @@ def root_switches(topology: Topology) -> list[int]:
     ]
     part = connected_parts(topology)
     roots: list[int] = []
-    for number in np.unique(part[topology.endpoints]).tolist():
+    for number in np.unique(part[topology.endpoints]).tolist():  # parts with hosts
         roots += _roots_of_part(topology, neighbours, np.flatnonzero(part == number))
     return sorted(roots)
 
 
 def _roots_of_part(topology: Topology, neighbours: list[Any], switches: Int64Array) -> list[int]:
-    """Return the roots of one connected part; see `root_switches`."""
-    hosts = topology.terminals_per_switch
-    ends = switches[hosts[switches] > 0]
+    """Return the roots of one connected part, whose `switches` are given; see `root_switches`."""
+    num_hosts = topology.terminals_per_switch
+    ends = switches[num_hosts[switches] > 0]
+    # 1. The switches farthest from all hosts, then from those at switches with two hosts or more,
+    #    and so on: the largest set from which all hosts can be reached.
     roots = switches[:0]
-    for fewest in np.unique(hosts[ends]).tolist():
-        hops = _hops(neighbours, ends[hosts[ends] >= fewest])[switches]
-        if not hops.max():
+    for fewest in np.unique(num_hosts[ends]).tolist():
+        hops = _hops_from(neighbours, ends[num_hosts[ends] >= fewest])[switches]
+        if not hops.max():  # all switches have hosts
             break
         farthest = switches[hops == hops.max()]
         if len(farthest) > len(roots) and _are_routable(neighbours, farthest, ends):
             roots = farthest
     if len(roots):
         return [int(root) for root in roots]
-    sums = [int(_hops(neighbours, np.array([s]))[switches].sum()) for s in switches.tolist()]
+    # 2. Otherwise the most central switch: with the fewest hops to all others in total.
+    sums = [int(_hops_from(neighbours, np.array([s]))[switches].sum()) for s in switches.tolist()]
     return [int(switches[np.argmin(sums)])]
 
 
@@ -93,21 +97,24 @@ def _are_routable(neighbours: list[Any], roots: Int64Array, ends: Int64Array) ->
     The level of a switch is its number of hops to the nearest root; every end is connected to one.
     Links between switches of one level are left out, because their direction depends on GUIDs.
     """
-    level = _hops(neighbours, roots)
+    level = _hops_from(neighbours, roots)
     order = [s for s in np.argsort(level, kind="stable").tolist() if level[s] >= 0]
-    # sets of switches are the bits of integers; first what each switch reaches downwards, the
-    # lowest switches first, then what its neighbours above reach, the roots first
+    # What each switch reaches, as a set of switches: the bits of an integer. First downwards only,
+    # the lowest switches first. Then a packet may go up, and down from there, the roots first.
     reached = {s: 1 << s for s in order}
-    for visits, up in ((order[::-1], False), (order, True)):
-        for s in visits:
-            for neighbour in neighbours[s].tolist():
-                if level[neighbour] != level[s] and (level[neighbour] < level[s]) == up:
-                    reached[s] |= reached[neighbour]
+    for s in reversed(order):
+        for neighbour in neighbours[s].tolist():
+            if level[neighbour] > level[s]:
+                reached[s] |= reached[neighbour]
+    for s in order:
+        for neighbour in neighbours[s].tolist():
+            if level[neighbour] < level[s]:
+                reached[s] |= reached[neighbour]
     end_bits = sum(1 << s for s in ends.tolist())
     return all(reached[s] & end_bits == end_bits for s in ends.tolist())
 
 
-def _hops(neighbours: list[Any], sources: Int64Array) -> Int64Array:
+def _hops_from(neighbours: list[Any], sources: Int64Array) -> Int64Array:
     """Return hops from the nearest source; −1 if none leads there. int64, shape (S,)."""
     hops = np.full(len(neighbours), -1, dtype=np.int64)
     hops[sources] = 0
