@@ -47,14 +47,17 @@ GIB = 1 << 30
 """The program's default limit of memory per process, in bytes."""
 
 TITLE = re.compile(
-    r"# *Intel ?\(R\) MPI Benchmarks? +(?:Suite +)?V?([0-9]+(?:\.[0-9]+)*(?: Update [0-9]+)?), "
-    r"MPI-1 part *"
+    r"# *Intel ?\(R\) MPI Benchmarks? +(?:Suite +)?V?"
+    r"(?P<version>[0-9]+(?:\.[0-9]+)*(?: Update [0-9]+)?), MPI-1 part *"
 )
-SECTION = re.compile(r"# Benchmarking +(\S+) *")
-PROCESSES = re.compile(rf"# #processes = ({WHOLE}) *")
-WAITING = re.compile(rf"# \( *({WHOLE}) additional process(?:es)? waiting in MPI_Barrier *\) *")
+SECTION = re.compile(r"# Benchmarking +(?P<name>\S+) *")
+PROCESSES = re.compile(rf"# #processes = (?P<number>{WHOLE}) *")
+WAITING = re.compile(rf"# \( *{WHOLE} additional process(?:es)? waiting in MPI_Barrier *\) *")
 COLUMNS = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]"
-ROW = re.compile(rf" *({WHOLE}) +({WHOLE}) +({DECIMAL}) +({DECIMAL}) +({DECIMAL}) *")
+ROW = re.compile(
+    rf" *(?P<size>{WHOLE}) +(?P<repetitions>{WHOLE}) +(?P<least>{DECIMAL}) +(?P<greatest>{DECIMAL})"
+    rf" +(?P<average>{DECIMAL}) *"
+)
 END = re.compile(r"# All processes entering MPI_Finalize *")
 
 ERRORS = (
@@ -81,11 +84,15 @@ class ImbAlltoall(LatencyBenchmark):
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return the command with raised time limit, and raised memory limit if necessary."""
         parameters = self.parameters
-        buffers = 2 * (task.ranks + 1) * parameters.sizes[-1]
-        memory = ("-mem", str(-(-buffers // GIB))) if buffers > GIB else ()
+        # Two buffers, each with a message for every rank and one more. The option counts whole GiB:
+        # round up.
+        buffer_bytes = 2 * (task.ranks + 1) * parameters.sizes[-1]
+        memory = ("-mem", str(-(-buffer_bytes // GIB))) if buffer_bytes > GIB else ()
+        # "off": as many iterations as requested, also for large messages
         counts = ("-iter", str(parameters.iterations), "-iter_policy", "off", "-time", SECONDS)
-        only = ("-npmin", str(task.ranks), "-msglen", LENGTHS)
-        return (str(task.executable), "Alltoall", *only, *counts, *memory)
+        # on all processes only, not also on 2, 4, ..., and with these sizes only
+        restrictions = ("-npmin", str(task.ranks), "-msglen", LENGTHS)
+        return (str(task.executable), "Alltoall", *restrictions, *counts, *memory)
 
     def files(self, task: BenchmarkTask) -> Mapping[str, str]:
         """Return the file of message sizes."""
@@ -96,21 +103,25 @@ class ImbAlltoall(LatencyBenchmark):
         lines = read_lines(output, ERRORS)
         titles = [title for title in map(TITLE.fullmatch, lines) if title]
         check_one(len(titles), "IMB's title")
-        sections = [place for place, line in enumerate(lines) if SECTION.fullmatch(line)]
-        names = [lines[place].split()[-1] for place in sections]
-        strangers = [name for name in names if name != "Alltoall"]
-        if strangers:
-            raise BenchmarkError("wrong-benchmark", f"{strangers[0]} ran, not Alltoall")
+        sections = [
+            (number, match["name"])
+            for number, line in enumerate(lines)
+            if (match := SECTION.fullmatch(line))
+        ]
+        other_benchmarks = [name for _, name in sections if name != "Alltoall"]
+        if other_benchmarks:
+            raise BenchmarkError("wrong-benchmark", f"{other_benchmarks[0]} ran, not Alltoall")
         if any(WAITING.fullmatch(line) for line in lines) or len(sections) > 1:
             raise BenchmarkError("wrong-processes", "it also ran on a part of the processes")
         check_one(len(sections), "section 'Benchmarking Alltoall'")
-        processes, rows, foreign = _section(lines[sections[0] + 1 :])
-        check_processes(processes, task)
+        heading_number, _ = sections[0]
+        num_processes, rows, other_lines = _read_section(lines[heading_number + 1 :])
+        check_processes(num_processes, task)
         return BenchmarkResult(
             checked_figures(rows, self.parameters, task, doubling=False),
-            version=titles[0][1],
-            facts={"processes": processes},
-            foreign=tuple(foreign),
+            version=titles[0]["version"],
+            facts={"processes": num_processes},
+            foreign=tuple(other_lines),
         )
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:
@@ -118,8 +129,11 @@ class ImbAlltoall(LatencyBenchmark):
         return WorkloadModel(f"osu-alltoall~size={bytes_text(self.parameters.sizes[-1])}")
 
 
-def _section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
-    """Return processes, rows and foreign lines of a section: its lines up to the end of the output.
+def _read_section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
+    """Return the number of processes, the rows, and lines of other programs, of a section.
+
+    `lines` are all lines of the output below the line that names the section. It has a line with
+    the number of processes, one with the names of columns, rows, and a line at the end of the run.
 
     Raises
     ------
@@ -129,34 +143,38 @@ def _section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
     content = [line for line in lines if line.strip() and not re.fullmatch(r"#-* *", line)]
     if len(content) < 2:
         raise BenchmarkError("incomplete", "it ends in the heading of the section")
-    places = [place for place, line in enumerate(content) if " ".join(line.split()) == COLUMNS]
-    above, below = content[: places[0] if places else 1], content[places[0] + 1 if places else 1 :]
+    # 1. The heading: the number of processes, then, possibly after other lines, the names of
+    #    columns. The message quotes the line in the place of the one that is missing.
+    headings = [i for i, line in enumerate(content) if " ".join(line.split()) == COLUMNS]
+    above = content[: headings[0]] if headings else content[:1]
     processes = [match for match in map(PROCESSES.fullmatch, above) if match]
-    if len(places) != 1 or len(processes) != 1:
+    if len(headings) != 1 or len(processes) != 1:
+        wrong_line = content[1] if len(processes) == 1 else content[0]
         raise BenchmarkError(
-            "unreadable",
-            "the heading of the section has "
-            f"{quote_line(content[1 if len(processes) == 1 else 0])}",
+            "unreadable", f"the heading of the section has {quote_line(wrong_line)}"
         )
-    ends = [place for place, line in enumerate(below) if END.fullmatch(line)]
-    row = partial(_row, _ends(content[places[0]]))
+    # 2. The rows, up to the line that the program prints after all processes have come to its end.
+    below = content[headings[0] + 1 :]
+    ends = [i for i, line in enumerate(below) if END.fullmatch(line)]
+    parse_row = partial(_parse_row, _word_ends(content[headings[0]]))
     if len(ends) != 1:
-        read_rows(below, row)  # report invalid lines first
+        read_rows(below, parse_row)  # report invalid lines first
         raise BenchmarkError("incomplete", "not all processes reached the end")
-    rows, foreign = read_rows(below[: ends[0]], row)
-    last = below[ends[0] + 1 :]
-    strange = [line for line in above if not PROCESSES.fullmatch(line)]
-    if any(ROW.fullmatch(line) for line in (*strange, *last)):
+    rows, among_rows = read_rows(below[: ends[0]], parse_row)
+    # 3. Lines of other programs, before, among and after the rows.
+    after_end = below[ends[0] + 1 :]
+    in_heading = [line for line in above if not PROCESSES.fullmatch(line)]
+    if any(ROW.fullmatch(line) for line in (*in_heading, *after_end)):
         raise BenchmarkError("unreadable", "there are rows outside the table")
-    return int(processes[0][1]), rows, [*strange, *foreign, *last]
+    return int(processes[0]["number"]), rows, [*in_heading, *among_rows, *after_end]
 
 
-def _ends(line: str) -> list[int]:
-    """Return where the words of a line end."""
+def _word_ends(line: str) -> list[int]:
+    """Return where the words of a line end: [1, 4] for ``a bc``."""
     return [word.end() for word in re.finditer(r"\S+", line)]
 
 
-def _row(ends: Sequence[int], line: str) -> Row | None:
+def _parse_row(column_ends: Sequence[int], line: str) -> Row | None:
     """Return a row; None for other lines.
 
     Raises
@@ -167,7 +185,12 @@ def _row(ends: Sequence[int], line: str) -> Row | None:
     match = ROW.fullmatch(line)
     if match is None:
         return None
-    if _ends(line) != ends:
+    if _word_ends(line) != column_ends:
         raise BenchmarkError("unreadable", f"a row that is not aligned: {quote_line(line)}")
-    size, repetitions, least, greatest, average = match.groups()
-    return latency_row(int(size), float(average), float(least), float(greatest), int(repetitions))
+    return latency_row(
+        size=int(match["size"]),
+        average=float(match["average"]),
+        least=float(match["least"]),
+        greatest=float(match["greatest"]),
+        iterations=int(match["repetitions"]),
+    )

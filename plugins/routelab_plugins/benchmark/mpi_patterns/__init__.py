@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from routelab.api import (
     BenchmarkError,
@@ -40,7 +40,8 @@ PROGRAM = "mpi_patterns.py"
 """File name of the program in the run's folder."""
 
 HEADER = re.compile(
-    rf"# routelab MPI Pattern ([a-z]+) Latency Test v({WHOLE}(?:\.{WHOLE})*), ({WHOLE}) processes"
+    rf"# routelab MPI Pattern (?P<pattern>[a-z]+) Latency Test "
+    rf"v(?P<version>{WHOLE}(?:\.{WHOLE})*), (?P<processes>{WHOLE}) processes"
 )
 FAILURE = re.compile(r"# Verification FAILED: .*")
 SUCCESS = "# Verification SUCCESSFUL"
@@ -71,6 +72,7 @@ class MpiPatterns(LatencyBenchmark):
         reason = super().supports(ranks, ranks_per_node)
         if reason or pattern == "alltoall":
             return reason
+        # e.g. tornado on two ranks (r + 1 - 1), transpose on a prime number of ranks
         if all(target(pattern, rank, ranks) == rank for rank in range(ranks)):
             return f"{pattern} on {ranks} processes: every rank would send to itself"
         return None
@@ -80,7 +82,7 @@ class MpiPatterns(LatencyBenchmark):
         return (sys.executable, "python3")
 
     def lacks(self, executable: Path) -> str:
-        """Look for mpi4py and NumPy in the Python that the ranks will run."""
+        """Return why the ranks' Python cannot run the program; "" if it has mpi4py and NumPy."""
         try:
             answer = run_program([str(executable), "-c", "import mpi4py, numpy"], seconds=60)
         except NotStartedError as error:
@@ -88,8 +90,9 @@ class MpiPatterns(LatencyBenchmark):
         else:
             if answer.succeeded:
                 return ""
-            how = "it takes more than 60 s" if answer.timed_out else "it ends with an error"
-            problem = (answer.stderr.strip().splitlines() or [how])[-1]
+            ending = "it takes more than 60 s" if answer.timed_out else "it ends with an error"
+            # the last line of a traceback is the error
+            problem = (answer.stderr.strip().splitlines() or [ending])[-1]
         return (
             f"{problem}; install routelab[cluster] there, or name a Python that has mpi4py and "
             "NumPy"
@@ -116,27 +119,34 @@ class MpiPatterns(LatencyBenchmark):
             )
         # 2. The header: the pattern that ran.
         lines = read_lines(output)
-        headers = [place for place, line in enumerate(lines) if HEADER.fullmatch(line)]
+        headers = [
+            (number, match)
+            for number, line in enumerate(lines)
+            if (match := HEADER.fullmatch(line))
+        ]
         check_one(len(headers), "mpi-patterns' header")
-        top = headers[0]
-        pattern, version, processes = cast(re.Match[str], HEADER.fullmatch(lines[top])).groups()
-        check_processes(int(processes), task)
+        header_number, header = headers[0]
+        pattern, num_processes = header["pattern"], int(header["processes"])
+        check_processes(num_processes, task)
         if task is not None and pattern != self.parameters.pattern:
             raise BenchmarkError(
                 "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was requested"
             )
-        # 3. The rows. If one is damaged, that is reported rather than the missing end behind it.
+        # 3. The rows, between the header and the line SUCCESS. If that line is missing, read them
+        #    nevertheless: a damaged row is reported rather than the missing end.
         is_complete = lines.count(SUCCESS) == 1
         end = lines.index(SUCCESS) if is_complete else len(lines)
-        table = read_table(lines[top + 1 : end], lines[:top], lines[end + 1 :])
+        table = read_table(
+            lines[header_number + 1 : end], above=lines[:header_number], below=lines[end + 1 :]
+        )
         if not is_complete:
             raise BenchmarkError(
                 "incomplete", "the output ends before the result of the verification"
             )
         return BenchmarkResult(
             checked_figures(table.rows, self.parameters, task),
-            version=version,
-            facts={"pattern": pattern, "processes": int(processes)},
+            version=header["version"],
+            facts={"pattern": pattern, "processes": num_processes},
             foreign=tuple(table.other_lines),
         )
 

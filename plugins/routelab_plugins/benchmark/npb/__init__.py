@@ -47,7 +47,7 @@ class NpbBenchmarkParameters(Parameters):
 
 
 class Npb(BenchmarkPlugin):
-    """Runs lu.C.x, or of 3.3.1 lu.C.128, without arguments."""
+    """Runs a program such as lu.C.x, or in 3.3.1 lu.C.128 for 128 processes, without arguments."""
 
     name = "npb"
     summary = "NAS Parallel Benchmarks: speed of LU, MG, CG, FT or IS"
@@ -72,7 +72,7 @@ class Npb(BenchmarkPlugin):
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """Parse the summary, which must be complete, consistent and successful."""
-        summary, foreign = read_summary(read_lines(output, ERRORS))
+        summary, other_lines = read_summary(read_lines(output, ERRORS))
         summary.check_processes(task)
         if task is not None:
             parameters = self.parameters
@@ -83,7 +83,9 @@ class Npb(BenchmarkPlugin):
             FigureOfMerit("mops_per_process", summary.mops_per_process, "Mop/s", "higher"),
             FigureOfMerit("time", summary.seconds, "s", "lower"),
         )
-        return BenchmarkResult(figures, summary.version, summary.facts(), tuple(foreign))
+        return BenchmarkResult(
+            figures, version=summary.version, facts=summary.facts(), foreign=tuple(other_lines)
+        )
 
     def model(self, task: BenchmarkTask) -> WorkloadModel | None:
         """Return the workload of the same name; None for class E."""
@@ -94,7 +96,7 @@ class Npb(BenchmarkPlugin):
         return WorkloadModel(name, SIMULATED_ITERATIONS[parameters.kernel])
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """Return speed and time of the timed part."""
+        """Return speed and time of the timed part, as far as the engine's facts have them."""
         mops, seconds = facts.get("mops"), facts.get("timed_s")
         figures = []
         if isinstance(mops, (int, float)):

@@ -20,7 +20,7 @@ from routelab_plugins.quotes import quote_line
 
 KERNELS = ("lu", "mg", "cg", "ft", "is")
 
-BEGIN = re.compile(r" *([A-Z]+) Benchmark Completed\.? *")
+BEGIN = re.compile(r" *(?P<kernel>[A-Z]+) Benchmark Completed\.? *")
 
 FIELDS = (
     ("class", "Class", "[A-Z]"),
@@ -37,8 +37,11 @@ FIELDS = (
 )
 """Lines of the summary in order: field, printed name, and pattern of the value."""
 
+SINGLE_FIELDS = ("seconds", "total", "active", "mops", "mops_per_process")
+"""Fields that the output of one run has only once."""
+
 LIKE_FIELD = re.compile(r"\s=\s|=\s\s|\s\s[0-9][0-9.]*$")
-"""A line of the summary, or a part of one."""
+"""A line of the summary, or a part of one: an equals sign, or a number at the end after a gap."""
 
 ROUNDING = 0.005
 """Largest rounding error of a printed number with two decimals."""
@@ -59,8 +62,9 @@ class Summary:
     iterations : int
     seconds : float
     total, active : int
-        Processes.
+        Processes that were started, and those that did the work.
     mops, mops_per_process : float
+        Million operations per second, of all processes and of one.
     verification : str
     version : str
     """
@@ -78,9 +82,9 @@ class Summary:
     version: str
 
     @property
-    def what(self) -> tuple[str, str]:
-        """Kernel and class."""
-        return self.kernel, self.class_
+    def name(self) -> str:
+        """Kernel and class, for messages."""
+        return _name(self.kernel, self.class_)
 
     def facts(self) -> dict[str, Any]:
         """Return the values that are not figures of merit."""
@@ -103,11 +107,11 @@ class Summary:
 
     def check_request(self, kernel: str, class_: str, version: str) -> None:
         """Raise unless the requested program ran."""
-        if self.what != (kernel, class_):
+        if (self.kernel, self.class_) != (kernel, class_):
             raise BenchmarkError(
-                "wrong-benchmark",
-                f"{_name(*self.what)} ran, {_name(kernel, class_)} was requested",
+                "wrong-benchmark", f"{self.name} ran, {_name(kernel, class_)} was requested"
             )
+        # dots at the end: 3.4.1 is a version 3.4, but 3.41 is not
         if not f"{self.version}.".startswith(f"{version}."):
             raise BenchmarkError(
                 "wrong-benchmark", f"version {self.version} ran, {version} was requested"
@@ -127,7 +131,7 @@ class Summary:
             size, iterations = expected
             raise BenchmarkError(
                 "wrong-benchmark",
-                f"{_name(*self.what)} has size {'x'.join(map(str, size))} and "
+                f"{self.name} has size {'x'.join(map(str, size))} and "
                 f"{iterations} iterations, not {'x'.join(map(str, self.size))} and "
                 f"{self.iterations}",
             )
@@ -135,19 +139,20 @@ class Summary:
             raise BenchmarkError(
                 "no-result", "its speed is 0: the run was too short to be measured"
             )
-        # both speeds are rounded, and the error of one process counts once for each of them
+        # Both speeds are rounded, and the error of one process counts once for each of them. The
+        # last term allows for floating-point errors.
         difference = abs(self.mops - self.mops_per_process * self.total)
         if difference > ROUNDING * (self.total + 1) + 1e-9 * self.mops:
             raise BenchmarkError(
                 "unreadable",
                 f"{self.mops} Mop/s in all are not {self.total} times {self.mops_per_process}",
             )
-        million = operations(self.kernel, self.class_) / 1e6
-        if abs(million / self.mops - self.seconds) > ROUNDING + TOLERANCE * self.seconds:
+        million_operations = operations(self.kernel, self.class_) / 1e6
+        seconds = million_operations / self.mops
+        if abs(seconds - self.seconds) > ROUNDING + TOLERANCE * self.seconds:
             raise BenchmarkError(
                 "unreadable",
-                f"{self.mops} Mop/s take {million / self.mops:.2f} s for {_name(*self.what)}, not "
-                f"{self.seconds} s",
+                f"{self.mops} Mop/s take {seconds:.2f} s for {self.name}, not {self.seconds} s",
             )
 
 
@@ -159,35 +164,42 @@ def read_summary(lines: Sequence[str]) -> tuple[Summary, list[str]]:
     BenchmarkError
         Unless there is exactly one summary, and it is valid, complete and consistent.
     """
-    begins = [place for place, line in enumerate(lines) if BEGIN.fullmatch(line)]
+    # 1. The first line of the summary, with the name of the kernel.
+    begins = [
+        (number, match) for number, line in enumerate(lines) if (match := BEGIN.fullmatch(line))
+    ]
     check_one(len(begins), "line '... Benchmark Completed'")
+    begin_number, begin = begins[0]
+    # 2. The fields, which must come in their order. Lines of other programs may be among them.
     values: dict[str, str] = {}
-    foreign: list[str] = []
-    fields = list(FIELDS)
-    for line in lines[begins[0] + 1 :]:
-        if not fields:
+    other_lines: list[str] = []
+    missing_fields = list(FIELDS)
+    for line in lines[begin_number + 1 :]:
+        if not missing_fields:
             break
-        field, name, form = fields[0]
-        if match := re.fullmatch(rf" *{name} *= *({form}) *", line):
-            values[field] = match[1]
-            del fields[0]
+        field, name, form = missing_fields[0]
+        if match := re.fullmatch(rf" *{name} *= *(?P<value>{form}) *", line):
+            values[field] = match["value"]
+            del missing_fields[0]
         elif LIKE_FIELD.search(line):
             raise BenchmarkError(
                 "unreadable", f"expected {name!r} in the summary, found {quote_line(line)}"
             )
         elif line.strip():
-            foreign.append(line)
-    if fields:
-        raise BenchmarkError("incomplete", f"the summary ends before {fields[0][1]!r}")
-    # a second line of these belongs to another run, whose results would be mixed with this one's
-    for _, name, _ in FIELDS[3:8]:
-        count = sum(bool(re.match(rf" *{name} *=", line)) for line in lines)
-        check_one(count, f"line {name!r}")
-    begin = cast(re.Match[str], BEGIN.fullmatch(lines[begins[0]]))
-    return _summary(begin[1], values), foreign
+            other_lines.append(line)
+    if missing_fields:
+        _, name, _ = missing_fields[0]
+        raise BenchmarkError("incomplete", f"the summary ends before {name!r}")
+    # 3. In the whole output, a second line of these fields belongs to another run, whose results
+    #    would be mixed with this one's.
+    for field, name, _ in FIELDS:
+        if field in SINGLE_FIELDS:
+            count = sum(bool(re.match(rf" *{name} *=", line)) for line in lines)
+            check_one(count, f"line {name!r}")
+    return _checked_summary(begin["kernel"], values), other_lines
 
 
-def _summary(kernel: str, values: dict[str, str]) -> Summary:
+def _checked_summary(kernel: str, values: dict[str, str]) -> Summary:
     """Return the checked summary of a kernel; `values` has the texts of its fields."""
     if kernel.lower() not in KERNELS:
         raise BenchmarkError(

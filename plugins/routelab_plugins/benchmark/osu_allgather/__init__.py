@@ -14,5 +14,8 @@ class OsuAllgather(OsuCollectiveBenchmark):
     title = "Allgather Latency Test"
 
     def buffers(self, ranks: int) -> int:
-        """Return at least the size of both buffers: a message of every rank, and its own."""
+        """Return at least the size of both buffers: a message of every rank, and its own.
+
+        ``2 * size * ranks`` is no less than ``size * ranks + size``.
+        """
         return super().buffers(ranks) * ranks

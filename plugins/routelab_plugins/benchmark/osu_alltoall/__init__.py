@@ -17,7 +17,7 @@ class OsuAlltoallBenchmark(OsuCollectiveBenchmark, LatencyBenchmark):
     title = "All-to-All Personalized Exchange Latency Test"
 
     def buffers(self, ranks: int) -> int:
-        """Return the size of both buffers: a message for every rank."""
+        """Return the size of both buffers: a message for every rank, and one of every rank."""
         return super().buffers(ranks) * ranks
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:

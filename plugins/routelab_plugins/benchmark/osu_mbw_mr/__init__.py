@@ -30,7 +30,7 @@ class OsuMbwMr(OsuMessageBenchmark):
         return (*super().options(task), *window_options(self.parameters.window))
 
     def figures(self, output: OsuOutput, task: BenchmarkTask | None) -> Sequence[FigureOfMerit]:
-        """Return the figures of all rows; check the number of pairs."""
+        """Return the figures of all rows; check the numbers of pairs and of messages in flight."""
         if output.pairs is None:
             raise BenchmarkError("incomplete", "there is no line with the number of pairs")
         check_processes(2 * output.pairs, task)
