@@ -86,13 +86,15 @@ def read_table(
         topology.channel_source,
         topology.channel_target,
     )
-    if (lengths == -2).any():
+    if (lengths == -2).any():  # the length of a loop; −1 is that of a missing route
         raise InputError(f"{LFTS}: has a loop")
+    # all hops of a pair are on the lane of its service level
     lanes = levels[np.ix_(topology.endpoints, columns)].reshape(-1)
+    num_hops = np.maximum(lengths.reshape(-1), 0)
     return RouteTable.from_lengths(
         topology,
         lengths,
         hops,
-        hop_vc=np.repeat(lanes, np.maximum(lengths.reshape(-1), 0)),
+        hop_vc=np.repeat(lanes, num_hops),
         per_terminal=per_terminal,
     )

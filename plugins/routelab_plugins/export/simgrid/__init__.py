@@ -35,6 +35,12 @@ FILE = "platform.xml"
 UNLIMITED = 1e18
 """Speed without a limit, because SimGrid needs a number."""
 
+_PER_TERMINAL = "routes-per-terminal"
+"""Property of a platform whose hosts at one switch have separate routes."""
+
+_SPACES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+"""Escapes in attributes of XML, where a reader takes these characters for blanks."""
+
 _CHANNEL = re.compile(r"c(?P<channel>\d+)_(?P<source>\d+)_(?P<target>\d+)")
 
 
@@ -165,12 +171,6 @@ def _properties(table: RouteTable) -> Iterator[str]:
         yield f'  <prop id="{_PER_TERMINAL}" value="yes"/>'
 
 
-_PER_TERMINAL = "routes-per-terminal"
-
-
-_SPACES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
-
-
 def _host_limits(machine: MachineSpeeds) -> Iterator[tuple[str, float]]:
     """Yield the limits between a host and its switch: ``in`` or ``out``, and bytes per second."""
     if machine.injection_bandwidth:
@@ -192,6 +192,7 @@ def _link(name: str, bandwidth: float, latency: float, *, is_shared: bool = True
 
 
 def _route(source: str, target: str, links: str) -> str:
+    """Return a one-way route; `source` and `target` are quoted names of hosts."""
     return f'  <route src={source} dst={target} symmetrical="NO">{links}</route>'
 
 

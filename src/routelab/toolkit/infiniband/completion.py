@@ -174,7 +174,7 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         *topology.outgoing,
         np.int64(virtual_channels),
     )
-    if switch == -2:
+    if switch == -2:  # no new route was tried
         raise UnsupportedError(
             "the table's routes can deadlock: dependencies of a virtual channel form a cycle"
         )
@@ -190,6 +190,7 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         frozen_array(np.maximum(lanes[:, column], 0), np.int8),
     )
     if switch >= 0:  # the first switch that could not be added to a tree
+        # `destination` is a column of `steps`: the first terminal or switch that has it
         index = int(np.flatnonzero(column == destination)[0])
         raise UnsupportedError(
             f"no route from {tables.describe(switch, index)} keeps {virtual_channels} virtual "

@@ -81,11 +81,14 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
         channels.append((switch_number[peer], switch_number[node], peer_port, port))
     columns = np.array(channels, dtype=np.int64).reshape(-1, 4)
     # 3. Terminals, and what the hardware calls everything.
-    attachments = [_end_port(fabric, end).peer for end in ends]  # switch and port of each terminal
-    terminal_guids = [_end_port(fabric, end).guid for end in ends]
+    end_ports = [_end_port(fabric, end) for end in ends]
+    attachments = [port.peer for port in end_ports]  # switch and port of each terminal
+    terminal_guids = [port.guid for port in end_ports]
     switch_guids = [nodes[node].guid for node in switches]
     adapter_guids = [nodes[node].guid for node, _ in ends]
     guid_pairs = zip(terminal_guids, adapter_guids, strict=True)
+    guids_and_lids = [(nodes[node].guid, nodes[node].lid) for node in switches]
+    guids_and_lids += [(port.guid, port.lid) for port in end_ports]
     num_parts = _count_parts(len(switches), columns[:, :2].tolist())
     attributes: dict[str, Any] = {
         "file": Path(fabric.file).name,
@@ -93,7 +96,7 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
         "connected": num_parts == 1,
         "free_ports": fabric.free_ports,
         "loopback_cables": num_loops,
-        "lids": _lid_of_guids(fabric, ends, switches),
+        "lids": {guid_text(guid): lid for guid, lid in guids_and_lids if guid and lid},
         "node_guids": {
             guid_text(port): guid_text(node)
             for port, node in guid_pairs
@@ -206,13 +209,3 @@ def _count_parts(num_switches: int, ends: list[list[int]]) -> int:
     for source, target in ends:
         parent[root(source)] = root(target)
     return len({root(switch) for switch in range(num_switches)})
-
-
-def _lid_of_guids(
-    fabric: Fabric, ends: Sequence[tuple[int, int]], switches: Sequence[int]
-) -> dict[str, int]:
-    """Return the known LIDs by GUID, of switches and end ports."""
-    pairs = [(fabric.nodes[i].guid, fabric.nodes[i].lid) for i in switches]
-    ports = [_end_port(fabric, end) for end in ends]
-    pairs += [(port.guid, port.lid) for port in ports]
-    return {guid_text(guid): lid for guid, lid in pairs if guid and lid}

@@ -49,7 +49,7 @@ class _Line:
     `names` has the description of the node, with a cable those of both: ``a' - 'b``.
     """
 
-    line: int
+    line_number: int
     end: _End
     names: str
     peer: _End | None = None
@@ -84,7 +84,7 @@ def read_port_lines(text: TextFile, builder: FabricBuilder) -> None:
                 name=names.get(end.guid, ""),
                 num_ports=max(ports_of_switch.get(end.guid, {end.number})),
                 lid=end.lid if is_switch else 0,
-                line=line.line,
+                line=line.line_number,
             )
             builder.add_node(nodes[end.guid])
         if line.peer is not None:
@@ -99,7 +99,7 @@ def _parse_lines(text: TextFile) -> Iterator[_Line]:
         if cable := _CABLE.fullmatch(line):
             rate = cable["width"] + cable["speed"]
             yield _Line(
-                line=number,
+                line_number=number,
                 end=_read_end(*cable.group(1, 2, 3, 4)),
                 names=cable["names"],
                 peer=_read_end(*cable.group(7, 8, 9, 10)),  # 5 and 6 are the rate
@@ -107,7 +107,7 @@ def _parse_lines(text: TextFile) -> Iterator[_Line]:
             )
         elif free_port := _FREE.fullmatch(line):
             end = _read_end(*free_port.group(1, 2, 3, 4))
-            yield _Line(line=number, end=end, names=free_port["name"])
+            yield _Line(line_number=number, end=end, names=free_port["name"])
         else:
             raise text.stray(number, "a line of ibnetdiscover -p; the file may be damaged")
 
@@ -120,6 +120,7 @@ def _read_end(kind: str, lid: str, port: str, guid: str) -> _End:
 def _port_record(line: _Line, peer: _End) -> PortRecord:
     """Return the port at the first end of a line; `peer` is the other end of its cable."""
     end = line.end
+    # the GUID of a switch is that of the node, and its LID that of port 0
     return PortRecord(
         number=end.number,
         peer_key=peer.guid,
@@ -129,7 +130,7 @@ def _port_record(line: _Line, peer: _End) -> PortRecord:
         peer_guid=0 if peer.kind == "switch" else peer.guid,
         peer_lid=peer.lid,
         rate=line.rate,
-        line=line.line,
+        line=line.line_number,
     )
 
 

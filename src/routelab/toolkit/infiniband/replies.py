@@ -83,8 +83,8 @@ def _search_lanes(
     """
     one_lane = frozen_array(np.zeros(len(hop_channel)), np.int16)
     start, target = dependency_graph(path_start, hop_channel, one_lane, num_channels, 1)
-    # First fit again and again, with the groups of the last lane first, as `fewer_layers` does with
-    # paths: groups of one lane stay together, so that no round needs more lanes.
+    # First fit again and again, with the groups of the last lane first. Groups of one lane stay
+    # together in the order and fit one lane again, so no round needs more lanes.
     num_groups = len(group_start) - 1
     order = np.arange(num_groups)
     fewest, num_idle = num_groups + 1, 0

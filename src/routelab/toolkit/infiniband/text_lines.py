@@ -101,8 +101,9 @@ class TextFile:
             What the lines of the file are, e.g. ``a line of a forwarding table``.
         """
         line = self.lines[number - 1].strip()
-        reasons = (reason for form, reason in _STRAYS if form.match(line))
-        return self.error(number, f"{shorten(line)} {next(reasons, f'is not {expected}')}")
+        known_reasons = (reason for form, reason in _STRAYS if form.match(line))
+        reason = next(known_reasons, f"is not {expected}")
+        return self.error(number, f"{shorten(line)} {reason}")
 
     def missing_input(self, line: int, text: str) -> MissingInputError:
         """Return an error about a valid line, from 1 on, whose meaning depends on missing input."""
