@@ -84,8 +84,8 @@ class ImbAlltoall(LatencyBenchmark):
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return the command with raised time limit, and raised memory limit if necessary."""
         parameters = self.parameters
-        # Two buffers, each with a message for every rank and one more. The option counts whole GiB:
-        # round up.
+        # Two buffers, each with a message for every rank and one more. `-mem` counts in GiB: round
+        # up.
         buffer_bytes = 2 * (task.ranks + 1) * parameters.sizes[-1]
         memory = ("-mem", str(-(-buffer_bytes // GIB))) if buffer_bytes > GIB else ()
         # "off": as many iterations as requested, also for large messages

@@ -57,7 +57,8 @@ def read_routes(text: str, topology: Topology) -> RouteTable:
         for end in switches:
             paths_of_pair.append(len(row[end]))
             for weight, routers in row[end]:
-                # not isinstance: True is an int; weights may differ from a sum of 1 by 1e-6
+                # not isinstance, for which True is an int; the weights of a pair may add up to
+                # 1 + 1e-6, as in a route table
                 if type(weight) not in (int, float) or not 0 < weight <= 1 + 1e-6:
                     raise InputError(f"a path from router {start} to {end} has weight {weight!r}")
                 current = start
