@@ -124,14 +124,17 @@ def _on_levels(topology: Topology, level: Int64Array) -> SwitchLayout:
     orders = _level_orders(topology, levels)
     widest = max(len(order) for order in orders)
     # The distance of levels grows with the width, or links between them would be nearly horizontal.
-    height = max(3.0, 0.22 * widest) * SWITCH_PITCH
+    level_distance = max(3.0, 0.22 * widest) * SWITCH_PITCH
     positions = np.zeros((topology.num_switches, 2))
     for row, order in enumerate(orders):
         # Each switch is in the middle of its share of the width: 2 switches at 1/4 and 3/4 of it.
         positions[order, 0] = (np.arange(len(order)) + 0.5) * SWITCH_PITCH * widest / len(order)
-        positions[order, 1] = height * row
-    rows = [(height * row, f"level {number}") for row, number in enumerate(level_numbers.tolist())]
-    return SwitchLayout(positions, _short_texts(topology.switch_names), rows)
+        positions[order, 1] = level_distance * row
+    level_labels = [
+        (level_distance * row, f"level {number}")
+        for row, number in enumerate(level_numbers.tolist())
+    ]
+    return SwitchLayout(positions, _short_texts(topology.switch_names), level_labels)
 
 
 def _level_orders(topology: Topology, levels: list[Int64Array]) -> list[Int64Array]:

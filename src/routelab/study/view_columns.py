@@ -13,9 +13,10 @@ KEYS = {"traffic": "simulation", "workload": "flow"}
 
 
 def named_columns(view: Table | Figure) -> Iterator[tuple[str, str]]:
-    """Iterate over the columns that a table or figure names, each with its key.
+    """Iterate over the keys of a table or figure that name columns, each with a column.
 
-    A name that a table gives to a column (`names`) stands for that column.
+    Where a table gives a column a name of its own (``names: {mine: max_load}``) and uses it as
+    ``values: mine``, the result has ``("names", "max_load")`` and nothing for the values.
     """
     for column in view.where:
         yield "where", column

@@ -10,7 +10,9 @@ TAIL = 5
 
 
 def mser(series: ArrayLike) -> int:
-    """Find the number of first observations whose removal makes the mean most precise.
+    """Find the end of the warm-up by the marginal standard error rule (MSER).
+
+    This is the number of first observations whose removal makes the mean most precise.
 
     Parameters
     ----------
@@ -28,8 +30,8 @@ def mser(series: ArrayLike) -> int:
     K. P. White, *An effective truncation heuristic for bias reduction in simulation output*,
     Simulation 69(6), 1997, doi 10.1177/003754979706900601. Of the variants, MSER-5 did best in
     K. Hoad, S. Robinson and R. Davies, *Automating warm-up length estimation*, Journal of the
-    Operational Research Society 61(9), 2010, doi 10.1057/jors.2009.87; the intervals are its
-    batches.
+    Operational Research Society 61(9), 2010, doi 10.1057/jors.2009.87. It takes means
+    of five observations for the series; here the intervals take their place.
     """
     values = np.asarray(series, dtype=np.float64)
     num_cuts = len(values) - TAIL
