@@ -39,11 +39,13 @@ def order_hop(tables, packets, packet, queues, switch, channel, vc, random, out)
         packets[packet, STATE] = 1 + pick(random, order_count(tables))
     order = packets[packet, STATE] - 1  # 0 is the state of a packet without an order
     source, target = packets[packet, SOURCE], packets[packet, TARGET]
+    # The same word decides ties: `order_step` reads its lower bits, and `pick` used the upper half.
     next_channel, ring_vc = order_step(tables, order, source, target, switch, random)
+    # one candidate: channel, class of virtual channels, penalty
     out[0, 0] = next_channel
     out[0, 1] = order * ring_classes(tables) + ring_vc
     out[0, 2] = 0
-    return 1
+    return 1  # the number of candidates
 
 
 @inject_kernel

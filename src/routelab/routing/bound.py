@@ -100,7 +100,7 @@ class NetworkBounds:
     def __init__(self, topology: Topology, seconds: float = 60.0) -> None:
         self._topology, self._seconds = topology, seconds
         self._rules: dict[str, LoadBound] = {}  # by name of the rules
-        self._tightened: set[str] = set()
+        self._tightened: set[str] = set()  # rules for which the mixed-integer program has run
 
     @cached_property
     def bare(self) -> LoadBound:
@@ -131,12 +131,14 @@ class NetworkBounds:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
         compared = bound_facts(facts, self._rules[rules], self.bare)
         gap, is_optimal = compared["gap"], compared["optimal"]
-        # The program is worth its time where a higher bound may explain the gap. With one path per
-        # pair (`optimal` is true or false) that is any gap: a route counts 1 on the fastest channel
-        # but 1.25, say, on a slower one, so loads may differ by less than 1. Where pairs are split
-        # (`optimal` is None), it is a gap of one route. A gap of None: the bound does not apply.
-        may_raise = gap is not None and (is_optimal is False or gap >= 1)
-        if rules in self._tightened or not may_raise:
+        # The program is worth its time for a gap that a higher bound may explain:
+        #   gap None         no: the bound does not apply to this table
+        #   optimal True     no: one path per pair, and the gap is 0
+        #   optimal False    yes, also for a gap below 1: a route counts 1 on the fastest channel,
+        #                    and 1.25, say, on a slower one
+        #   optimal None     pairs are split over paths: only for a gap of a route or more
+        is_worth_it = gap is not None and (is_optimal is False or gap >= 1)
+        if rules in self._tightened or not is_worth_it:
             return compared
         self._tightened.add(rules)
         bound = self._rules[rules]

@@ -273,21 +273,24 @@ def prove_next_hops(
         reason = with_others(listed.first_fault, listed.faults, "next hop")
         return Proof("broken", reason, facts, read=what_was_read(listed.network, facts, notes))
     report_phase("prove", "proof")
-    # packets of a broken table are lost or loop, so it has neither pairs nor a longest route
     verdict = check_next_hops(table, waits, switching)
+    # None: the table is broken. Its packets are lost or loop, so there are no pairs with a route.
     if verdict.routed is not None:
         facts |= {
             **_pair_facts(table, verdict.routed, listed.senders),
             "max_hops": verdict.longest,
             **_vc_facts(table.vc),
         }
+    # The certificate is an order in which all buffers can be removed, each when its packets can go
+    # on to buffers that are removed already.
+    write = partial(write_removal, verdict, table) if verdict.status == "proven" else None
     return Proof(
         status=verdict.status,
         reason=verdict.reason,
         facts=facts,
         preconditions=preconditions(table, waits, switching),
         cycle=verdict.cycle,
-        write=partial(write_removal, verdict, table) if verdict.status == "proven" else None,
+        write=write,
         read=what_was_read(listed.network, facts, notes),
         table=table,
         form=rows.form,

@@ -259,6 +259,8 @@ class Figure(StudyPart):
     title: str | None = Field(default=None, description="Caption; the figure's name by default")
     x: str | None = Field(default=None, description="Column along the horizontal axis")
     y: str | None = Field(default=None, description="Column along the vertical axis")
+    # `hue` divides the rows into series, each with a colour. `colour` is the value itself, drawn as
+    # the colour of a field or channel. No kind of figure has both.
     hue: str | None = Field(default=None, description="Column that determines the colour")
     col: str | None = Field(default=None, description="Column that determines the panel")
     colour: str | None = Field(

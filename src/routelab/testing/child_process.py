@@ -53,10 +53,12 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
     num_failed_children = 0
     while len(results) < len(suite.cases):
         pending = suite.cases[len(results) :]
-        # The contract is the first check, and imports the plugin. What ends its process would end
-        # that of every other check.
+        # From the second round on, the last result is that of the case that ended the process.
+        # The check of the contract imports the plugin, as does every other check: what ended its
+        # process would end theirs.
         contract_failed = num_failed_children > 0 and results[-1].check == CONTRACT
         if contract_failed or num_failed_children == MAX_FAILED_CHILDREN:
+            # A single failure is named; of several, the results before show each.
             why = (
                 f"not tried: {results[-1].message}"
                 if num_failed_children == 1
@@ -69,7 +71,8 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
         results += finished
         if len(finished) < len(pending):
             num_failed_children += 1
-            # The first case without a result ended the process. Other checks skip its input.
+            # The first case without a result ended the process. The cases of the next child that
+            # have the same input are skipped, with this reason.
             check, input_name = pending[len(finished)]
             suite.avoid[input_name] = f"{failure} (check {check!r})"
             seconds = time.monotonic() - begin - sum(result.seconds for result in finished)

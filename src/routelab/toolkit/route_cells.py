@@ -697,7 +697,8 @@ def csv_cell(text: str) -> str:
 def channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str]]:
     """Return how hops are written, and the text of each channel.
 
-    If links have numbers for names, there may be no text with one reading; then readers refuse it.
+    If names of links are numbers, every text of a channel may also stand for another one. Readers
+    refuse such a text, so the routes cannot be read back.
     """
     source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
     ports = topology.source_port.tolist()

@@ -59,7 +59,7 @@ class WaypointRouting(HopRoutingPlugin):
                 "such a pair"
             )
         base = self._half
-        routes_to_terminals = (
+        terminal_routes_reason = (
             f"base {base.name} has routes to terminals, and a waypoint is a switch"
         )
         if not base.hop_by_hop:
@@ -68,7 +68,7 @@ class WaypointRouting(HopRoutingPlugin):
             except UnsupportedError as error:
                 return f"base {base.name}: {error}"
             if table.per_terminal:
-                return routes_to_terminals
+                return terminal_routes_reason
             if (np.diff(table.pair_start) == 0).any():
                 return f"base {base.name}: some pairs have no route"
         if reason := self._missing_channels(topology, virtual_channels):
@@ -76,10 +76,10 @@ class WaypointRouting(HopRoutingPlugin):
         program = base.prepare(topology, virtual_channels // 2)
         if program.inject is not None:
             return f"base {base.name} makes choices at injection, but only one routing can"
-        if program.phases != 1:
+        if program.phases != 1:  # 2: to a waypoint, and from there on
             return f"base {base.name} sets waypoints, but only one routing can"
         if program.by_terminal:
-            return routes_to_terminals
+            return terminal_routes_reason
         return None
 
     def _missing_channels(self, topology: Topology, virtual_channels: int) -> str | None:
@@ -136,8 +136,9 @@ class WaypointRouting(HopRoutingPlugin):
             base,
             inject=inject,
             tables=append_tables(base.tables, *arrays),
-            phases=2,
-            # The second half has separate classes, numbered behind those of the first.
+            phases=2,  # to the waypoint, and from there to the destination
+            # The classes under bubble flow control. The second phase has separate
+            # classes, numbered behind those of the first.
             bubble=(*base.bubble, *(vc + base.vc_classes for vc in base.bubble)),
             max_hops=None if base.max_hops is None else 2 * base.max_hops,
             **changes,

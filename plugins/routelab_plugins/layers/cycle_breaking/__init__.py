@@ -52,13 +52,14 @@ class CycleBreaking(AcyclicLayers):
     parameters: CycleBreakingParameters
 
     def layers(self, table: RouteTable) -> Int32Array:
-        """Put every path on one virtual channel."""
-        layer = assign_layers(_list_dependencies(table))
+        """Return the virtual channel of each hop, which is the same for all hops of a path."""
+        layer_of_path = assign_layers(_list_dependencies(table))
         options = self.parameters
-        limit = options.max_channels
-        # first fit only if the paper's assignment needs more virtual channels than the network has
-        layer = fewer_layers(table, layer, options.rounds, options.order_seed, limit=limit)
-        return np.repeat(layer, table.path_length)
+        # This changes nothing if the paper's assignment needs `max_channels` or fewer.
+        layer_of_path = fewer_layers(
+            table, layer_of_path, options.rounds, options.order_seed, limit=options.max_channels
+        )
+        return np.repeat(layer_of_path, table.path_length)
 
 
 def _list_dependencies(table: RouteTable) -> Dependencies:

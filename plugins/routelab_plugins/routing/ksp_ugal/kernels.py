@@ -44,7 +44,14 @@ def _cost(tables, queues, path):
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Choose a path of the pair, and write the number of its first hop to STATE."""
+    """Choose a path of the pair, and write the number of its first hop to STATE.
+
+    The cost of a path is the queue of its first channel times its hops. Of all paths, the packet
+    takes that of least cost. Or it draws one of all paths and one of the shortest, and takes the
+    shortest if its cost exceeds that of the other by at most the threshold.
+
+    Costs depend on queues, so `either` compares them: the deadlock checker tries both outcomes.
+    """
     head, numbers = table(tables, HEAD), table(tables, ENDPOINT_NUMBER)
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     pair = np.int64(tables[numbers + source]) * tables[head + ENDPOINTS] + tables[numbers + target]
@@ -53,7 +60,8 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     chosen = begin + pick(random, end - begin)
     cost, hops = _cost(tables, queues, chosen)
     if tables[head + COMPARES_ALL] != 0:
-        # from a random path on, so that ties are broken at random
+        # The cheapest path; of equal ones the shorter. The search begins at the path drawn above,
+        # so that other ties are broken at random.
         drawn = chosen
         for shift in range(1, end - begin):
             path = begin + (drawn - begin + shift) % (end - begin)
@@ -61,7 +69,8 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
             if either(random, path_cost < cost or (path_cost == cost and path_hops < hops)):
                 chosen, cost, hops = path, path_cost, path_hops
     else:
-        # the shortest paths of the pair come first: find where they end, and draw one
+        # The shortest paths of the pair come first: find where they end, and draw one. `chosen` is
+        # the path drawn of all.
         shortest_end = begin + 1
         fewest_hops = _cost(tables, queues, begin)[1]
         while shortest_end < end and _cost(tables, queues, shortest_end)[1] == fewest_hops:

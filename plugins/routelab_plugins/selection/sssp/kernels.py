@@ -366,8 +366,9 @@ def _free_lightest(hops, first, n, routes, load, backwards):
     hops : uint32 array
         With the pair's routes of `n` hops from `first` on.
     """
-    # 1. Usually the pair has to wait because all its routes begin with marked channels: the mark is
-    #    then a bit of all their loads.
+    # 1. Usually the pair has to wait because the first channels of all its routes are marked. A
+    #    marked load is CROSSED + the load, and CROSSED is one bit, above those of any load. So the
+    #    bit remains in the AND of all these loads only if each of them is marked.
     marked = CROSSED
     h = np.uint64(first)
     for _ in range(routes):
@@ -375,7 +376,8 @@ def _free_lightest(hops, first, n, routes, load, backwards):
         h += np.uint64(n)
     if marked:
         return np.int64(-1)
-    # 2. The lightest route. If it is marked, the pair waits, even if a heavier one is free.
+    # 2. The lightest route. If it is marked, the pair waits, even if a heavier one is free. The sum
+    #    of a route with m marked channels is m · CROSSED + its weight, which is below CROSSED.
     pick, least = np.int64(-1), np.int64(0)
     h = np.uint64(first)
     for r in range(routes):
@@ -383,7 +385,7 @@ def _free_lightest(hops, first, n, routes, load, backwards):
         for _ in range(n):
             cost += load[hops[h]]
             h += np.uint64(1)
-        # the sums without marks
+        # the weights: the sums without marks
         weight, least_weight = cost & (CROSSED - 1), least & (CROSSED - 1)
         if r == 0 or weight < least_weight or (backwards and weight == least_weight):
             pick, least = r, cost

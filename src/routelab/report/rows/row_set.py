@@ -52,7 +52,13 @@ class Record:
     routing_parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def instance(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
-        """Return name in the study, canonical name, and parameters of its ``topology`` or so."""
+        """Return name in the study, canonical name, and parameters of a plugin of the job.
+
+        Parameters
+        ----------
+        kind : {"topology", "routing"}
+            Kind of the plugin; subclasses may add kinds.
+        """
         return (
             getattr(self, kind),
             getattr(self, f"{kind}_name"),

@@ -16,7 +16,8 @@ from routelab.api.engine import Work
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import TRY_AGAIN, Compilation
 from routelab.jobs.plugin_errors import LostInputError
-from routelab.registry.instances import load, name_of
+from routelab.registry.instances import load as load_plugin
+from routelab.registry.instances import name_of
 from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.outcome import Outcome, Status
@@ -143,7 +144,7 @@ class EngineJob(TableJob):
         def compile_kernels() -> None:
             """Simulate a tiny network briefly and write the result."""
             network = build_grid("torus", (4, 3), wrap=True)
-            full_engine = load("engine", self.engine)
+            full_engine = load_plugin("engine", self.engine)
             full_engine.check()  # reads the machine's file, once for all jobs of a batch
             engine = brief_engine(full_engine)
             routing = Routing.from_name(self.text)
@@ -157,25 +158,31 @@ class EngineJob(TableJob):
 
     @override
     def load(self) -> tuple[Task, Computation]:
+        # 1. The text is the name of a routing or the path of a table's file; None: the latter.
         try:
-            is_table = look_up_routing(self.text) is None  # the text is the path of a table's file
+            is_table = look_up_routing(self.text) is None
         except InputError:
-            is_table = False  # reported with all other mistakes below
+            is_table = False  # step 2 raises this error again, with those of the other names
 
-        def plugins() -> list[Any]:
+        # 2. Look up everything by its name, and report all errors together.
+        def load_work_and_engine() -> list[Any]:
             return collect_errors(
-                lambda: load(self.work_kind, self.work), lambda: load("engine", self.engine)
+                lambda: load_plugin(self.work_kind, self.work),
+                lambda: load_plugin("engine", self.engine),
             )
 
         if is_table:
-            (name, network, routing, routing_name), (work, engine) = collect_errors(
-                lambda: look_up_routed_network(self.topology, self.text), plugins
+            # a table is read on its network
+            routed_network, (work, engine) = collect_errors(
+                lambda: look_up_routed_network(self.topology, self.text), load_work_and_engine
             )
+            name, network, routing, routing_name = routed_network
         else:
             routing, (name, network), (work, engine) = collect_errors(
-                lambda: look_up_routing(self.text), self.look_up_network, plugins
+                lambda: look_up_routing(self.text), self.look_up_network, load_work_and_engine
             )
             routing_name = routing.name
+        # 3. The task, and the work that remains.
         plugins_used = (*routing.plugins, work, engine)
         task = Task(
             topology=name,

@@ -97,7 +97,9 @@ class SurveyItem:
 
 @dataclass(frozen=True, kw_only=True)
 class SurveyJob(BaseJob):
-    """Compute rows of a survey.
+    """Compute rows of a survey, on whole networks; each job is a batch.
+
+    `BaseJob` describes the class attributes, and the methods that override its own.
 
     Attributes
     ----------
@@ -114,7 +116,8 @@ class SurveyJob(BaseJob):
     routings : tuple of (str, tuple of str)
         Instance names of the routings, with the names of their plugins' classes.
     origin : str
-        Key of the record of versions and machine; empty before it is written.
+        Key of the record of versions and machine, which the rows name. Empty in a plan: the process
+        that computes rows writes the record first, in `work_items`.
     """
 
     kind = "surveys"
@@ -188,14 +191,14 @@ class SurveyJob(BaseJob):
     @classmethod
     @override
     def manifest(cls, results: Path, batch: str) -> Path:
-        """Return the table of the runs."""
+        """Return the table of the runs of the job that is this batch, such as ``tori-1``."""
         study, _, number = batch.rpartition("-")
         return results / study / cls.kind / f"{number}.csv"
 
     @classmethod
     @override
     def write_manifest(cls, jobs: Sequence[BaseJob], path: Path, replaces: int = 0) -> None:
-        (job,) = jobs  # each job of a survey is a batch
+        (job,) = jobs  # `per_batch` is 1
         assert isinstance(job, SurveyJob)
         write_survey_table(_table(job, store(job.results)), path, replaces=replaces)
 
@@ -207,7 +210,7 @@ class SurveyJob(BaseJob):
     @property
     @override
     def size(self) -> int:
-        return len(self.runs)
+        return len(self.runs)  # bounds are not results: the table has them as columns of runs
 
     @property
     def runs(self) -> tuple[SurveyItem, ...]:
@@ -245,6 +248,7 @@ class SurveyJob(BaseJob):
 
     @override
     def compilations(self) -> Sequence[Compilation]:
+        # 1. The kernels of each routing and of the metrics.
         used_routings = {item.routing for item in self.items}
         compilations = [
             compilation
@@ -252,7 +256,7 @@ class SurveyJob(BaseJob):
             if text in used_routings
             for compilation in route_compilations(text, classes, self.metrics)
         ]
-
+        # 2. The kernels of bounds: bound a tiny network under each of the rules.
         for rules in dict.fromkeys(item.rules for item in self.items if not item.routing):
             work = partial(
                 bound_row,
@@ -402,9 +406,10 @@ def _table(job: SurveyJob, row_store: RowStore) -> SurveyTable:
 
 def _write_origin(writer: RowWriter) -> str:
     """Record versions and machine once for all rows of a process; return the record's key."""
+    # The meter makes a provenance as for one result. What differs between rows is removed from it,
+    # such as the times that the meter measures.
     with ResourceMeter() as resources:
         provenance = resources.provenance()
-    # what differs between rows is not part of the record
     for key in ("plugins", "seed", "fingerprint", "wall_seconds", "cpu_seconds"):
         del provenance[key]
     key = hashlib.sha256(repr(sorted(provenance.items())).encode()).hexdigest()

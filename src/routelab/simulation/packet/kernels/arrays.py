@@ -212,8 +212,8 @@ def _example() -> Engine:
 
 
 _TYPES = {name: typeof(array) for name, array in _example()._asdict().items()}
-_COLUMNS = 3
-"""Address, and lengths of up to two dimensions."""
+_ADDRESS_COLUMNS = 3
+"""Columns of `array_addresses`: address, and lengths of up to two dimensions."""
 
 
 class EngineType(types.Type):
@@ -245,17 +245,34 @@ class _EngineFields(AttributeTemplate):
 
 @lower_getattr_generic(EngineType)
 def _array_of(context: Any, builder: Any, kind: EngineType, table: Any, name: str) -> Any:
-    """Emit an array of an engine, for `engine.name` in compiled code.
+    """Emit the code of `engine.name`: build Numba's array from its row of the table of addresses.
 
-    `table` points to the addresses and lengths of all arrays (`array_addresses`). They never change
-    while compiled code runs, so LLVM may load each of them once.
+    Numba calls this when it compiles a function that reads the field.
+
+    Parameters
+    ----------
+    context, builder
+        Numba's target, and the LLVM builder that instructions are added to.
+    kind : EngineType
+    table : LLVM value
+        The engine: a pointer to `array_addresses`.
+    name : str
+        Name of the field.
+
+    Returns
+    -------
+    LLVM value
+        The array. It owns no memory: Numba counts no references to it.
     """
+    first_column = _ADDRESS_COLUMNS * list(_TYPES).index(name)
     no_operands = builder.module.add_metadata([])
 
     def load_number(column: int) -> Any:
-        """Load a column of the array's row of the table: address, first or second length."""
-        index = ir.Constant(ir.IntType(32), _COLUMNS * list(_TYPES).index(name) + column)
+        """Emit a load from the array's row of the table: address, first or second length."""
+        index = ir.Constant(ir.IntType(32), first_column + column)
         value = builder.load(builder.gep(table, [index]))
+        # The table never changes while compiled code runs. This mark, which takes no operands,
+        # tells LLVM so: it may load each number once.
         value.set_metadata("invariant.load", no_operands)
         return value
 
@@ -263,6 +280,7 @@ def _array_of(context: Any, builder: Any, kind: EngineType, table: Any, name: st
     view = make_array(array)(context, builder)
     item_bytes = context.get_abi_sizeof(context.get_data_type(array.dtype))
     lengths = [load_number(1 + k) for k in range(array.ndim)]
+    # Bytes from one item to the next, in a row and, before it, from one row to the next.
     strides = [ir.Constant(ir.IntType(64), item_bytes)]
     if array.ndim == 2:
         strides.insert(0, builder.mul(lengths[1], strides[0]))
@@ -319,7 +337,7 @@ def array_addresses(engine: Engine) -> NDArray[np.int64]:
     The arrays must exist as long as compiled functions use the addresses. An array of another type
     than compiled functions expect is a TypeError: they would read it wrongly.
     """
-    addresses = np.zeros((len(engine), _COLUMNS), np.int64)
+    addresses = np.zeros((len(engine), _ADDRESS_COLUMNS), np.int64)
     for row, (name, array) in zip(addresses, engine._asdict().items(), strict=True):
         if typeof(array) != _TYPES[name]:
             raise TypeError(f"{name} is {typeof(array)}, expected {_TYPES[name]}")

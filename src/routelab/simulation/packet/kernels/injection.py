@@ -281,6 +281,8 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     if engine.setting[at.S_PREFETCH] != 0 and engine.setting[at.S_TABLE_ROUTED] != 0:
         prefetch_pair(engine.tables, engine.states, packet, switch)
     if switch != destination:
+        # It writes the packet's row of `states`, which is the memory of `packets`: it may set the
+        # waypoint.
         inject(
             engine.tables,
             engine.reals,
@@ -291,9 +293,10 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),
             engine.hop_out,
         )
+        # `num_stalled` has an entry for each switch.
         if packets[u(packet)].waypoint >= len(engine.num_stalled):
-            # No such switch: `Simulation.blocked` reports the algorithm, and the packet goes to its
-            # destination.
+            # No such switch: the packet goes to its destination, and `Simulation.blocked` reports
+            # the algorithm. A negative number stands for a packet without a valid candidate.
             engine.totals[at.FAILED_PACKET] = -1 - packet
             packets[u(packet)].waypoint = -1
         if packets[u(packet)].waypoint >= 0:
