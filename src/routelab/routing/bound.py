@@ -131,12 +131,13 @@ class NetworkBounds:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
         compared = bound_facts(facts, self._rules[rules], self.bare)
         gap, is_optimal = compared["gap"], compared["optimal"]
-        # The program is worth its time for a gap that a higher bound may explain:
+        # Whether the program, which raises the bound for one path per pair, is worth its time:
         #   gap None         no: the bound does not apply to this table
         #   optimal True     no: one path per pair, and the gap is 0
         #   optimal False    yes, also for a gap below 1: a route counts 1 on the fastest channel,
         #                    and 1.25, say, on a slower one
-        #   optimal None     pairs are split over paths: only for a gap of a route or more
+        #   optimal None     only for a gap of a route or more: this table splits pairs over paths,
+        #                    but the raised bound holds for others of the same rules
         is_worth_it = gap is not None and (is_optimal is False or gap >= 1)
         if rules in self._tightened or not is_worth_it:
             return compared
