@@ -45,8 +45,8 @@ call, and what a call leaves there is examined (`routelab.deadlock.kernels.guard
 anything but arguments, constants, NumPy's operations on arrays, mathematics and `routelab.kernels`
 is found (`program_code.find_hidden_state`); the verdict is then ``proven if declared`` at most.
 Queues, random words and the packet's row are arguments with any value. What other packets' rows and
-unwritten rows of `out` hold is hidden state. Of this, one use is not found: a hop that reads the
-row of another packet and writes nothing outside its answer.
+unwritten rows of `out` hold is hidden state. Answers that depend on it are sought in a sample of
+the calls: those with equal arguments must agree, whatever numbers are there.
 
 (a, b) is a *dependency* if a packet that came over resource a may have b among its candidates, in
 any outcome.

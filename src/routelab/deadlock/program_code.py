@@ -161,7 +161,8 @@ def find_hidden_state(program: HopProgram) -> str:
     All others may hide a state: random generators, clocks, memory by its address, Python objects.
 
     What the arguments hold is examined elsewhere: queues by `reads_queues`, random words by
-    `reads_random_words`, and memory beside the packet and the answer by `kernels.guards`.
+    `reads_random_words`, and memory beside the packet and the answer by calls with other numbers
+    there (`kernels.guards`).
 
     Returns
     -------

@@ -17,6 +17,7 @@ from numba.extending import intrinsic, overload, register_jitable
 from routelab.api import HopProgram, Topology, pack_tables
 from routelab.deadlock import check_hops
 from routelab.kernels.hops import (
+    DESTINATION,
     STATE,
     hop_kernel,
     inject_kernel,
@@ -344,6 +345,12 @@ def counts_in_the_next_packet(tables, packets, packet, queues, switch, channel, 
 
 
 @hop_kernel
+def counts_in_the_packet_before(tables, packets, packet, queues, switch, channel, vc, random, out):
+    packets[packet - 1, STATE] += 1
+    return offer(out, switch, vc, packets[packet - 1, STATE] % 1_000_003 == 1_000_002)
+
+
+@hop_kernel
 def counts_rarely(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Two random words of a state will not show it, but all outcomes are tried."""
     if pick(random, 4096) == 7:
@@ -371,6 +378,7 @@ def reads_the_next_packet(tables, packets, packet, queues, switch, channel, vc, 
         (counts_behind_all_rows, ", 0] is written to"),
         (marks_behind_all_rows, "out[3, 2] is written to"),
         (counts_in_the_next_packet, f"packets[packet + 1, {STATE}] is written to"),
+        (counts_in_the_packet_before, f"packets[packet - 1, {STATE}] is written to"),
         (reads_the_next_packet, "out[1, 0] depends on earlier calls"),
     ],
 )
@@ -393,6 +401,75 @@ def test_an_answer_that_depends_on_earlier_ones_is_found() -> None:
     verdict = verdict_of(reads_the_last_answer, fixed=True)
     assert verdict.status == "broken", verdict.reason
     assert "candidates depend on earlier calls" in verdict.reason
+
+
+# Cells that a kernel must not read: their contents would decide about the next hop.
+
+
+@hop_kernel
+def goes_by_the_next_packet(tables, packets, packet, queues, switch, channel, vc, random, out):
+    return offer(out, switch, vc, packets[packet + 1, STATE] > 0)
+
+
+@hop_kernel
+def goes_by_the_packet_before(tables, packets, packet, queues, switch, channel, vc, random, out):
+    return offer(out, switch, vc, packets[packet - 1, DESTINATION] == switch)
+
+
+@hop_kernel
+def computes_with_the_next_packet(
+    tables, packets, packet, queues, switch, channel, vc, random, out
+):
+    out[0, 0], out[0, 1], out[0, 2] = switch, vc + 1 - packets[packet + 1, STATE] % 2, 0
+    return 1
+
+
+@hop_kernel
+def goes_by_a_spare_row(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """No call writes to that row."""
+    return offer(out, switch, vc, out[2, 0] % 2 == 0)
+
+
+@hop_kernel
+def goes_by_a_row_behind(tables, packets, packet, queues, switch, channel, vc, random, out):
+    return offer(out, switch, vc, out[CANDIDATES, 1] % 2 == 0)
+
+
+@hop_kernel
+def seldom_goes_by_the_next_packet(
+    tables, packets, packet, queues, switch, channel, vc, random, out
+):
+    """Two random words of a state will not show it, but all outcomes are tried."""
+    is_other = pick(random, 4096) == 7 and packets[packet + 1, STATE] > 0
+    return offer(out, switch, vc, is_other)
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize(
+    "hop",
+    [
+        goes_by_the_next_packet,
+        goes_by_the_packet_before,
+        computes_with_the_next_packet,
+        goes_by_a_spare_row,
+        goes_by_a_row_behind,
+    ],
+)
+def test_an_answer_that_depends_on_other_cells_is_found(hop, fixed) -> None:
+    verdict = verdict_of(hop, fixed=fixed)
+    assert verdict.status == "broken", verdict.reason
+    cause = (
+        "candidates depend on what `out` or other packets hold before the call"
+        if fixed
+        else "the same arguments give other candidates"
+    )
+    assert cause in verdict.reason
+
+
+def test_each_outcome_of_a_draw_is_tried_with_other_cells() -> None:
+    verdict = verdict_of(seldom_goes_by_the_next_packet)
+    assert verdict.status == "broken", verdict.reason
+    assert "the same arguments give other candidates" in verdict.reason
 
 
 @hop_kernel
@@ -428,6 +505,31 @@ def injects_into_the_next(tables, reals, packets, packet, queues, hop, random, o
 
 
 @inject_kernel
+def injects_by_the_next(tables, reals, packets, packet, queues, hop, random, out):
+    packets[packet, STATE] = packets[packet + 1, STATE] > 0
+    return 0
+
+
+@inject_kernel
+def injects_by_the_one_before(tables, reals, packets, packet, queues, hop, random, out):
+    packets[packet, STATE] = packets[packet - 1, DESTINATION] % 2
+    return 0
+
+
+@inject_kernel
+def injects_by_a_row_behind(tables, reals, packets, packet, queues, hop, random, out):
+    packets[packet, STATE] = out[CANDIDATES, 1] > 0
+    return 0
+
+
+@inject_kernel
+def seldom_injects_by_the_next(tables, reals, packets, packet, queues, hop, random, out):
+    is_other = pick(random, 4096) == 7 and packets[packet + 1, STATE] > 0
+    packets[packet, STATE] = 1 if is_other else 0
+    return 0
+
+
+@inject_kernel
 def injects_by_offers(tables, reals, packets, packet, queues, hop, random, out):
     """`out` is the memory for the candidates that hop writes."""
     count = offers(hop, tables, packets, packet, queues, 0, 1, random, out)
@@ -437,8 +539,21 @@ def injects_by_offers(tables, reals, packets, packet, queues, hop, random, out):
 
 @pytest.mark.parametrize("fixed", [False, True])
 @pytest.mark.parametrize(
-    "inject", [injects_and_counts, injects_what_it_finds, injects_into_the_next]
+    "inject",
+    [
+        injects_and_counts,
+        injects_what_it_finds,
+        injects_into_the_next,
+        injects_by_the_next,
+        injects_by_the_one_before,
+        injects_by_a_row_behind,
+    ],
 )
 def test_the_memory_of_inject_is_guarded(inject, fixed) -> None:
     assert verdict_of(honest, inject, fixed=fixed).status == "broken"
     assert verdict_of(honest, injects_by_offers, fixed=fixed).proven
+
+
+def test_each_outcome_of_inject_is_tried_with_other_cells() -> None:
+    verdict = verdict_of(honest, seldom_injects_by_the_next)
+    assert verdict.status == "broken", verdict.reason

@@ -1,18 +1,29 @@
 """Memory that routing functions get for their answers, between cells that they must not change.
 
     rows[0]                      another packet
-    rows[1]                      the packet: its row, and the only one that a function gets
+    rows[1]                      the packet, `PACKET`; the only row that a function may use
     rows[2]                      another packet
     out[:count]                  the answer: a candidate in each row, see `C_CHANNEL`
     out[count:max_candidates]    working space; what a call leaves there must follow from its
                                  arguments
     out[max_candidates:]         not to be written
 
-Before a call, the other rows and `out` hold filling 0, or what earlier calls left. A call that has
-changed a cell outside its answer is repeated with filling 1: if it counts there (``out[5, 0] +=
-1``), it leaves different numbers. A call that depends on earlier answers in `out` gives another
-answer there than with the filling. One that reads other packets and writes nothing outside its
-answer is not found, except for inject in `waypoints`, which makes all calls with both fillings.
+Before a call, the other rows and `out` hold a filling, or what earlier calls left. Calls with equal
+arguments are made in memory with filling 0, in memory with another filling, and in memory with
+earlier answers. If a call depends on what it finds, its answers differ; if it counts there
+(``out[5, 0] += 1``), it leaves different numbers.
+
+- `state_search` repeats a sample of the calls with enumerated draws in memory with a drawn filling
+  (`ALL_GUARDED`). It makes all calls with random words in two memories: one has filling 0, the
+  other earlier answers, and filling 1 where no call wrote.
+- `leg_search` makes the first call of a state in memory with earlier answers, and filling 0 where
+  no call wrote. The calls that verify it find a drawn filling. Of the first states all are
+  verified, later a sample.
+- `waypoints` makes each call of inject in memory with filling 0 and with a drawn filling.
+
+Drawn fillings change (`draw_filling`), so that a comparison such as ``packets[packet + 1, STATE] >
+5`` gets both results. Not found are calls that depend on what they find only in states or outcomes
+outside the samples, or only for numbers that no filling has there.
 """
 
 from typing import Any, NamedTuple
@@ -20,17 +31,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from routelab.kernels.bits import u
-from routelab.kernels.hops import PACKET_COLUMNS
+from routelab.kernels.hops import PACKET_COLUMNS, word_after
 from routelab.kernels.jit import helper, inline
 
 _OUT_START = 3 * PACKET_COLUMNS
 """First cell of `out` in `Guards.cells`; those of the rows come before."""
+PACKET = np.int64(1)
+"""Row of the packet in `Guards.rows`."""
 FIRST_ROW = np.int64(0)
 """First row of an answer. Of NumPy: Numba compiles a function once more for Python's integers."""
 C_CHANNEL, C_CLASS, C_PENALTY = range(3)
 """Columns of `out`: the channel, class of virtual channels and penalty of a candidate."""
 _SPARE_ROWS = 64
 """Rows behind those of the candidates: a function that writes there damages no other memory."""
+_MULTIPLIER, _INCREMENT = np.uint64(6364136223846793005), np.uint64(1442695040888963407)
+"""Of a linear congruential generator, whose lowest bits repeat soon and are not used."""
+_ALL_DRAWN, _DRAWN_SHARE = 1024, 16
+"""Numbers for each of which `draw_filling` draws a filling; of later ones, one in 16, because a
+filling takes as long as some calls."""
 
 
 class Guards(NamedTuple):
@@ -41,16 +59,15 @@ class Guards(NamedTuple):
     cells : int32 array, shape (N,)
         All cells of `rows`, then of `out`, which are views.
     rows : int32 array, shape (3, PACKET_COLUMNS)
-    packets : int32 array, shape (1, PACKET_COLUMNS)
-        The packet's row. It is kept because a new view for each call costs as much as the call.
+        Functions get all of them: with a single row, Numba takes ``packets[packet - 1]``, whose
+        index is −1, for the packet itself.
     out : int32 array, shape (rows, 3)
     filling : int32 array, shape (N,)
-        What the cells hold before a call; one of two.
+        What the cells hold before a call: filling 0, 1 or a drawn one.
     """
 
     cells: Any
     rows: Any
-    packets: Any
     out: Any
     filling: Any
 
@@ -64,16 +81,15 @@ def allocate_guards(max_candidates, num_channels, filling_number):
     """
     size = _OUT_START + 3 * (max_candidates + _SPARE_ROWS)
     filling = np.empty(size, np.int32)
-    # a linear congruential generator, whose lowest bits repeat soon and are not used
     random = np.uint64(2026)
     for cell in range(size):
-        random = random * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        random = random * _MULTIPLIER + _INCREMENT
         filling[cell] = np.int64((random >> np.uint64(33)) % np.uint64(num_channels + 2)) - 1
         filling[cell] += filling_number * (1 + np.int64((random >> np.uint64(20)) & np.uint64(7)))
     cells = filling.copy()
     rows = cells[:_OUT_START].reshape((3, PACKET_COLUMNS))
     out = cells[_OUT_START:].reshape((max_candidates + _SPARE_ROWS, 3))
-    return Guards(cells, rows, rows[1:2], out, filling)
+    return Guards(cells, rows, out, filling)
 
 
 @inline
@@ -81,6 +97,26 @@ def fill_out(guards, first_row, end_row):
     """Write the filling to some rows of `out`."""
     filling, cells = guards.filling, guards.cells
     for cell in range(u(_OUT_START + 3 * first_row), u(_OUT_START + 3 * end_row)):
+        cells[cell] = filling[cell]
+
+
+@helper(_nrt=False)
+def draw_filling(guards, num_channels, number):
+    """Draw another filling for numbers from 0 up: for each of the first ones, later for one in 16.
+
+    All cells hold it then, also those of the packet. Half of its numbers are −1 and 0, with which
+    functions may compare, the others are from 1 to `num_channels`.
+    """
+    if number >= _ALL_DRAWN and number % _DRAWN_SHARE != 0:
+        return
+    cells, filling = guards.cells, guards.filling
+    random = word_after(np.uint64(number))
+    for cell in range(u(0), u(len(cells))):
+        random = random * _MULTIPLIER + _INCREMENT
+        # the upper bits are the kind of the number, those below are the number
+        channel = ((random >> np.uint64(32)) & np.uint64(0x3FFFFFFF)) * np.uint64(num_channels)
+        kind = np.int64(random >> np.uint64(62))
+        filling[cell] = np.int64(channel >> np.uint64(30)) + 1 if kind > 1 else -kind
         cells[cell] = filling[cell]
 
 

@@ -32,7 +32,9 @@ from routelab.deadlock.kernels.guards import (
     C_CLASS,
     C_PENALTY,
     FIRST_ROW,
+    PACKET,
     allocate_guards,
+    draw_filling,
     fill_out,
     find_cell_with_memory,
     find_changed_cell,
@@ -148,9 +150,10 @@ class _Scratch(NamedTuple):
     dead_end_leg : int32 array
         By switch: the last leg of which it is a dead end.
     guards : Guards
-        Memory of the calls of hop, which find there what earlier ones left.
+        Memory of the calls of hop, which find there what earlier ones left, and filling 0 where
+        none wrote.
     repeat_guards, other_guards : Guards
-        Memory of the calls that verify, with filling 0 and with filling 1.
+        Memory of the calls that verify, with drawn fillings and with filling 1.
     packets, candidates
         The packet and the answer; parts of `guards`.
     waypoint : int32 array, shape (1,)
@@ -234,7 +237,7 @@ def _equal_answers(candidates, count, repeated, repeated_count):
 def _call_guarded(hop, task, guards, arguments):
     """Call hop with the packet of guards, which also get the answer; return its count."""
     queues, switch, channel, vc, word = arguments
-    return hop(task.tables, guards.packets, 0, queues, switch, channel, vc, word, guards.out)
+    return hop(task.tables, guards.rows, PACKET, queues, switch, channel, vc, word, guards.out)
 
 
 @helper(_nrt=False)
@@ -268,6 +271,7 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
     contents, numbers = task.queue_contents, findings.numbers
     numbers[N_VERIFIED] += 1
     num_verified = numbers[N_VERIFIED]
+    draw_filling(guards, len(task.channels), num_verified)
     waypoint = scratch.waypoint[0]
     for change in range(ON_SOURCE + 1):
         # 1. The arguments of the first call with one change. What it changes to depends on the
@@ -276,7 +280,7 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
         queues, word, arrival_channel = contents[0], np.uint64(0), channel
         _fill_packet(packet, leg, waypoint)
         if change in (ON_MEMORY, ON_ANSWER):
-            # what `out` holds differs, not an argument: see 2
+            # other rows and `out` differ from those of the first call, not an argument: see 2
             pass
         elif change == ON_QUEUES:
             # the first call had content 0
@@ -342,8 +346,8 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
         packet[column] = 0
     count = hop(
         task.tables,
-        scratch.packets,
-        0,
+        scratch.guards.rows,
+        PACKET,
         task.queue_contents[0],
         switch,
         channel,
@@ -476,8 +480,8 @@ def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_
     numbers[N_CALLS] += 1
     count = hop(
         task.tables,
-        scratch.packets,
-        0,
+        scratch.guards.rows,
+        PACKET,
         task.queue_contents[0],
         switch,
         channel,
@@ -578,8 +582,8 @@ def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
         channel, queues = np.int64(scratch.arrival_channel[switch]), task.queue_contents[0]
         count = hop(
             task.tables,
-            scratch.packets,
-            0,
+            scratch.guards.rows,
+            PACKET,
             queues,
             switch,
             channel,
@@ -816,7 +820,7 @@ def explore_legs(hop, task, legs, findings):
         guards=guards,
         repeat_guards=allocate_guards(max_candidates, channels, np.int64(0)),
         other_guards=allocate_guards(max_candidates, channels, np.int64(1)),
-        packets=guards.packets,
+        packets=guards.rows[PACKET : PACKET + 1],
         candidates=guards.out,
         waypoint=np.zeros(1, np.int32),
         random=np.full(1, 2026, np.uint64),

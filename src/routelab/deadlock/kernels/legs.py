@@ -27,7 +27,7 @@ FAULT_COLUMNS = 7
 
 # Changes of a call that must not change its candidates; the value of the fault `NOT_FIXED`.
 (
-    ON_MEMORY,  # what `out` holds
+    ON_MEMORY,  # what the other packets' rows and `out` hold
     ON_ANSWER,  # the same, with the answer of the call before in `out`
     ON_QUEUES,
     ON_RANDOM,

@@ -22,7 +22,9 @@ from routelab.deadlock.kernels.guards import (
     C_CLASS,
     C_PENALTY,
     FIRST_ROW,
+    PACKET,
     allocate_guards,
+    draw_filling,
     fill_out,
     find_cell_with_memory,
     find_changed_cell,
@@ -136,9 +138,9 @@ class _Scratch(NamedTuple):
     guards : Guards
         Memory of calls, with filling 0.
     repeat_guards : Guards
-        Memory of their repetition, with filling 1.
+        Memory of their repetition, with drawn fillings.
     uncleared_guards : Guards
-        Memory of calls that find what earlier ones left there.
+        Memory of calls that find what earlier ones left there, and filling 1 where none wrote.
     packets, candidates : int32 arrays
         The packet that functions write to, and the answer of a call: channel, class and penalty.
         Both are parts of `guards`.
@@ -280,7 +282,7 @@ def _add_injected_state(task, findings, scratch, ends, pair, num_states):
 
 @helper()
 def _count_call(findings):
-    """Count a call, and return whether it is in the sample whose cells are checked."""
+    """Count a call, and return whether it is in the sample that is repeated in other memory."""
     findings.numbers[N_CALLS] += 1
     number = findings.numbers[N_CALLS]
     return number <= ALL_GUARDED or number % GUARDED_SHARE == 0
@@ -309,7 +311,7 @@ def _record_cell_faults(task, findings, scratch, first_row):
 def _call_inject(hop, inject, task, guards, packet_before, queues, word):
     """Call inject for a packet in the memory of guards."""
     copy_row(guards.rows[1], packet_before)
-    inject(task.tables, task.reals, guards.packets, 0, queues, hop, word, guards.out)
+    inject(task.tables, task.reals, guards.rows, PACKET, queues, hop, word, guards.out)
 
 
 @helper()
@@ -324,6 +326,7 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     script, max_candidates = scratch.script, settings[S_CANDIDATES]
     reset_draws(script)
     fill_packet(packet_before, ends)
+    draw_filling(repeated, len(task.channels), findings.numbers[N_PAIRS])
     while True:
         # all outcomes of draws, with each content of the queues in turn
         calls += 1
@@ -332,12 +335,15 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
         is_guarded = _count_call(findings)
         fill_out(guards, FIRST_ROW, max_candidates)
         _call_inject(hop, inject, task, guards, packet_before, queues, word)
-        if is_guarded and find_changed_cell(guards, FIRST_ROW) >= 0:
+        if is_guarded:
             # the repetition draws the same outcomes
             script[0, NUM_DRAWS], script[0, MARK] = 0, 0
             fill_out(repeated, FIRST_ROW, max_candidates)
             _call_inject(hop, inject, task, repeated, packet_before, queues, word)
-            _record_cell_faults(task, findings, scratch, FIRST_ROW)
+            if find_changed_cell(guards, FIRST_ROW) >= 0:
+                _record_cell_faults(task, findings, scratch, FIRST_ROW)
+            if not _are_equal_packets(guards, repeated):
+                record_problem(problems[NOT_REPEATABLE], packet_before, location, NO_VALUE)
         num_states = _add_injected_state(task, findings, scratch, ends, pair, num_states)
         if script[0, MARK] == TOO_MANY or calls == MAX_CALLS_PER_STATE:
             record_problem(problems[TOO_MANY_DRAWS], packet_before, location, NO_VALUE)
@@ -356,7 +362,7 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
         _call_inject(hop, inject, task, scratch.uncleared_guards, packet_before, queues, word)
         fill_out(guards, FIRST_ROW, max_candidates)
         _call_inject(hop, inject, task, guards, packet_before, queues, word)
-        if not _left_equal_packets(scratch):
+        if not _are_equal_packets(guards, scratch.uncleared_guards):
             record_problem(problems[NOT_REPEATABLE], packet_before, location, NO_VALUE)
         num_states = _add_injected_state(task, findings, scratch, ends, pair, num_states)
     if num_states > num_enumerated:
@@ -367,11 +373,11 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
 
 
 @helper()
-def _left_equal_packets(scratch):
-    """Return whether equal calls of inject in cleared and uncleared memory leave equal packets."""
+def _are_equal_packets(first, second):
+    """Return whether equal calls of inject in the memory of two guards have left equal packets."""
     is_equal = True
     for column in range(PACKET_COLUMNS):
-        is_equal &= scratch.uncleared_guards.rows[1, column] == scratch.guards.rows[1, column]
+        is_equal &= first.rows[1, column] == second.rows[1, column]
     return is_equal
 
 
@@ -486,8 +492,8 @@ def _call_hop(hop, task, guards, packet_before, queues, position, word):
     """
     switch, channel, vc = position
     copy_row(guards.rows[1], packet_before)
-    packets, out = guards.packets, guards.out
-    return hop(task.tables, packets, 0, queues, switch, channel, vc, word, out)
+    rows, out = guards.rows, guards.out
+    return hop(task.tables, rows, PACKET, queues, switch, channel, vc, word, out)
 
 
 @helper()
@@ -517,8 +523,10 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
         channel, vc = -1, -1
     position = switch, channel, vc
     num_answers = np.int64(0)
+    draw_filling(repeated, len(task.channels), location[STATE_NUMBER])
     for content in range(settings[S_QUEUE_CONTENTS]):
-        # 2. All outcomes of draws: each new answer adds dependencies and states.
+        # 2. All outcomes of draws: each new answer adds dependencies and states. A sample of the
+        #    calls is repeated in other memory, and must give the same answer there.
         queues = queue_contents[content]
         reset_draws(script)
         calls, answers_before = 0, num_answers
@@ -529,16 +537,16 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
             if is_guarded:
                 fill_out(guards, FIRST_ROW, max_candidates)
             num_candidates = _call_hop(hop, task, guards, packet_before, queues, position, word)
-            first_row = min(max(num_candidates, 0), max_candidates)
-            if is_guarded and find_changed_cell(guards, first_row) >= 0:
+            answer = hash_answer(candidates, num_candidates, packet)
+            if is_guarded:
                 # the repetition draws the same outcomes
                 script[0, NUM_DRAWS], script[0, MARK] = 0, 0
                 fill_out(repeated, FIRST_ROW, max_candidates)
                 count_again = _call_hop(hop, task, repeated, packet_before, queues, position, word)
-                _record_cell_faults(task, findings, scratch, first_row)
-                if hash_answer(repeated.out, count_again, repeated.rows[1]) != hash_answer(
-                    candidates, num_candidates, packet
-                ):
+                first_row = min(max(num_candidates, 0), max_candidates)
+                if find_changed_cell(guards, first_row) >= 0:
+                    _record_cell_faults(task, findings, scratch, first_row)
+                if hash_answer(repeated.out, count_again, repeated.rows[1]) != answer:
                     record_problem(problems[NOT_REPEATABLE], packet_before, location, vc)
             if (
                 script[0, MARK] == TOO_MANY
@@ -547,23 +555,19 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
             ):
                 record_problem(problems[TOO_MANY_DRAWS], packet_before, location, vc)
                 break
-            if script[0, MARK] != SKIPPED:
-                answer = hash_answer(candidates, num_candidates, packet)
-                if not _is_known(answers, num_answers, answer):
-                    answers[num_answers] = answer
-                    num_answers += 1
-                    if _accept_answer(task, findings, scratch, num_candidates):
-                        if (
-                            location[FIRST_CHANNEL] >= 0
-                            and location[FIRST_CHANNEL] != candidates[0, C_CHANNEL]
-                        ):
-                            record_problem(
-                                problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE
-                            )
-                        location[FIRST_CHANNEL] = candidates[0, C_CHANNEL]
-                        num_states = _add_dependencies(
-                            task, findings, scratch, pair, state_index, num_states, num_candidates
-                        )
+            if script[0, MARK] != SKIPPED and not _is_known(answers, num_answers, answer):
+                answers[num_answers] = answer
+                num_answers += 1
+                if _accept_answer(task, findings, scratch, num_candidates):
+                    if (
+                        location[FIRST_CHANNEL] >= 0
+                        and location[FIRST_CHANNEL] != candidates[0, C_CHANNEL]
+                    ):
+                        record_problem(problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE)
+                    location[FIRST_CHANNEL] = candidates[0, C_CHANNEL]
+                    num_states = _add_dependencies(
+                        task, findings, scratch, pair, state_index, num_states, num_candidates
+                    )
             if not next_draws(script):
                 break
         if content > 0 and num_answers > answers_before:
@@ -688,8 +692,8 @@ def explore(hop, inject, task, pairs, findings):
         ),
         guards=guards,
         repeat_guards=allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(1)),
-        uncleared_guards=allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(0)),
-        packets=guards.packets,
+        uncleared_guards=allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(1)),
+        packets=guards.rows[PACKET : PACKET + 1],
         candidates=guards.out,
         packet_before=np.empty(PACKET_COLUMNS, np.int32),
         state=np.empty(STATE_COLUMNS, np.int32),

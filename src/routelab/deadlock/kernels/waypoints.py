@@ -8,7 +8,9 @@ from numba import njit, types
 
 from routelab.deadlock.kernels.guards import (
     FIRST_ROW,
+    PACKET,
     allocate_guards,
+    draw_filling,
     fill_out,
     find_cell_with_memory,
     find_changed_cell,
@@ -98,6 +100,7 @@ def sample_waypoints(
     packet_before = np.empty(PACKET_COLUMNS, np.int32)
     packet, random = guards.rows[1], np.uint64(2026)
     for pair in range(len(pairs)):
+        draw_filling(repeat_guards, len(is_waypoint), pair)
         for k in range(words_per_pair):
             random = word_after(random)
             fill_packet(packet_before, pairs[pair])
@@ -107,7 +110,7 @@ def sample_waypoints(
             for memory in (guards, repeat_guards):
                 copy_row(memory.rows[1], packet_before)
                 fill_out(memory, FIRST_ROW, max_candidates)
-                inject(tables, reals, memory.packets, 0, queues, hop, word, memory.out)
+                inject(tables, reals, memory.rows, PACKET, queues, hop, word, memory.out)
             # 2. Only WAYPOINT and STATE may have changed, and in both calls alike.
             waypoint = packet[WAYPOINT]
             for column in range(PACKET_COLUMNS):
