@@ -15,10 +15,10 @@ For each leg (source, target, phase):
 If every hop uses the class after that of the hop before, a state is a switch alone, with the number
 of the switch (`_expand_switch`), and step 4 is not needed: the class is the rank.
 
-The declaration is verified by calls with other queues, random words, hops and so on
-(`_verify_fixed`). Legs use the same scratch one after the other, so memory grows with the resources
-and not with the states. A class is called `vc`, as in hop: nothing here is about single virtual
-channels.
+The declaration is verified by calls with other queues, random words, hops and so on, in memory that
+holds other numbers beside the packet (`_verify_fixed`). Legs use the same scratch one after the
+other, so memory grows with the resources and not with the states. A class is called `vc`, as in
+hop: nothing here is about single virtual channels.
 """
 
 from functools import cache
@@ -264,7 +264,8 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
 
     `count` is the number of candidates that the first call has written to `scratch.candidates`. The
     changes are those of `ON_MEMORY` and so on, one at a time. The last one is another source in
-    phase 1. It may matter: then there is one leg for each source.
+    phase 1. It may matter: then there is one leg for each source. All of these calls find a drawn
+    filling, which the first call did not.
     """
     guards, random, settings = scratch.repeat_guards, scratch.random, task.settings
     packet, max_candidates = guards.rows[1], settings[S_CANDIDATES]

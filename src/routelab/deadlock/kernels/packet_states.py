@@ -34,7 +34,7 @@ RANDOM_WORDS = 2
 """Calls with random words per state and content of the queues, whose answers must be known."""
 
 ALL_GUARDED = 20_000
-"""Calls of which each is guarded; of later ones, one in `GUARDED_SHARE`."""
+"""Calls of which each is repeated in other memory; of later ones, one in `GUARDED_SHARE`."""
 GUARDED_SHARE = 17
 """Prime, so that every outcome of a draw with many outcomes has its turn."""
 

@@ -4,7 +4,8 @@ For each pair of switches (or terminals):
 
 1. Call inject for all outcomes of its draws: the first states (`_inject_packets`).
 2. Take the states in the order in which they were found. Call hop for all outcomes of its draws
-   (`_expand_state`), and check each answer (`_accept_answer`).
+   (`_expand_state`), and check each answer (`_accept_answer`). A sample of the calls of inject and
+   hop is repeated in memory that holds other numbers beside the packet: the answers must be equal.
 3. Each candidate of an answer is a dependency of the resource that the packet holds, and leads to a
    state, which may be new (`_add_dependencies`).
 4. For Duato's extended graph (wormhole switching), each state has the escapes that a packet may
