@@ -279,8 +279,9 @@ def _mean_gap_text(gaps: Sequence[float], unit: str) -> str:
     Such as ``by 1.9 points on average (0.1 to 4.2)``, or ``by 1 point`` for a single one.
     """
     words = {"%": " points", "": ""}.get(unit, f" {unit}")
-    if len(gaps) == 1 and gaps[0] == 1 and words in (" points", " hops"):
-        words = words.removesuffix("s")  # not of other units: seconds, bytes/s
+    # 1 point, 1 hop, but 1 s and 1 bytes/s
+    if len(gaps) == 1 and gaps[0] == 1 and unit != "s" and not unit.endswith("/s"):
+        words = words.removesuffix("s")
     mean, least, largest = (
         f"{gap:,.0f}" if gap >= 1000 else f"{gap:.3g}"
         for gap in (fmean(gaps), min(gaps), max(gaps))
