@@ -162,6 +162,7 @@ def _check_percentiles(row: Row) -> None:
 def _check_rate(row: Row) -> None:
     """Raise if the bandwidth, in MB/s, is not the message rate times the size."""
     bandwidth, rate = row.value("bandwidth"), row.value("message_rate")
+    # with the option -D, OSU programs print the transmitted size as well, and that one counts
     size = row.value("transmit_size") or row.size
     if bandwidth is None or rate is None or not size:
         return

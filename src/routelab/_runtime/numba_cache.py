@@ -236,10 +236,10 @@ def _usable(base: str, name: str) -> str:
     """Make and return ``<base>/numba/<name>``, or else the same in a temporary directory."""
     if base:
         directory = os.path.join(os.path.abspath(base), "numba", name)
-        if _make_writable(directory):
+        if _prepare_directory(directory):
             return directory
     directory = os.path.join(_private_base(tempfile.gettempdir()), "numba", name)
-    _make_writable(directory)
+    _prepare_directory(directory)
     return directory
 
 
@@ -262,8 +262,11 @@ def _private_base(temporary: str) -> str:
     return base if is_private else tempfile.mkdtemp(prefix="routelab-", dir=temporary)
 
 
-def _make_writable(directory: str) -> bool:
-    """Make a cache directory, or note that an existing one is used; False if it is not writable."""
+def _prepare_directory(directory: str) -> bool:
+    """Make a cache directory, or mark an existing one as in use; False if it is not writable.
+
+    The mark is its time of modification. A new directory is an occasion to remove unused ones.
+    """
     try:
         is_new = not os.path.isdir(directory)
         os.makedirs(directory, exist_ok=True)

@@ -156,9 +156,10 @@ def _find_unpacking(
 def find_hidden_state(program: HopProgram) -> str:
     """Say what the functions of a program use that may change between two equal calls.
 
-    Arguments, constants, arrays that numba has copied into the code, NumPy's operations on arrays,
-    mathematics and `routelab.kernels` may not. The same holds for functions that use nothing else.
-    All others may hide a state: random generators, clocks, memory by its address, Python objects.
+    The following cannot change: arguments, constants, arrays that numba has copied into the code,
+    NumPy's operations on arrays, mathematics, `routelab.kernels`, and functions that use nothing
+    else. Anything else may hide a state: random generators, clocks, memory by its address, Python
+    objects.
 
     What the arguments hold is examined elsewhere: queues by `reads_queues`, random words by
     `reads_random_words`, and memory beside the packet and the answer by calls with other numbers
@@ -176,6 +177,8 @@ def find_hidden_state(program: HopProgram) -> str:
             for name, value in _references(called):
                 if not _is_constant(value) and not _is_known_function(value):
                     return f"{name} in {called.__name__}"
+            # A function could keep a number in an array that is a default value. It cannot in a
+            # global array, whose copy is read-only for numba.
             for value in (*(called.__defaults__ or ()), *(called.__kwdefaults__ or {}).values()):
                 if not _is_constant(value) or isinstance(value, np.ndarray):
                     return f"a default value of {called.__name__}"

@@ -9,7 +9,7 @@ import numpy as np
 from routelab.kernels.jit import jit
 
 WHOLE, NO_CHANNEL, SEVERAL, ENDS_ELSEWHERE, LEAVES_HOME, NO_VC = range(6)
-"""What becomes of a route: whole, or its first fault."""
+"""Result for a route: `WHOLE` if it has no fault, or else the kind of its first fault."""
 
 
 @jit

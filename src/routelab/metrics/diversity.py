@@ -40,6 +40,8 @@ class RouteCounts:
 def route_diversity(graph: RoutingGraph) -> RouteCounts | None:
     """Count the shortest legal routes of `graph`, which must be deterministic.
 
+    In other graphs several paths may be one route, which would be counted several times.
+
     Returns
     -------
     diversity : RouteCounts or None
@@ -49,10 +51,11 @@ def route_diversity(graph: RoutingGraph) -> RouteCounts | None:
     symmetry = source_symmetry(graph)
     sources = symmetry.representatives
     counts, lengths = count_routes_from(graph.arrays, sources, topology.endpoints)
-    # Pairs of terminals that each entry of `counts` stands for. A class has `order` sources, each
-    # with as many terminals and routes as the representative.
-    senders = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
-    terminal_pairs = np.outer(senders, topology.demand)
+    # Pairs of terminals that each entry of `counts` stands for. Translations of the network map a
+    # source to the others of its class: `order` switches, each with as many terminals and routes.
+    # `demand` is the number of terminals at each endpoint.
+    source_terminals = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
+    terminal_pairs = np.outer(source_terminals, topology.demand)
     terminal_pairs[sources[:, np.newaxis] == topology.endpoints] = 0  # on one switch
     terminal_pairs[counts == 0] = 0
     num_pairs = int(terminal_pairs.sum())

@@ -108,7 +108,7 @@ def layout(table: ReportTable) -> Layout:
     # 1. Columns with both lines of headings. Ranges are inside the cells of their values, and
     #    published numbers beside ours. Neighbours with one key share a heading in the first line.
     formats = column_formats(table)
-    columns: list[tuple[ReportColumn, ReportColumn]] = []  # each with the column of ours
+    columns: list[tuple[ReportColumn, ReportColumn]] = []  # each with the column of our values
     first_line: list[tuple[str, Heading]] = []  # each with its key
     second_line: list[Heading] = []
     for column in table.columns:
@@ -145,7 +145,10 @@ def layout(table: ReportTable) -> Layout:
     for row in table.rows:
         best = _best_texts(table, row, formats)
         rows.append(
-            tuple(_table_cell(row, column, value, formats, best) for column, value in columns)
+            tuple(
+                _table_cell(row, column, value_column, formats, best)
+                for column, value_column in columns
+            )
         )
     # A verdict under the names of a pivot is one of several, none of which has to stay visible.
     sources = ["" if column.by else column.source for column, _ in columns]
@@ -160,18 +163,28 @@ def layout(table: ReportTable) -> Layout:
 def _table_cell(
     row: dict[str, Any],
     column: ReportColumn,
-    value: ReportColumn,
+    value_column: ReportColumn,
     formats: Mapping[str, ColumnFormat],
     best: Mapping[str, str],
 ) -> TableCell:
-    """Return the cell of `column` in a row.
+    """Return the cell of a column in a row.
 
-    `value` is `column` itself or, if `column` has published numbers, the column of ours beside it.
-    `best` has the best text of the row for each value of a pivot.
+    Parameters
+    ----------
+    row : dict
+    column : ReportColumn
+    value_column : ReportColumn
+        For a column of published numbers, the one of our values that they are compared with;
+        otherwise `column` itself.
+    formats : mapping of str to ColumnFormat
+        By name of the column.
+    best : mapping of str to str
+        In a pivot, the best text of the row, by the column of the runs that is shown (`source`).
     """
+    # published numbers that belong to a column of ours (`of`)
     form = formats[column.name]
     if column.role == "reference" and column.of:
-        return _reference_cell(row, column, value, form)
+        return _reference_cell(row, column, value_column, form)
     text = form.text(row.get(column.name))
     # Texts that begin like a number are aligned as such: 4x4, 2026-11-28, -1. A missing value does
     # not make its column one of words.
@@ -220,22 +233,25 @@ def _range_text(row: dict[str, Any], column: ReportColumn, form: ColumnFormat) -
 
 
 def _reference_cell(
-    row: dict[str, Any], column: ReportColumn, value: ReportColumn, form: ColumnFormat
+    row: dict[str, Any], column: ReportColumn, value_column: ReportColumn, form: ColumnFormat
 ) -> TableCell:
-    """Return the published value in `column` with its relation to ours in `value`.
+    """Return the published value in `column` with its relation to ours in `value_column`.
 
     Both are compared with as many decimals as the published values have: 1.63 equals 1.6.
     """
-    text, ours = form.as_published(row.get(column.name)), form.as_published(row.get(value.name))
+    text, ours = (
+        form.as_published(row.get(column.name)),
+        form.as_published(row.get(value_column.name)),
+    )
     # words have no relation to ours
     if not text or not ours or isinstance(row[column.name], str):
         return TableCell(text)
     if float(ours) == float(text):
         return TableCell(text, relation="equal")
     # The difference is that of the numbers that readers see, so ours has its own decimals.
-    gap = float(form.text(row.get(value.name))) - float(text)
+    gap = float(form.text(row.get(value_column.name))) - float(text)
     difference = ("+" if gap > 0 else "−") + form.scaled_text(abs(gap))
-    low, high = (form.as_published(end) for end in _range_ends(row, value))
+    low, high = (form.as_published(end) for end in _range_ends(row, value_column))
     if low and high and float(low) <= float(text) <= float(high):
         return TableCell(text, relation="inside", difference=difference)
     return TableCell(text, relation="above" if gap > 0 else "below", difference=difference)

@@ -356,6 +356,7 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
             return None, [*mistakes, *problems]
         study = readable
     study._document = document
+    # only `flow` may have settings by workload (`BY_NAME`); those of `simulation` apply to all
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
     study._bench_settings = bench_settings_by_name[DEFAULT] if study.benchmarks else ()
@@ -366,7 +367,7 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
         study._bench_settings = tuple(dict.fromkeys(updated))
     mistakes += [*_file_name_mistakes(study), *problems]
     # 3. The headline, unless its table was left out as wrong: it would be reported as missing. A
-    #    headline that names no table takes the first one, which may be one of those.
+    #    headline that names no table takes the first one, so it is not checked if any was left out.
     views = [part for key in VIEWS if isinstance(part := document.data.get(key), dict)]
     left_out = {*chain(*views)} - study.tables.keys() - study.figures.keys()
     if not left_out or (study.headline.table and study.headline.table not in left_out):

@@ -45,8 +45,11 @@ class Candidate:
     ----------
     channel : int
     vc : int
-        The class of virtual channels; those of phase 1 follow those of phase 0.
+        Number of the class of virtual channels. A packet with a waypoint is in phase 0 on the way
+        to it and in phase 1 behind it; the classes of phase 1 follow those of phase 0.
     penalty : int
+        Cost of the candidate, by which the program's ranking chooses; from `ESCAPE` on, it marks
+        an escape.
     """
 
     channel: int

@@ -146,7 +146,8 @@ def read_route_list(
         # Pairs at one switch need no route, and count as routed.
         num_pairs = int(pairs_of_terminals.sum() + (demand * (demand - 1)).sum())
     else:
-        # 2. Only the pairs that send packets count, and only the rows that they use.
+        # 2. Only the pairs that send packets count, and only the rows that they use. An end is a
+        #    pair of arrays, whose second has the terminal of each row, or −1 for a whole switch.
         chosen = select_pairs(
             senders,
             network,
@@ -171,7 +172,8 @@ def read_route_list(
         target=network.endpoints[target[0]],
         vcs=vcs,
     )
-    # 4. With a fault in any row there is no table; count the pairs with each kind of fault.
+    # 4. With a fault in any row there is no table; count the pairs with each kind of fault. A route
+    #    without a fault is `WHOLE`.
     faulty = np.flatnonzero(fault != WHOLE)
     if faulty.size:
         row = int(faulty[0])

@@ -41,7 +41,7 @@ from routelab.api import (
 from routelab.toolkit import full_grid, torus_directions
 from routelab_plugins import works
 
-from .kernels import LONGEST, NATURAL, ROTATED, channels_of_routes, relative_positions
+from .kernels import LONGEST, NATURAL, ROTATED, channels_of_routes, steps_and_orders
 
 RULES = {"rotated": ROTATED, "longest": LONGEST, "natural": NATURAL}
 
@@ -95,7 +95,7 @@ class BalancedDor(RoutingPlugin):
         grid = full_grid(topology)
         if grid is None or topology.coordinates is None:
             raise UnsupportedError(self.supports(topology) or "needs coordinates")
-        steps, orders = relative_positions(
+        steps, orders = steps_and_orders(
             coordinates=topology.coordinates,
             dims=np.array(grid.dims),
             wrap=np.array(grid.wrap),

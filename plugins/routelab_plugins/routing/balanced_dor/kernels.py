@@ -20,7 +20,7 @@ def _write_order(steps, offset_sum, rule, order):
     rule : int
         One of the constants above.
     order : int32 array, shape (n,)
-        Overwritten.
+        Overwritten with the result.
     """
     n = len(order)
     for k in range(n):
@@ -36,10 +36,11 @@ def _write_order(steps, offset_sum, rule, order):
 
 
 @jit
-def relative_positions(coordinates, dims, wrap, endpoints, rule):
-    """Compute the steps and the order of dimensions of every pair of endpoints.
+def steps_and_orders(coordinates, dims, wrap, endpoints, rule):
+    """Compute the route of every pair of endpoints: its hops in each dimension, and their order.
 
-    Pair ``i * P + j`` goes from endpoint i to endpoint j.
+    Where both ways round a ring are equally long, one is chosen, so each pair has one route. Pair
+    ``i * P + j`` goes from endpoint i to endpoint j.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def relative_positions(coordinates, dims, wrap, endpoints, rule):
         Dimensions that are rings.
     endpoints : int32 array, shape (P,)
     rule : int
-        One of the constants above.
+        One of the constants above; decides the orders.
 
     Returns
     -------
@@ -67,6 +68,7 @@ def relative_positions(coordinates, dims, wrap, endpoints, rule):
             offset_sum = distance = 0
             for d in range(n):
                 offset = coordinates[endpoints[j], d] - coordinates[endpoints[i], d]
+                # `ROTATED` adds up the offsets modulo the sizes, each 0 to dims[d] - 1
                 offset_sum += offset % dims[d]
                 # the shorter way round the ring
                 if wrap[d] and 2 * abs(offset) > dims[d]:
@@ -92,7 +94,7 @@ def channels_of_routes(steps, orders, endpoints, out_channel, channel_target):
     Parameters
     ----------
     steps, orders : int32 array, shape (P * P, n)
-        From `relative_positions`.
+        From `steps_and_orders`.
     endpoints : int32 array, shape (P,)
     out_channel : int32 array, shape (S, 2n)
         Channel of each switch in the n positive, then the n negative directions.

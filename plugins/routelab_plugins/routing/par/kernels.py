@@ -1,4 +1,8 @@
-"""Choices between the minimal route and one by way of a random switch, at several switches."""
+"""Choices between the minimal route and one by way of a random switch, at several switches.
+
+The *base* is the routing beneath: its hop function offers the hops towards a switch, which is the
+destination or the random switch.
+"""
 
 from functools import cache
 
@@ -26,7 +30,7 @@ from routelab.kernels.hops import (
 from routelab.kernels.jit import helper, inline
 from routelab.kernels.queue_lengths import shortest_queue
 
-# Arrays behind those of the base.
+# Arrays of the tables behind those of the base; `appended` finds them by these numbers.
 HEAD = 0
 """Numbers, at the offsets below: how many switches have terminals; switches; threshold; which of
 `QUEUES` is compared; first hops after which a packet on its minimal route chooses again."""
@@ -92,12 +96,20 @@ def _may_choose_again(tables, packets, packet, switch):
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Choose between the minimal route and one through a random switch, at the source."""
+    """Choose between the minimal route and one through a random switch, at the source.
+
+    Returns
+    -------
+    int
+        0: the result is in the packet, in the column WAYPOINT, and this number has no meaning.
+    """
     source, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
     via = _draw_waypoint(tables, packets, packet, source, random)
     if via < 0:
         return 0
-    # draws of the base only choose which queues are compared, so the checker need not try them
+    # Random words for the base, which draws among its hops. These draws only choose which queues
+    # are compared. The checker tries both results of the comparison (`either`), so it need not try
+    # the draws (`unscripted`).
     base_random = another(unscripted(random))
     count = offers(hop, tables, packets, packet, queues, source, target, base_random, out)
     minimal_queue = _shortest_queue(tables, packets, packet, queues, count, base_random, out)

@@ -47,19 +47,19 @@ class Rdr(EscapeRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        # classes 0 … escape_classes − 1 are the escape; the next one is adaptive and gets the rest
-        # of the virtual channels
-        escape_classes = count_ring_classes(grid, options.escape)
+        # The first classes are the escape: one, or two with a dateline. The next one is adaptive
+        # and gets the rest of the virtual channels.
+        adaptive_class = count_ring_classes(grid, options.escape)
         return HopProgram(
             hop=hop,
             tables=grid_tables(
                 topology,
-                [escape_classes, escape_classes + 1],
+                [adaptive_class, adaptive_class + 1],  # first adaptive class, and the end
                 deadlock=options.escape,
                 ties=options.ties,
             ),
-            vc_classes=escape_classes + 1,
-            rest=escape_classes,
+            vc_classes=adaptive_class + 1,
+            rest=adaptive_class,
             # the drawn channel and the escape
             candidates=2,
             bubble=bubble_classes(grid, options.escape, classes=1),

@@ -1,4 +1,8 @@
-"""Choice between the minimal path and the path via a random switch."""
+"""Choice between the minimal path and the path via a random switch.
+
+The *base* is the routing beneath: its hop function offers the hops towards a switch, which is the
+destination or the random switch.
+"""
 
 import numpy as np
 
@@ -22,7 +26,7 @@ from routelab.kernels.hops import (
 from routelab.kernels.jit import helper
 from routelab.kernels.queue_lengths import shortest_queue
 
-# Arrays behind those of the base.
+# Arrays of the tables behind those of the base; `appended` finds them by these numbers.
 HEAD = 0
 """Numbers, at the offsets below: how many switches have terminals; threshold; which of `QUEUES` is
 compared; 1 if all queues of a route count (UGAL-G); most hops of a half of a route."""
@@ -103,6 +107,11 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     """Set the waypoint to a random switch if the route through it has the smaller queues.
 
     Locally, the first queue times the hops of the route is compared; globally, all its queues.
+
+    Returns
+    -------
+    int
+        0: the result is in the packet, in the column WAYPOINT, and this number has no meaning.
     """
     head = appended(tables, HEAD)
     count, threshold = np.int64(tables[head + ENDPOINTS]), np.int64(tables[head + THRESHOLD])
@@ -111,8 +120,9 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     via = tables[appended(tables, ENDS) + pick(random, count)]
     if via in (source, target):
         return 0
-    # Draws of the base only choose which queues are compared. The checker tries both results of the
-    # comparison, so it need not try these draws.
+    # Random words for the base, which draws among its hops. These draws only choose which queues
+    # are compared. The checker tries both results of the comparison (`either`), so it need not try
+    # the draws (`unscripted`).
     base_random = unscripted(random)
     # 2. Global: sums of queues grow with the hops by themselves, so they are not multiplied.
     if tables[head + IS_GLOBAL] != 0:

@@ -50,7 +50,11 @@ class HotspotParameters(Parameters):
 
 
 class Hotspot(TrafficPlugin):
-    """Rank-based. Hot terminals also send to the other hot ones; a single one sends uniformly."""
+    """Hot traffic by rank: hot terminals send to the other hot ones; a single one sends uniformly.
+
+    Most terminals have two parts (see `Demand`). For each message a terminal draws a part by the
+    parts' shares, and then a terminal of the part's set: of all terminals, or of the hot ones.
+    """
 
     name = "hotspot"
     summary = "A share of all traffic goes to a few terminals or groups; the rest is uniform"

@@ -20,6 +20,8 @@ relative to the greatest growth."""
 def growth(near_source, change_source, change_target):
     """Return by how much a hop increases the weight; −1 if it is not allowed (Table 1).
 
+    The weight of a switch is its distance to the source less its distance to the target.
+
     Parameters
     ----------
     near_source : bool
@@ -31,6 +33,8 @@ def growth(near_source, change_source, change_target):
     weight_growth = change_source - change_target
     if weight_growth != 0 or change_source == 0:
         return weight_growth if weight_growth > 0 else -1
+    # Away from both where the source is nearer, else towards both. So equal weights cannot go on
+    # without end: the weight changes sign once, and on each side such hops all go one way.
     return 0 if (change_source > 0) == near_source else -1
 
 

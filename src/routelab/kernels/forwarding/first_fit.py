@@ -58,7 +58,7 @@ def first_fit(group_start, path_start, hop_channel, start, target, order, limit)
         num_refused = 0
         for i in range(num_waiting):
             g = groups[i]
-            if add_path(
+            if add_paths(
                 edges, graph, hop_channel, dependencies, first_hop[g], first_hop[g + 1], added
             ):
                 layer[g] = current
@@ -99,13 +99,18 @@ def number_dependencies(path_start, hop_channel, start, target):
 
 
 @helper()
-def add_path(edges, graph, hop_channel, dependencies, first_hop, end, added):
+def add_paths(edges, graph, hop_channel, dependencies, first_hop, end, added):
     """Add the dependencies of the paths over hops `first_hop` to `end` - 1, and return True.
 
     If one of them closes a cycle, none is added and the result is False.
 
     Parameters
     ----------
+    edges : Edges
+        Dependencies of all paths.
+    graph : Acyclic
+        Dependencies of the layer. Updated.
+    hop_channel : int32 array, shape (H,)
     dependencies : int32 array, shape (H,)
         From `number_dependencies`.
     added : int32 array
@@ -123,10 +128,11 @@ def add_path(edges, graph, hop_channel, dependencies, first_hop, end, added):
             added[num_added] = dependency
             num_added += 1
             continue
+        # This dependency closes a cycle. Take the others of these paths back.
         for i in range(num_added):
             graph.state[added[i]] = UNKNOWN
-        # A dependency that closes a cycle even without the others of these paths always will,
-        # because the graph only grows. If it closes none, the others were to blame.
+        # Try it without them, only to learn whether it is to blame. If it still closes a cycle it
+        # always will, because later calls only add to the graph; otherwise take it back, too.
         if num_added == 0 or not add_edge(edges, graph, hop_channel[h], dependency):
             graph.state[dependency] = FORBIDDEN
         else:
@@ -137,7 +143,10 @@ def add_path(edges, graph, hop_channel, dependencies, first_hop, end, added):
 
 @jit
 def even_layers(path_start, hop_channel, ranks, layer, order):
-    """Move each path to the layer with the fewest hops among those whose order it follows.
+    """Even out the hops of the layers: move each path to the emptiest layer that fits.
+
+    A layer fits if the positions of the path's channels rise in its order. Dependencies that all
+    follow one order close no cycle.
 
     Parameters
     ----------

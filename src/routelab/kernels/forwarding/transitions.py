@@ -9,7 +9,7 @@ from routelab.kernels.forwarding.acyclic import (
     empty_graph,
     list_edges,
 )
-from routelab.kernels.forwarding.first_fit import add_path, longest_path, number_dependencies
+from routelab.kernels.forwarding.first_fit import add_paths, longest_path, number_dependencies
 from routelab.kernels.jit import helper, jit
 
 
@@ -43,7 +43,7 @@ def layers_with_transitions(path_start, hop_channel, start, target, order, limit
         first_hop, end = path_start[k], path_start[k + 1]
         common_layer = -1
         for i in range(limit if whole_first else 0):
-            if add_path(edges, graphs[i], hop_channel, dependencies, first_hop, end, added):
+            if add_paths(edges, graphs[i], hop_channel, dependencies, first_hop, end, added):
                 common_layer = i
                 break
         if common_layer >= 0:

@@ -17,7 +17,7 @@ from routelab.report.rows.comparison_files import ComparisonFiles, failure_kind
 from routelab.report.rows.row_set import OK
 from routelab.results.missing_results import NOT_RUN
 
-MOST_RUNS = 1000
+MAX_RUNS = 1000
 """Largest number of runs of a comparison on the page; its table of runs has all."""
 
 RESTORE_ALARM = (
@@ -41,7 +41,7 @@ def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[dict[str, Any]]
         ``title``; ``alarms`` (serious problems); ``counts_text`` (a sentence with the numbers of
         runs, and of those with figures of merit); ``facts``, ``versions`` and ``environment``
         (headings and texts); ``failed`` and ``runs`` (runs without figures of merit, and all runs;
-        each at most `MOST_RUNS`); ``cut`` (whether some runs are not listed); ``links`` (to its
+        each at most `MAX_RUNS`); ``cut`` (whether some runs are not listed); ``links`` (to its
         tables).
     """
     records: dict[Path, BenchmarkRecord] = {}
@@ -53,7 +53,7 @@ def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[dict[str, Any]]
 
 
 def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path) -> dict[str, Any]:
-    """Return what the page shows of one comparison; see `page_comparisons`."""
+    """Return what the page shows of one comparison; `page_comparisons` explains the keys."""
     facts = files.outcome.facts
     runs = [_page_run(run, record.store, page) for run in files.runs]
     failures = [run for run in runs if run["status"] != OK]
@@ -70,9 +70,9 @@ def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path
         "facts": _fact_lines(files, record),
         "versions": _pairs(facts.get("versions")),
         "environment": _pairs(facts.get("environment")),
-        "failed": failures[:MOST_RUNS],
-        "runs": runs[:MOST_RUNS],
-        "cut": len(runs) > MOST_RUNS,
+        "failed": failures[:MAX_RUNS],
+        "runs": runs[:MAX_RUNS],
+        "cut": len(runs) > MAX_RUNS,
         "links": _links(files.directory, ("outcome.json", RUNS, FIGURES), page),
     }
 

@@ -157,7 +157,7 @@ _EMPTY = np.zeros(0, dtype=np.int32)
 
 @dataclass(frozen=True, eq=False)
 class _TimedStep:
-    """A step of the timed part; any step that is no loop is one round.
+    """A step of the timed part (`Program.timed`); any step that is no loop is one round.
 
     Attributes
     ----------
@@ -181,6 +181,7 @@ class _TimedStep:
         steps, num_rounds = (step.steps, step.times) if isinstance(step, Loop) else ((step,), 1)
         round_tape = _tape(steps, blocks)
         numbers, counts = np.unique(round_tape, return_counts=True)
+        # a block has one entry of `kind` for each operation of all ranks
         round_operations = sum(
             count * len(blocks.distinct[number].kind)
             for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)

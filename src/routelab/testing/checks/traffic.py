@@ -27,7 +27,8 @@ def convention(trial: Trial) -> str:
 
 def senders(trial: Trial) -> str:
     """Check that a terminal sends, and that none sends more than one flit per cycle at load 1."""
-    rate = trial.result[0].rate
+    demand: Demand = trial.result[0]
+    rate = demand.rate
     if not rate.any():
         raise Failed("no terminal sends anything; refuse such a network in supports()")
     if rate.max() > 1:

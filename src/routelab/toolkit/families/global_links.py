@@ -34,7 +34,8 @@ class _Arrangement(Parameters):
 class ArrangementParameters(FailureParameters, _Arrangement):
     """Arrangement of global links, and failures.
 
-    As the first of two base classes it adds its parameters after those of the other one.
+    Name it first of two base classes, as in ``class DragonflyParameters(ArrangementParameters,
+    DragonflySize)``. Then the parameters of the other class, the size, come first in names.
     """
 
     seed: int = parameter(

@@ -200,6 +200,7 @@ def _add_entry(
         raise text.error(number, f"port {port} does not exist; ports are 0 to 254")
     if lid in table:
         raise text.error(number, f"LID 0x{lid:04x} is listed twice in the table of this switch")
+    # an unused entry is stored, too: it counts as a line of the table, and may not occur twice
     table[lid] = -1 if port == NO_PORT else port
     if named := _PORT_GUID.search(entry["comment"] or ""):
         guid = guid_text(int(named["guid"], 16))

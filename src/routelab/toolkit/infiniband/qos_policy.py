@@ -44,7 +44,7 @@ _BLOCKS = {
 }
 """Sections of a policy, and the blocks in each."""
 _UNRESOLVED_KEYS = ("pkey", "partition")
-"""Keys of groups whose members files of a fabric do not tell, because they depend on partitions."""
+"""Keys of groups whose members depend on partitions, which the fabric's files do not contain."""
 _QUERY_KEYS = ("service-id", "qos-class", "pkey")
 """Keys of rules that match only some queries."""
 _KEYS_WITHOUT_EFFECT = ("use", "mtu-limit", "rate-limit", "packet-life", "path-bits")
@@ -188,7 +188,8 @@ class PortGroup:
     labels : frozenset of str
         Names ``node/P1``, and kinds of nodes: ``CA``, ``SWITCH``, ``ROUTER``.
     unresolved : tuple of (int, str), optional
-        Line and key of an entry whose ports files of a fabric do not tell, if the group has one.
+        Line and key of an entry whose members cannot be found out from the fabric's files, such as
+        ``partition``; None if the group has no such entry.
     """
 
     guids: frozenset[str]

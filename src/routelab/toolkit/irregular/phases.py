@@ -82,7 +82,8 @@ def phase_graph(
     rules : str
         Name of the rules, for messages and as `turn_set`.
     root : str
-        Root of the tree; see `routelab.toolkit.irregular.ROOTS_AND_BEST`.
+        Root of the tree: a switch by name or description, or ``best``, which tries several; see
+        `routelab.toolkit.irregular.ROOTS_AND_BEST`.
     parents : {"even", "first"}
         See `routelab.toolkit.irregular.trees.coordinated_tree`.
 
@@ -94,6 +95,7 @@ def phase_graph(
     neighbours = neighbours_of(topology)
 
     def graph_from(root_switch: int) -> RoutingGraph:
+        """Return the graph of the tree with this root; `graph_of_root` may try several."""
         tree = coordinated_tree(neighbours, root_switch, parents)
         backwards = turns_to_earlier_phases(neighbours, lambda a, b: phase_of(tree, a, b))
         prohibited = prohibited_after_release(neighbours, backwards)

@@ -21,7 +21,11 @@ from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 
 class PatternParameters(Parameters):
-    """Sizes and number of the messages, and meaning of the pattern."""
+    """Sizes and number of the messages, and meaning of the pattern.
+
+    A direction is a permutation that `PatternWorkload.directions` returns, such as a shift in one
+    dimension. With ``ways=two`` its inverse, the way back, is another direction.
+    """
 
     size: Bytes = parameter(1 << 20, ge=0, le=1 << 40, description="Bytes of every message")
     iterations: int = parameter(1, ge=1, le=10**6, description="Number of timed rounds")

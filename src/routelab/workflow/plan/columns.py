@@ -193,7 +193,17 @@ class _AvailableColumns:
         return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
     def _explain_absence(self, name: str, rows: Sequence[str], view: Table | Figure) -> str:
-        """Return why none of the `rows` of a view has a column, with the easiest way to get it."""
+        """Return why no row of a view has a column, with the easiest way to get it.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        rows : sequence of str
+            Kinds of rows whose columns the view may show, such as ``channels`` and ``routes``; the
+            most detailed first.
+        view : Table or Figure
+        """
         # The easiest way comes first. 1. Other rows of the same results have the column.
         other_rows = [row for row in self._columns.rows_of(name) if row not in rows]
         if other_rows:
@@ -204,9 +214,12 @@ class _AvailableColumns:
             columns = entry.plugin.columns if entry.plugin is not None else ()
             column_rows = [row for column in columns if column.name == name for row in column.of]
             if column_rows:
-                fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
-                if entry.kind == "engine":
+                if entry.kind == "metric":
+                    fix = "add it to 'metrics'"
+                elif entry.kind == "engine":
                     fix = self._fix_for(min(column_rows, key=_RECOMMENDATION_ORDER.index))
+                else:
+                    fix = "add it to the study"
                 return (
                     f"column {name!r} is produced by the {entry.kind} '{entry.key}', which the "
                     f"study does not use; {fix}"
@@ -219,7 +232,8 @@ class _AvailableColumns:
                 compared = view.relative.column
                 return f"no column {name!r}; 'relative' in this view compares {compared!r}"
             return f"no column {name!r}; columns of comparisons need 'relative' in this view"
-        # 4. The name is misspelled. Channels of a table have the parameters of routes.
+        # 4. The name is misspelled. A figure of `routes` may show the channels of a table. They
+        #    have the parameters of the table; those of `channels` would be those of simulations.
         names = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
         for row in rows:
             names |= self._columns.of(row).keys()

@@ -337,11 +337,13 @@ def count_terminals(topology: Instance) -> int:
 
     For whole grids it follows from the parameters. Other networks are built, which takes a moment.
     """
+    # a network has one plugin, or none if that cannot be used
     for plugin in topology.plugins:
         grid = plugin.parameters
         if isinstance(grid, GridParameters):
-            # Without failed or allocated switches, the grid differs from this one at most in
-            # parameters that only its own class has, such as the twist of a torus.
+            # A grid is whole if its shared parameters equal those of this one, which has no failed
+            # and no allocated switches. Parameters that only its own class has, such as the twist
+            # of a torus, do not change the number of terminals.
             whole_grid = GridParameters(dims=grid.dims, terminals=grid.terminals)
             shared = set(GridParameters.model_fields)
             if grid.model_dump(include=shared) == whole_grid.model_dump():

@@ -98,17 +98,30 @@ class MetricJob(TableJob):
 
     @override
     def compilations(self) -> Sequence[Compilation]:
+        """Return the compilation that routes and measures a tiny network.
+
+        There is none if none of the plugins can be used.
+        """
+
         def compile_kernels() -> None:
+            """Do the work of this job on a tiny network, which compiles the same kernels."""
             routing, *metrics = self._plugins()
-            network = build_grid("torus", (3, 2), wrap=True)
-            routed = routing.routes(network)
+            tiny_network = build_grid("torus", (3, 2), wrap=True)
+            routed = routing.routes(tiny_network)
             measured = measure_table(routed.table, routed.graph, routing, metrics)
             with tempfile.TemporaryDirectory() as folder:
                 write_metrics(measured, Path(folder))
 
         if not self.classes:
             return ()
-        return (Compilation((self.kind, *self.metrics), "metrics", compile_kernels, self.classes),)
+        return (
+            Compilation(
+                key=(self.kind, *self.metrics),
+                name="metrics",
+                work=compile_kernels,
+                classes=self.classes,
+            ),
+        )
 
     def _plugins(self) -> list[Any]:
         return collect_errors(

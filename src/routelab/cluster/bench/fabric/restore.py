@@ -37,16 +37,16 @@ class Guard:
     """
 
     def __init__(self, restore: Callable[[int], None], log: Path, mark: str = "") -> None:
-        pipe_end, self._pipe_start = os.pipe()
+        read_end, self._write_end = os.pipe()
         # The child has a copy of the buffers, and would print them again.
         sys.stdout.flush()
         sys.stderr.flush()
         self._child = os.fork()
         if self._child == 0:
-            # With this end open in the child, the end of this process would not close the pipe.
-            os.close(self._pipe_start)
-            _stand_guard(pipe_end, restore, log, mark)
-        os.close(pipe_end)
+            # The child reads to the end of the pipe, which comes when no process can write to it.
+            os.close(self._write_end)
+            _stand_guard(read_end, restore, log, mark)  # never returns
+        os.close(read_end)
 
     def set_group(self, group: int) -> None:
         """Send the number of a process group that has begun, or 0 when it has ended."""
@@ -59,16 +59,16 @@ class Guard:
     def dismiss(self) -> None:
         """Let the child end without doing anything, and wait for its end."""
         self._send("dismissed 1")
-        os.close(self._pipe_start)
+        os.close(self._write_end)
         with suppress(ChildProcessError):
             os.waitpid(self._child, 0)
 
     def _send(self, message: str) -> None:
         with suppress(BrokenPipeError):
-            os.write(self._pipe_start, f"{message}\n".encode())
+            os.write(self._write_end, f"{message}\n".encode())
 
 
-def _stand_guard(pipe_end: int, restore: Callable[[int], None], log: Path, mark: str) -> None:
+def _stand_guard(read_end: int, restore: Callable[[int], None], log: Path, mark: str) -> None:
     """Wait for the driver's end, then end its benchmark and restore the fabric; never return."""
     code = 1
     try:
@@ -84,7 +84,7 @@ def _stand_guard(pipe_end: int, restore: Callable[[int], None], log: Path, mark:
 
         # 2. Keep the last message of each kind, until the driver's end closes the pipe.
         state = {"group": 0, "applied": -1, "dismissed": 0}
-        with os.fdopen(pipe_end) as messages:
+        with os.fdopen(read_end) as messages:
             for line in messages:
                 key, value = line.split()
                 state[key] = int(value)

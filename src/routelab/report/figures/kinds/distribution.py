@@ -98,7 +98,8 @@ def _bin_shares(observations: pd.DataFrame, facets: list[str], x: str) -> pd.Dat
 
     The bins of all series are the same. An empty one at both ends brings the line down to 0.
     """
-    # 1. The bins. Whole numbers are the middles of theirs; other bins divide the range of values.
+    # 1. The bins. Each whole number has a bin of width 1 with the number in its middle. Bins of
+    #    other numbers divide the range of values. An empty bin below (−1) and one above follow.
     low, high = float(observations[x].min()), float(observations[x].max())
     if _is_whole(observations[x]):
         width, num_bins, lowest_middle = 1.0, int(high - low) + 1, low
@@ -112,7 +113,8 @@ def _bin_shares(observations: pd.DataFrame, facets: list[str], x: str) -> pd.Dat
         # The greatest value is the upper edge of the last bin, and belongs to it.
         number = np.floor((series[x] - lowest_middle) / width + 0.5).astype(int)
         number = np.clip(number, 0, num_bins - 1)
-        # bin 0 is the empty one below
+        # Moved up by 1, because entry 0 is the empty bin below. A row may stand for several
+        # observations, COUNT of them.
         counts = np.bincount(number + 1, weights=series[COUNT], minlength=num_bins + 2)
         shares = {x: middles, COUNT: counts, share_column(x): counts / counts.sum()}
         parts.append(pd.DataFrame({**dict(zip(facets, key, strict=True)), **shares}))

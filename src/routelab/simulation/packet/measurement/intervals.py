@@ -220,8 +220,10 @@ def t_quantile(share: float, freedom: int) -> float:
 def _t_probability(angle: float, freedom: int) -> float:
     """Return the probability of |t| < tan(angle) sqrt(freedom).
 
-    With odd degrees of freedom, the series is cos + 2/3 cos³ + 2·4/(3·5) cos⁵ + … (26.7.3), with
-    even ones 1 + 1/2 cos² + 1·3/(2·4) cos⁴ + … (26.7.4), up to the power `freedom` − 2.
+    The angle replaces t, because the distribution function is a series in its sine and cosine
+    (Abramowitz and Stegun, see `t_quantile`). With odd degrees of freedom, the series is
+    cos + 2/3 cos³ + 2·4/(3·5) cos⁵ + … (26.7.3), with even ones 1 + 1/2 cos² + 1·3/(2·4) cos⁴ + …
+    (26.7.4), up to the power `freedom` − 2.
     """
     cos_squared = cos(angle) ** 2
     is_odd = freedom % 2
