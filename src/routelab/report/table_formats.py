@@ -114,6 +114,8 @@ def layout(table: ReportTable) -> Layout:
     for column in table.columns:
         if column.role in ("low", "high") or (column.role == "reference" and column.of):
             continue
+        # `of` is the column of ours that published numbers belong to; `by` is empty or, in a pivot,
+        # the name whose values both show
         references = [
             reference
             for reference in table.with_role("reference")
@@ -181,8 +183,8 @@ def _table_cell(
     best : mapping of str to str
         In a pivot, the best text of the row, by the column of the runs that is shown (`source`).
     """
-    # published numbers that belong to a column of ours (`of`)
     form = formats[column.name]
+    # published numbers that belong to a column of ours (`of`)
     if column.role == "reference" and column.of:
         return _reference_cell(row, column, value_column, form)
     text = form.text(row.get(column.name))
@@ -239,10 +241,8 @@ def _reference_cell(
 
     Both are compared with as many decimals as the published values have: 1.63 equals 1.6.
     """
-    text, ours = (
-        form.as_published(row.get(column.name)),
-        form.as_published(row.get(value_column.name)),
-    )
+    text = form.as_published(row.get(column.name))
+    ours = form.as_published(row.get(value_column.name))
     # words have no relation to ours
     if not text or not ours or isinstance(row[column.name], str):
         return TableCell(text)

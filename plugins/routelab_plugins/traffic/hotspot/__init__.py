@@ -50,7 +50,7 @@ class HotspotParameters(Parameters):
 
 
 class Hotspot(TrafficPlugin):
-    """Hot traffic by rank: hot terminals send to the other hot ones; a single one sends uniformly.
+    """Hot terminals, named by rank, also send to the other hot ones; a single one sends uniformly.
 
     Most terminals have two parts (see `Demand`). For each message a terminal draws a part by the
     parts' shares, and then a terminal of the part's set: of all terminals, or of the hot ones.

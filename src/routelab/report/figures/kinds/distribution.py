@@ -99,7 +99,7 @@ def _bin_shares(observations: pd.DataFrame, facets: list[str], x: str) -> pd.Dat
     The bins of all series are the same. An empty one at both ends brings the line down to 0.
     """
     # 1. The bins. Each whole number has a bin of width 1 with the number in its middle. Bins of
-    #    other numbers divide the range of values. An empty bin below (−1) and one above follow.
+    #    other numbers divide the range of values. An empty bin is added below (−1) and above.
     low, high = float(observations[x].min()), float(observations[x].max())
     if _is_whole(observations[x]):
         width, num_bins, lowest_middle = 1.0, int(high - low) + 1, low
