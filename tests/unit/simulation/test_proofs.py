@@ -60,7 +60,7 @@ def outcome_of(results: Path, network: str, traffic: str, routing: str, **values
             work=traffic,
             engine=f"packet~{settings.canonical()}",
             digest="abc",
-            **SimulationJob.on(built),
+            **SimulationJob.network_fields(built),
         )
     )
     return read_outcome(job / "outcome.json")

@@ -252,7 +252,7 @@ class _RankReader:
             )
         return peer
 
-    def read_bytes(self, line: Line, position: int, *, type_position: int) -> int:
+    def message_bytes(self, line: Line, position: int, *, type_position: int) -> int:
         """Return the number of elements at a position times the bytes of their type."""
         return line.integer(position, "a size") * self.read_type_size(line, type_position)
 
@@ -278,7 +278,7 @@ class _RankReader:
     def add_send(self, line: Line, builder: BlockBuilder) -> None:
         """Add ``send|isend <receiver> <tag> <elements> [<type>]``."""
         to, tag = self.read_peer(line, 0), line.integer(1, "a tag")
-        size = self.read_bytes(line, 2, type_position=3)
+        size = self.message_bytes(line, 2, type_position=3)
         if line.action == "send":
             builder.send(self.rank, to, size, tag)
         else:
@@ -288,7 +288,7 @@ class _RankReader:
     def add_receive(self, line: Line, builder: BlockBuilder) -> None:
         """Add ``recv|irecv <sender> <tag> <elements> [<type>]``."""
         source, tag = self.read_peer(line, 0), line.integer(1, "a tag")
-        size = self.read_bytes(line, 2, type_position=3)
+        size = self.message_bytes(line, 2, type_position=3)
         if line.action == "recv":
             builder.receive(self.rank, source, size, tag)
         else:
@@ -299,8 +299,8 @@ class _RankReader:
         """Add ``sendRecv <sent> <receiver> <received> <sender> [<sent type> <received type>]``."""
         # the builder's wait is for all requests, and MPI_Sendrecv waits for its own two only
         self._require_no_requests("before a sendRecv")
-        sent = self.read_bytes(line, 0, type_position=4)
-        received = self.read_bytes(line, 2, type_position=5)
+        sent = self.message_bytes(line, 0, type_position=4)
+        received = self.message_bytes(line, 2, type_position=5)
         to, source = self.read_peer(line, 1), self.read_peer(line, 3)
         # a trace does not contain the tag of a sendRecv
         builder.send_receive(self.rank, to, sent, source, received)
@@ -355,7 +355,7 @@ class _RankReader:
             root = line.integer(root_position, "a root", default=0)
         if root >= self.ranks:
             raise line.error(f"{name}: there is no rank {root}, the last is {self.ranks - 1}")
-        return Call(name, self.read_bytes(line, 0, type_position=type_position), root)
+        return Call(name, self.message_bytes(line, 0, type_position=type_position), root)
 
 
 ACTIONS: dict[str, Callable[[_RankReader, Line, BlockBuilder], None]] = {
