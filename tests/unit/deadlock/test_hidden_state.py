@@ -17,7 +17,6 @@ from numba.extending import intrinsic, overload, register_jitable
 from routelab.api import HopProgram, Topology, pack_tables
 from routelab.deadlock import check_hops
 from routelab.kernels.hops import (
-    DESTINATION,
     STATE,
     hop_kernel,
     inject_kernel,
@@ -345,12 +344,6 @@ def counts_in_the_next_packet(tables, packets, packet, queues, switch, channel, 
 
 
 @hop_kernel
-def counts_in_the_packet_before(tables, packets, packet, queues, switch, channel, vc, random, out):
-    packets[packet - 1, STATE] += 1
-    return offer(out, switch, vc, packets[packet - 1, STATE] % 1_000_003 == 1_000_002)
-
-
-@hop_kernel
 def counts_rarely(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Two random words of a state will not show it, but all outcomes are tried."""
     if pick(random, 4096) == 7:
@@ -378,7 +371,6 @@ def reads_the_next_packet(tables, packets, packet, queues, switch, channel, vc, 
         (counts_behind_all_rows, ", 0] is written to"),
         (marks_behind_all_rows, "out[3, 2] is written to"),
         (counts_in_the_next_packet, f"packets[packet + 1, {STATE}] is written to"),
-        (counts_in_the_packet_before, f"packets[packet - 1, {STATE}] is written to"),
         (reads_the_next_packet, "out[1, 0] depends on earlier calls"),
     ],
 )
@@ -409,11 +401,6 @@ def test_an_answer_that_depends_on_earlier_ones_is_found() -> None:
 @hop_kernel
 def goes_by_the_next_packet(tables, packets, packet, queues, switch, channel, vc, random, out):
     return offer(out, switch, vc, packets[packet + 1, STATE] > 0)
-
-
-@hop_kernel
-def goes_by_the_packet_before(tables, packets, packet, queues, switch, channel, vc, random, out):
-    return offer(out, switch, vc, packets[packet - 1, DESTINATION] == switch)
 
 
 @hop_kernel
@@ -449,7 +436,6 @@ def seldom_goes_by_the_next_packet(
     "hop",
     [
         goes_by_the_next_packet,
-        goes_by_the_packet_before,
         computes_with_the_next_packet,
         goes_by_a_spare_row,
         goes_by_a_row_behind,
@@ -511,12 +497,6 @@ def injects_by_the_next(tables, reals, packets, packet, queues, hop, random, out
 
 
 @inject_kernel
-def injects_by_the_one_before(tables, reals, packets, packet, queues, hop, random, out):
-    packets[packet, STATE] = packets[packet - 1, DESTINATION] % 2
-    return 0
-
-
-@inject_kernel
 def injects_by_a_row_behind(tables, reals, packets, packet, queues, hop, random, out):
     packets[packet, STATE] = out[CANDIDATES, 1] > 0
     return 0
@@ -545,7 +525,6 @@ def injects_by_offers(tables, reals, packets, packet, queues, hop, random, out):
         injects_what_it_finds,
         injects_into_the_next,
         injects_by_the_next,
-        injects_by_the_one_before,
         injects_by_a_row_behind,
     ],
 )

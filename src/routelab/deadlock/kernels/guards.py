@@ -1,7 +1,7 @@
 """Memory that routing functions get for their answers, between cells that they must not change.
 
     rows[0]                      another packet
-    rows[1]                      the packet, `PACKET`; the only row that a function may use
+    rows[1]                      the packet, the only row that a function gets (`packets`)
     rows[2]                      another packet
     out[:count]                  the answer: a candidate in each row, see `C_CHANNEL`
     out[count:max_candidates]    working space; what a call leaves there must follow from its
@@ -36,8 +36,8 @@ from routelab.kernels.jit import helper, inline
 
 _OUT_START = 3 * PACKET_COLUMNS
 """First cell of `out` in `Guards.cells`; those of the rows come before."""
-PACKET = np.int64(1)
-"""Row of the packet in `Guards.rows`."""
+PACKET = np.int64(0)
+"""Row of the packet in `Guards.packets`, as in the packet engine."""
 FIRST_ROW = np.int64(0)
 """First row of an answer. Of NumPy: Numba compiles a function once more for Python's integers."""
 C_CHANNEL, C_CLASS, C_PENALTY = range(3)
@@ -59,8 +59,9 @@ class Guards(NamedTuple):
     cells : int32 array, shape (N,)
         All cells of `rows`, then of `out`, which are views.
     rows : int32 array, shape (3, PACKET_COLUMNS)
-        Functions get all of them: with a single row, Numba takes ``packets[packet - 1]``, whose
-        index is −1, for the packet itself.
+    packets : int32 array, shape (1, PACKET_COLUMNS)
+        The packet's row, a view. Functions get it as from the packet engine, so `rows[2]` is what
+        they find behind it. It is kept because a new view for each call costs as much as the call.
     out : int32 array, shape (rows, 3)
     filling : int32 array, shape (N,)
         What the cells hold before a call: filling 0, 1 or a drawn one.
@@ -68,6 +69,7 @@ class Guards(NamedTuple):
 
     cells: Any
     rows: Any
+    packets: Any
     out: Any
     filling: Any
 
@@ -89,7 +91,7 @@ def allocate_guards(max_candidates, num_channels, filling_number):
     cells = filling.copy()
     rows = cells[:_OUT_START].reshape((3, PACKET_COLUMNS))
     out = cells[_OUT_START:].reshape((max_candidates + _SPARE_ROWS, 3))
-    return Guards(cells, rows, out, filling)
+    return Guards(cells, rows, rows[1:2], out, filling)
 
 
 @inline

@@ -237,7 +237,7 @@ def _equal_answers(candidates, count, repeated, repeated_count):
 def _call_guarded(hop, task, guards, arguments):
     """Call hop with the packet of guards, which also get the answer; return its count."""
     queues, switch, channel, vc, word = arguments
-    return hop(task.tables, guards.rows, PACKET, queues, switch, channel, vc, word, guards.out)
+    return hop(task.tables, guards.packets, PACKET, queues, switch, channel, vc, word, guards.out)
 
 
 @helper(_nrt=False)
@@ -347,7 +347,7 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
         packet[column] = 0
     count = hop(
         task.tables,
-        scratch.guards.rows,
+        scratch.guards.packets,
         PACKET,
         task.queue_contents[0],
         switch,
@@ -481,7 +481,7 @@ def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_
     numbers[N_CALLS] += 1
     count = hop(
         task.tables,
-        scratch.guards.rows,
+        scratch.guards.packets,
         PACKET,
         task.queue_contents[0],
         switch,
@@ -583,7 +583,7 @@ def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
         channel, queues = np.int64(scratch.arrival_channel[switch]), task.queue_contents[0]
         count = hop(
             task.tables,
-            scratch.guards.rows,
+            scratch.guards.packets,
             PACKET,
             queues,
             switch,
@@ -821,7 +821,7 @@ def explore_legs(hop, task, legs, findings):
         guards=guards,
         repeat_guards=allocate_guards(max_candidates, channels, np.int64(0)),
         other_guards=allocate_guards(max_candidates, channels, np.int64(1)),
-        packets=guards.rows[PACKET : PACKET + 1],
+        packets=guards.packets,
         candidates=guards.out,
         waypoint=np.zeros(1, np.int32),
         random=np.full(1, 2026, np.uint64),

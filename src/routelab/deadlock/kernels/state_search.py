@@ -312,7 +312,7 @@ def _record_cell_faults(task, findings, scratch, first_row):
 def _call_inject(hop, inject, task, guards, packet_before, queues, word):
     """Call inject for a packet in the memory of guards."""
     copy_row(guards.rows[1], packet_before)
-    inject(task.tables, task.reals, guards.rows, PACKET, queues, hop, word, guards.out)
+    inject(task.tables, task.reals, guards.packets, PACKET, queues, hop, word, guards.out)
 
 
 @helper()
@@ -493,8 +493,8 @@ def _call_hop(hop, task, guards, packet_before, queues, position, word):
     """
     switch, channel, vc = position
     copy_row(guards.rows[1], packet_before)
-    rows, out = guards.rows, guards.out
-    return hop(task.tables, rows, PACKET, queues, switch, channel, vc, word, out)
+    packets, out = guards.packets, guards.out
+    return hop(task.tables, packets, PACKET, queues, switch, channel, vc, word, out)
 
 
 @helper()
@@ -694,7 +694,7 @@ def explore(hop, inject, task, pairs, findings):
         guards=guards,
         repeat_guards=allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(1)),
         uncleared_guards=allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(1)),
-        packets=guards.rows[PACKET : PACKET + 1],
+        packets=guards.packets,
         candidates=guards.out,
         packet_before=np.empty(PACKET_COLUMNS, np.int32),
         state=np.empty(STATE_COLUMNS, np.int32),

@@ -110,7 +110,7 @@ def sample_waypoints(
             for memory in (guards, repeat_guards):
                 copy_row(memory.rows[1], packet_before)
                 fill_out(memory, FIRST_ROW, max_candidates)
-                inject(tables, reals, memory.rows, PACKET, queues, hop, word, memory.out)
+                inject(tables, reals, memory.packets, PACKET, queues, hop, word, memory.out)
             # 2. Only WAYPOINT and STATE may have changed, and in both calls alike.
             waypoint = packet[WAYPOINT]
             for column in range(PACKET_COLUMNS):
