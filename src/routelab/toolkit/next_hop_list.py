@@ -187,9 +187,10 @@ def read_next_hops(
     network = network_of(rows, topology)
     if topology is None and senders is not None:
         network = _add_senders(network, senders)
-    targets, destination = np.unique(rows.target, return_inverse=True)
+    targets, first_row, destination = np.unique(rows.target, return_index=True, return_inverse=True)
     require_size(rows, network.num_switches * len(targets))
-    destination_switch = network.endpoints[look_up_ends(rows, targets, network)[0]]
+    target_endpoint, _ = look_up_ends(rows, rows.target, network)
+    destination_switch = network.endpoints[target_endpoint[first_row]]
     switch = look_up_switches(rows, rows.source, network)
     entry = switch.astype(np.int64) * len(targets) + destination
     # 2. Each entry has one row, and its next hops.
@@ -198,7 +199,7 @@ def read_next_hops(
     if repeated.size:
         second = int(order[repeated[0] + 1])
         raise InputError(
-            f"{rows.path}, line {rows.line[second]}: a second entry of "
+            f"{rows.location(second)}: a second entry of "
             f"{rows.texts[int(rows.source[second])]} for {rows.texts[int(rows.target[second])]}; "
             "list all next hops in one line"
         )
@@ -211,7 +212,7 @@ def read_next_hops(
     if empty.size:
         first_empty = int(empty[0])
         raise InputError(
-            f"{rows.path}, line {rows.line[first_empty]}: "
+            f"{rows.location(first_empty)}: "
             f"{rows.texts[int(rows.source[first_empty])]} has no "
             f"next hop for {rows.texts[int(rows.target[first_empty])]}"
         )

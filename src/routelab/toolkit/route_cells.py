@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
@@ -127,11 +127,18 @@ class Rows:
         """Return some of the rows, in their order."""
         return replace(self, line=self.line[chosen], first=self.first[chosen], end=self.end[chosen])
 
-    def location(self, cell: int) -> str:
-        """Return the file and the first line with a cell, for messages."""
-        first_use = int(np.flatnonzero(self.cells == cell)[0])
-        row = np.searchsorted(self.end, first_use, side="right")  # the first that ends behind it
+    def location(self, row: int) -> str:
+        """Return the file and the line of a row, for messages."""
         return f"{self.path}, line {self.line[row]}"
+
+    def hop_location(self, cell: int) -> str:
+        """Return the file and the first line that has a cell among its hops, for messages."""
+        use = np.flatnonzero(self.cells == cell)
+        row = np.searchsorted(self.end, use, side="right")  # the first that ends behind it
+        row = np.minimum(row, len(self.line) - 1)
+        # The cell may also be an end or a weight, or stand in a row that `select` has left out.
+        is_hop = (self.first[row] <= use) & (use < self.end[row])
+        return self.location(int(row[is_hop][0]))
 
 
 class _CellNumbers(dict[str, int]):
@@ -175,7 +182,7 @@ def read_pairs(path: str | os.PathLike[str]) -> Rows:
     if longer.size:
         row = int(longer[0])
         raise InputError(
-            f"{rows.path}, line {rows.line[row]}: expected source and target, found "
+            f"{rows.location(row)}: expected source and target, found "
             f"{2 + rows.end[row] - rows.first[row]} cells"
         )
     return rows
@@ -410,8 +417,8 @@ def _split_hop(rows: Rows, cell: int) -> tuple[str, int]:
         return text, 0
     if not (name and number.isascii() and number.isdecimal()):
         raise InputError(
-            f"{rows.location(cell)}: {text!r} has no name before {MARK} or no number behind it; "
-            f"write B for a switch B, and B{MARK}1 for its virtual channel 1"
+            f"{rows.hop_location(cell)}: {text!r} has no name before {MARK} or no number behind "
+            f"it; write B for a switch B, and B{MARK}1 for its virtual channel 1"
         )
     # Python raises an error for numbers of more than 4300 digits.
     return name, int(number) if len(number) < 10 else MAX_VC + 1
@@ -441,19 +448,19 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
             hops[cell] = _split_hop(rows, cell)
         elif number.isdecimal() and name in lookup:
             raise InputError(
-                f"{rows.location(cell)}: {text!r} is a switch and also {name!r} on "
+                f"{rows.hop_location(cell)}: {text!r} is a switch and also {name!r} on "
                 f"virtual channel {number}; write {text}@0, or rename the switch"
             )
         else:
             hops[cell] = text, 0
         if lookup.get(hops[cell][0]) == _AMBIGUOUS:
             raise InputError(
-                f"{rows.location(cell)}: {hops[cell][0]!r} is the number or the ends of a channel "
-                "and the name of another link; rename the link, or give ports instead"
+                f"{rows.hop_location(cell)}: {hops[cell][0]!r} is the number or the ends of a "
+                "channel and the name of another link; rename the link, or give ports instead"
             )
         if hops[cell][1] > MAX_VC:
             raise InputError(
-                f"{rows.location(cell)}: the virtual channel of {text!r} is above {MAX_VC}"
+                f"{rows.hop_location(cell)}: the virtual channel of {text!r} is above {MAX_VC}"
             )
     return hops
 
@@ -464,7 +471,9 @@ def hop_text(rows: Rows, cell: int) -> str:
 
 
 def look_up_ends(rows: Rows, cells: Int32Array, topology: Topology) -> Ends:
-    """Return the endpoint, and perhaps the terminal, that each cell names as an end of routes.
+    """Return the endpoint, and perhaps the terminal, that each row names as an end of its routes.
+
+    `cells` is the column of that end: ``rows.source`` or ``rows.target``.
 
     Returns
     -------
@@ -485,7 +494,7 @@ def look_up_ends(rows: Rows, cells: Int32Array, topology: Topology) -> Ends:
     terminal_numbers = {name: t for t, name in enumerate(topology.terminal_names) if name}
     endpoint = np.full(len(rows.texts), UNKNOWN, np.int32)
     terminal = np.full(len(rows.texts), -1, np.int32)
-    for cell in np.unique(cells).tolist():
+    for cell, row in first_rows(cells):
         text = rows.texts[cell]
         if text in terminal_numbers:
             number = terminal_numbers[text]
@@ -496,7 +505,7 @@ def look_up_ends(rows: Rows, cells: Int32Array, topology: Topology) -> Ends:
             same_as_switch = is_only_one and endpoint_numbers.get(text) == endpoint[cell]
             if text in switch_names and not same_as_switch:
                 raise InputError(
-                    f"{rows.location(cell)}: {text!r} is a switch and also a terminal of the "
+                    f"{rows.location(row)}: {text!r} is a switch and also a terminal of the "
                     "network; rename one of them"
                 )
             if not is_only_one:
@@ -505,25 +514,31 @@ def look_up_ends(rows: Rows, cells: Int32Array, topology: Topology) -> Ends:
             endpoint[cell] = endpoint_numbers[text]
         elif text in switch_names:
             raise InputError(
-                f"{rows.location(cell)}: {text!r} has no terminals; routes join switches with "
+                f"{rows.location(row)}: {text!r} has no terminals; routes join switches with "
                 "terminals"
             )
         else:
-            raise _unknown_name_error(rows, cell, topology)
+            raise _unknown_name_error(rows, row, cell, topology)
     return endpoint[cells], terminal[cells]
 
 
-def _unknown_name_error(rows: Rows, cell: int, topology: Topology) -> InputError:
-    """Return the error that no switch has the name in a cell."""
+def first_rows(column: Int32Array) -> Iterator[tuple[int, int]]:
+    """Yield each distinct cell of a column, and the first row that has it."""
+    cells, rows = np.unique(column, return_index=True)
+    yield from zip(cells.tolist(), rows.tolist(), strict=True)
+
+
+def _unknown_name_error(rows: Rows, row: int, cell: int, topology: Topology) -> InputError:
+    """Return the error that no switch has the name in a cell of a row."""
     examples = " and ".join(map(repr, topology.switch_names[:2]))
     return InputError(
-        f"{rows.location(cell)}: {rows.texts[cell]!r} is not in the network, whose switches have "
+        f"{rows.location(row)}: {rows.texts[cell]!r} is not in the network, whose switches have "
         f"names such as {examples}"
     )
 
 
 def look_up_switches(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
-    """Return the switch that each cell names.
+    """Return the switch that each row names in a column, such as ``rows.source``.
 
     Raises
     ------
@@ -532,9 +547,9 @@ def look_up_switches(rows: Rows, cells: Int32Array, topology: Topology) -> Int32
     """
     known = {name: switch for switch, name in enumerate(topology.switch_names)}
     switch = np.full(len(rows.texts), UNKNOWN, np.int32)
-    for cell in np.unique(cells).tolist():
+    for cell, row in first_rows(cells):
         if rows.texts[cell] not in known:
-            raise _unknown_name_error(rows, cell, topology)
+            raise _unknown_name_error(rows, row, cell, topology)
         switch[cell] = known[rows.texts[cell]]
     return switch[cells]
 
@@ -619,7 +634,7 @@ def walk_hops(
         walk = int(several[0])
         cell = int(first[walk] + fault_hop[walk])
         raise InputError(
-            f"{rows.path}, line {rows.line[row[walk]]}: the hop {hop_text(rows, cell)!r} may be "
+            f"{rows.location(row[walk])}: the hop {hop_text(rows, cell)!r} may be "
             "one of several links; give ports or links instead"
         )
     return fault, first + fault_hop, (start, hop_channel, hop_vc)

@@ -48,6 +48,7 @@ from routelab.toolkit.route_cells import (
     Rows,
     channel_texts,
     csv_cell,
+    first_rows,
     hop_cell,
     hop_cells,
     hop_text,
@@ -241,7 +242,7 @@ def _count_pairs(
         if ambiguous.size:
             row = int(first_row[all_to_one][switch_pair[all_to_one] == ambiguous[0]][0])
             raise InputError(
-                f"{rows.path}, line {rows.line[row]}: of the switches of "
+                f"{rows.location(row)}: of the switches of "
                 f"{rows.texts[int(rows.source[row])]} and {rows.texts[int(rows.target[row])]}, "
                 "routes of a terminal to the other switch and of a switch to a terminal are "
                 "listed; list the routes of each pair of terminals"
@@ -328,7 +329,7 @@ def _describe_fault(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> st
     route = f"the route from {source} to {target}"
     if fault == NO_CHANNEL and cell == rows.first[row] and hop_text(rows, cell) == source:
         raise InputError(
-            f"{rows.path}, line {rows.line[row]}: {route} begins with its source, and hops begin "
+            f"{rows.location(row)}: {route} begins with its source, and hops begin "
             f"after it: leave out the first {source!r} of the hops, in all lines"
         )
     if fault == ENDS_ELSEWHERE:
@@ -405,11 +406,11 @@ def _read_weights(rows: Rows) -> Float64Array | None:
     if not rows.weighted:
         return None
     value = np.full(len(rows.texts), np.nan)
-    for cell in np.unique(rows.weight).tolist():
+    for cell, row in first_rows(rows.weight):
         try:
             value[cell] = read_number(rows.texts[cell])
         except ValueError as error:
-            raise InputError(f"{rows.location(cell)}: weight {error}") from None
+            raise InputError(f"{rows.location(row)}: weight {error}") from None
     weight: Float64Array = value[rows.weight]
     return weight
 
@@ -427,7 +428,7 @@ def _pair_shares(rows: Rows, weight: Float64Array | None, pair: Int64Array) -> F
     if invalid.size:
         row = int(invalid[0])
         raise InputError(
-            f"{rows.path}, line {rows.line[row]}: the weights of the routes from "
+            f"{rows.location(row)}: the weights of the routes from "
             f"{rows.texts[int(rows.source[row])]} to {rows.texts[int(rows.target[row])]} must be "
             f"above 0 and add up to 1; their sum is {weight_sum[row]:g}"
         )

@@ -171,10 +171,18 @@ DAMAGED = {
     "an unknown source": (HEAD + "A,C,B,C\nX,C,B,C\n", "line 3.*'X' is not in the network"),
     "an unknown target": (HEAD + "A,Y,B,C\n", "line 2.*'Y' is not in the network"),
     "a switch without terminals": (HEAD + "D,C,C\n", "line 2.*'D' has no terminals"),
+    "a hop, then an end without terminals": (
+        HEAD + "B,C,C,D,C\nD,C,C\n",
+        "line 3.*'D' has no terminals",
+    ),
     "a virtual channel that no router has": (HEAD + "A,C,B@32768,C\n", "line 2.*above 32767"),
     "a long number": (HEAD + f"A,C,B@{'9' * 5000},C\n", "line 2.*above 32767"),
     "no weight": ("source,target,weight,switches\nA,C\n", "line 2.*weight"),
     "a weight is a hop": ("source,target,weight,switches\nA,C,B,C\n", "line 2.*weight.*number"),
+    "a hop, then a weight": (
+        "source,target,weight,switches\nA,C,1,B,C\nA,B,C,B\n",
+        "line 3.*weight.*number",
+    ),
     "weight 0": ("source,target,weight,switches\nA,C,0,B,C\n", "line 2.*above 0"),
     "a negative weight": (
         "source,target,weight,switches\nA,C,-1,B,C\nA,C,2,B,C\n",
@@ -195,6 +203,12 @@ DAMAGED = {
 }
 
 
+NO_TABLE = (
+    "an unknown source",
+    "a switch without terminals",
+    "a hop, then an end without terminals",
+)
+"""Damaged lists of routes that have another message, or none, as tables of next hops."""
 TABLE = "switch,target,switches\n"
 DAMAGED_TABLES = {
     "a second entry": (TABLE + "A,C,B\nB,C,C\nA,C,B\n", "line 4: a second entry of A"),
@@ -203,13 +217,17 @@ DAMAGED_TABLES = {
     "an unknown switch": (TABLE + "A,C,B\nX,C,B\n", "line 3: 'X' is not in the network"),
     "a terminal is no switch": (TABLE + "host a,C,B\n", "line 2: 'host a' is not in the network"),
     "no next hop": (TABLE + "A,C,\n\nB,C\n", "line 2: A has no next hop for C"),
+    "a hop in an entry for its own switch, then in another": (
+        TABLE + "C,C,B@\nA,C,B@\n",
+        "line 3.*'B@' has no name before @",
+    ),
     "a target without terminals": (TABLE + "C,D,D\n", "line 2: 'D' has no terminals"),
     "weights": ("switch,target,weight,switches\nA,C,1,B\n", "line 1.*heading"),
 } | {
     case: (content.replace(*swap) if content else content, message)
     for case, (content, message) in DAMAGED.items()
     for swap in [(b"source", b"switch") if isinstance(content, bytes) else ("source", "switch")]
-    if "weight" not in case and case not in ("an unknown source", "a switch without terminals")
+    if "weight" not in case and case not in NO_TABLE
 }
 
 
