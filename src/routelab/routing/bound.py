@@ -130,16 +130,10 @@ class NetworkBounds:
         if rules not in self._rules:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
         compared = bound_facts(facts, self._rules[rules], self.bare)
-        gap, is_optimal = compared["gap"], compared["optimal"]
-        # Whether the program, which raises the bound for one path per pair, is worth its time:
-        #   gap None         no: the bound does not apply to this table
-        #   optimal True     no: one path per pair, and the gap is 0
-        #   optimal False    yes, also for a gap below 1: a route counts 1 on the fastest channel,
-        #                    and 1.25, say, on a slower one
-        #   optimal None     only for a gap of a route or more: this table splits pairs over paths,
-        #                    but the raised bound holds for others of the same rules
-        is_worth_it = gap is not None and (is_optimal is False or gap >= 1)
-        if rules in self._tightened or not is_worth_it:
+        # The program raises the bound for one path per pair. It is also worth its time for a gap
+        # below 1: a route counts 1 on the fastest channel, and 1.25, say, on a slower one.
+        # `optimal` is None if the bound does not apply to the table, or if it splits pairs.
+        if rules in self._tightened or compared["optimal"] is not False:
             return compared
         self._tightened.add(rules)
         bound = self._rules[rules]

@@ -68,13 +68,15 @@ def bound_facts(
     """
     one_path, per_terminal = not facts.get("multipath"), bool(facts.get("per_terminal"))
 
+    def uses_value(bound: LoadBound) -> bool:
+        # in the integer program all terminals of a switch share one route: its load does not hold
+        # for a table per terminal
+        return not one_path or (per_terminal and bound.method == "milp")
+
     def bound_for_table(bound: LoadBound | None) -> float | int | None:
         if bound is None:
             return None
-        if per_terminal and bound.method == "milp":
-            # in the program all terminals of a switch share one route: its load does not hold
-            return bound.value
-        return _json_number(bound.load) if one_path else bound.value
+        return bound.value if uses_value(bound) else _json_number(bound.load)
 
     # A bound applies to tables of all pairs on shortest routes: of the network, or of the rules.
     narrower, applies = (
@@ -87,8 +89,8 @@ def bound_facts(
         if one_path:
             gap = _json_number(as_fraction(max_load) - as_fraction(least))
     method = None if narrower is None else narrower.method
-    if per_terminal and method == "milp":
-        method = "lp"  # the value, which is given instead of the program's load
+    if narrower is not None and method == "milp" and uses_value(narrower):
+        method = "lp"  # of the value; the integer program has raised the load alone
     return {
         "lower_bound_rules": bound_for_table(rules),
         "lower_bound_topology": bound_for_table(topology),

@@ -97,12 +97,13 @@ def _style(number: int, position: int) -> SeriesStyle:
     """Return a style by its number below `MAX_LINES`, for the line at a position in its figure.
 
     Numbers 0 to 6 have the seven colours and no hatch, numbers 7 to 13 the colours again with the
-    next hatch, and so on.
+    next dashes and the next hatch, and so on.
     """
+    use, color = divmod(number, len(PALETTE))
     return SeriesStyle(
-        color=PALETTE[number % len(PALETTE)],
-        dashes=DASHES[(number + number // len(PALETTE)) % len(DASHES)],
+        color=PALETTE[color],
+        dashes=DASHES[(color + use) % len(DASHES)],
         width=max(1.2, 3.2 - 0.4 * position),
         marker=MARKERS[number % len(MARKERS)],
-        hatch=HATCHES[number // len(PALETTE)],
+        hatch=HATCHES[use],
     )

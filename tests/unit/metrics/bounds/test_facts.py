@@ -58,6 +58,9 @@ def test_bounds_of_routes_between_switches_do_not_bind_routes_to_terminals() -> 
 def test_a_table_that_splits_pairs_is_held_against_the_quotient() -> None:
     columns = bound_facts(facts(25.75, multipath=True), RULES, NETWORK)
     assert columns == expected(25.5, 16.0, "lp", 0.25, None, "few turns")
+    # also if the integer program has raised the load of tables that do not split pairs
+    exact = replace(RULES, load=Fraction(30), method="milp")
+    assert bound_facts(facts(25.75, multipath=True), exact, NETWORK) == columns
 
 
 def test_a_complete_algorithm_is_held_against_the_network() -> None:

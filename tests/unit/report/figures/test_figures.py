@@ -140,10 +140,8 @@ def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
     for begin in range(0, 3 * MAX_LINES, 5):
         names = [str(number) for number in range(begin, begin + MAX_LINES)]
         chosen = styles.assign("routing", names, "")
-        assert (
-            len({(style.color, style.marker, style.dashes) for style in chosen.values()})
-            == MAX_LINES
-        )
-        assert len({(style.color, style.hatch) for style in chosen.values()}) == MAX_LINES
+        for second in ("dashes", "marker", "hatch"):
+            looks = {(style.color, getattr(style, second)) for style in chosen.values()}
+            assert len(looks) == MAX_LINES
     with pytest.raises(InputError, match=f"here: hue has {MAX_LINES + 1} values"):
         styles.assign("routing", [str(number) for number in range(MAX_LINES + 1)], "here: ")
