@@ -158,9 +158,13 @@ class Demand:
         is_used = (self.part_share > 0) & (self.rate[part_sender] > 0)
         has_only_sender = np.zeros(len(set_size), dtype=np.bool_)
         if not self.to_self:
-            parts_of_one = np.flatnonzero(set_size == 1)
-            member = self.members[self.set_start[self.part_set[parts_of_one]]]
-            has_only_sender[parts_of_one] = member == part_sender[parts_of_one]
+            # A set holds one terminal, perhaps several times, if its members never change.
+            num_changes = np.cumsum(np.diff(self.members, prepend=self.members[:1]) != 0)
+            filled = np.flatnonzero(set_size > 0)
+            first = self.set_start[self.part_set[filled]]
+            last = self.set_start[self.part_set[filled] + 1] - 1
+            holds_one = num_changes[first] == num_changes[last]
+            has_only_sender[filled] = holds_one & (self.members[first] == part_sender[filled])
         lacks_destination = is_used & ((set_size == 0) | has_only_sender)
         if lacks_destination.any():
             terminal = int(part_sender[np.flatnonzero(lacks_destination)[0]])
@@ -217,9 +221,10 @@ class Demand:
                 targets = self.members[self.set_start[set_index] : self.set_start[set_index + 1]]
                 if not self.to_self:
                     targets = targets[targets != source]
-                flits = self.rate[source] * self.part_share[part] / len(targets)
-                # a set may list a terminal twice
-                np.add.at(matrix[source], targets, flits)
+                if len(targets):  # a part of share 0 may have none
+                    flits = self.rate[source] * self.part_share[part] / len(targets)
+                    # a set may list a terminal twice
+                    np.add.at(matrix[source], targets, flits)
         return matrix
 
 

@@ -312,11 +312,15 @@ class Figure(StudyPart):
         is_of_pairs = self.kind == "heat" and self.of == PAIRS
         needed, allowed = _KEYS_OF_PAIRS if is_of_pairs else _FIGURE_KEYS[self.kind]
         kind = f"{self.kind} of {PAIRS}" if is_of_pairs else self.kind
-        # a key that has its default, one of these four, counts as not set
+        values = {
+            key: getattr(self, key) for key in type(self).model_fields.keys() - _KEYS_OF_ANY_KIND
+        }
+        # A key that has its default, one of these four, counts as not set. `is`: 0 == False, but
+        # `mark: 0` is set.
         set_keys = {
             key
-            for key in type(self).model_fields.keys() - _KEYS_OF_ANY_KIND
-            if getattr(self, key) not in (None, [], {}, False)
+            for key, value in values.items()
+            if value is not None and value is not False and value not in ([], {})
         }
         if missing := needed - set_keys:
             raise ValueError(f"a figure of kind {kind} needs {', '.join(sorted(missing))}")

@@ -109,6 +109,7 @@ def test_a_setting_that_is_gone_says_so_in_one_line(write):
         ),
         ("rows: [routing, nodes]", "rows: [nodes, n]", ":8: tables.table2: beside.on names rout"),
         ("x: load, hue", "x: load, y: load, hue", ":14: figures.loads: a figure of kind ecdf does"),
+        ("x: load, hue", "x: load, mark: 0, hue", ":14: figures.loads: a figure of kind ecdf does"),
         ("table2:", "table/2:", ":8: tables.table/2: 'table/2' should be a word"),
         ("over:", "count: true\n    over:", ":8: tables.table2: count cannot be combined with"),
         (

@@ -145,7 +145,9 @@ def _read_network(network: str, routes: str) -> Topology:
         words = line.split()
         if words[2:3] == ["router"]:
             ends.append((int(words[1]), int(words[3])))
-        else:
+        elif words:
+            if words[:2] != ["router", str(num_routers)]:
+                raise InputError(f"{NETWORK}: expected router {num_routers}, found {line!r}")
             num_routers += 1
             router_of_node.update((int(node), int(words[1])) for node in words[3::2])
     names: dict[str, list[str]] = {"router": [], "node": []}

@@ -108,6 +108,8 @@ def read_graph(text: str) -> Topology:
             read_integer(values["channel"]): (source, target),
             read_integer(values["opposite"]): (target, source),
         }
+        if len(channels) < 2:
+            raise InputError(f"channel {values['channel']} is its own opposite")
         _add_new(ends_of_channel, channels, "channel")
     # 3. The network. Numbers came from the file, so there may be gaps among them.
     terminal_switch = _in_order(switch_of_terminal, "terminal")

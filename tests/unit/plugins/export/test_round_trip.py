@@ -200,6 +200,15 @@ def test_ports_of_booksim_are_its_own():
     ]
 
 
+def test_only_lines_of_routers_are_routers_of_booksim(clockwise):
+    files = BookSim().export(clockwise, MACHINE)
+    text = files["anynet.txt"]
+    assert BookSim().read(files | {"anynet.txt": f"\n{text}\n"}).topology.num_switches == 5
+    for damaged in (f"{text}router 6\n", f"{text}node 5\n", text.replace("router 0 node", "0")):
+        with pytest.raises(InputError, match=r"expected router [05], found"):
+            BookSim().read(files | {"anynet.txt": damaged})
+
+
 def test_tables_beyond_the_formats_are_rejected(clockwise):
     ring = clockwise.topology
     doubled = Topology.create(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 from dataclasses import replace
 from io import BytesIO
@@ -385,10 +386,21 @@ def textual(paths, generator):
     return [[generator.choice([str(weight), None, True, [weight]]), path], *others]
 
 
+def drop_last_channel(text):
+    """Make the opposite of the last channel its own opposite, so that numbers have no gap."""
+    numbers = re.findall(r'"channel">(\d+)</data><data key="opposite">(\d+)', text)
+    last = max((number for ends in numbers for number in ends), key=int)
+    other = next(n for ends in numbers if last in ends for n in ends if n != last)
+    return text.replace(f'channel">{last}<', f'channel">{other}<').replace(
+        f'opposite">{last}<', f'opposite">{other}<'
+    )
+
+
 DAMAGES = {
     "a lost node": (NETWORK, lambda text, g: lose_line(text, "<node", g)),
     "a lost edge": (NETWORK, lambda text, g: lose_line(text, "<edge", g)),
     "a cut network": (NETWORK, lambda text, g: text[: g.randrange(len(text) - 12)]),
+    "a link with one channel": (NETWORK, lambda text, _: drop_last_channel(text)),
     "a directed network": (NETWORK, lambda text, g: text.replace("undirected", "directed")),
     "cut routes": (ROUTES, lambda text, g: text[: g.randrange(len(text) - 2)]),
     "a lost source": (ROUTES, lambda text, g: without_source(text, g)),

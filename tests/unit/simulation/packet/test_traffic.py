@@ -38,12 +38,28 @@ class Given(TrafficPlugin):
         (None, "returned None, expected a Demand"),
         (Demand.permutation([1, 0], "two"), "of 2 terminals, but the network has 4"),
         (replace(GOOD, members=np.full(4, 99, np.int32)), "members names a terminal"),
+        (replace(GOOD, members=np.zeros(4, np.int32)), "terminal 0 has no destination"),
         (replace(GOOD, rate=np.full(4, np.nan)), "rate holds a value that is not a rate"),
     ],
 )
 def test_a_demand_is_looked_at(demand, part):
     with pytest.raises(PluginError, match=f"^given: .*{part}"):
         demand_of(Given(demand), NETWORK, 0)
+
+
+def test_a_part_without_packets_may_have_an_empty_set():
+    demand = Demand.create(
+        rate=[1, 0],
+        part_start=[0, 2, 2],
+        part_share=[1, 0],
+        part_set=[0, 1],
+        set_start=[0, 3, 3],
+        members=[0, 1, 1],  # terminal 0 is no destination of its own
+        to_self=False,
+        convention="one pair",
+    )
+    with np.errstate(all="raise"):
+        assert demand.between_terminals().tolist() == [[0, 1], [0, 0]]
 
 
 @pytest.mark.parametrize(
