@@ -231,16 +231,27 @@ def _add_tree_turns(escape, channels, members, count, lane, edges, graph):
 @helper()
 def _follow_escape(escape, steps, lanes, d, root, channel_target):
     """Replace the routes to a destination by those along the spanning tree."""
-    # Up at every switch, but down at those between the tree's root and the destination.
+    # Up at every switch of the tree, but down at those between the tree's root and the destination.
+    # Switches of other parts have other trees, and no way to the destination.
+    tree_root = _root_of_tree(escape, root, channel_target)
     for u in range(len(steps)):
-        steps[u, d] = escape.up[u]
-        lanes[u, d] = escape.lane[u]
+        if _root_of_tree(escape, u, channel_target) == tree_root:
+            steps[u, d] = escape.up[u]
+            lanes[u, d] = escape.lane[u]
     switch = root
     steps[root, d] = -1
     while escape.up[switch] >= 0:
         parent = channel_target[escape.up[switch]]
         steps[parent, d] = escape.down[switch]
         switch = parent
+
+
+@helper()
+def _root_of_tree(escape, switch, channel_target):
+    """Return the root of the spanning tree that a switch is in."""
+    while escape.up[switch] >= 0:
+        switch = channel_target[escape.up[switch]]
+    return switch
 
 
 @helper()

@@ -105,6 +105,40 @@ def test_separate_fabrics_stay_apart():
     assert tables.steps[[1, 3], [0, 1]].tolist() == [1, 3]
 
 
+def test_separate_fabrics_stay_apart_on_routes_of_the_escape_tree():
+    # The routes to one destination of the first part follow the tree: with this seed, by search.
+    rng = np.random.default_rng(382)
+    sources, targets, hosts, num_switches = [], [], [], 0
+    for part in range(2):
+        count = int(rng.integers(4, 9)) * 2
+        network = load(
+            "topology", f"random-regular~n={count},degree=3,seed={2 * 382 + part}"
+        ).build()
+        sources += (network.channel_source + num_switches).tolist()
+        targets += (network.channel_target + num_switches).tolist()
+        chosen = rng.choice(count, size=int(rng.integers(2, 5)), replace=False)
+        hosts += (np.sort(chosen) + num_switches).tolist()
+        num_switches += count
+    topology = Topology.create(
+        num_switches=num_switches,
+        channel_source=sources,
+        channel_target=targets,
+        terminal_switch=hosts,
+    )
+    tables = complete(routed(topology, "sssp@up-down"), 1)
+    in_second = np.arange(num_switches) >= num_switches - count
+    is_apart = in_second[:, np.newaxis] != in_second[tables.destination_switch]
+    assert ((tables.steps < 0) == (is_apart | own_switch(tables))).all()
+    assert not tables.lanes[is_apart].any()
+    assert check_tables(tables) is None
+
+
+def own_switch(tables):
+    """Mark the entries of destinations at their own switch."""
+    switches = np.arange(tables.topology.num_switches)
+    return switches[:, np.newaxis] == tables.destination_switch
+
+
 def test_cycles_and_loops_are_found():
     ring = load("topology", "torus~dims=5").build()
     table = routed(ring, "bfs@unrestricted")
