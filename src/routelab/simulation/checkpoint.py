@@ -60,9 +60,9 @@ class FinishedParts:
                 if self._writer is None:
                     self._writer = self._store.writer(self._name)
                 self._writer.append(digest, STATUS, row)
+                self._statuses[digest] = STATUS
             except InputError as error:
                 logger.warning("cannot store a finished part: %s", error)
-            self._statuses[digest] = STATUS
 
     def close(self, done: bool) -> None:
         """Stop writing. If the run is done, delete its store."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
@@ -145,6 +146,12 @@ def _figure_rows(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict
     return rows
 
 
+def _end_time(raw: RawRun) -> str:
+    """Return the time at which a run ended, UTC in ISO 8601, to whole seconds."""
+    end = datetime.fromisoformat(raw.started) + timedelta(seconds=raw.seconds)
+    return end.isoformat(timespec="seconds")
+
+
 def _facts(
     plan: MeasurementPlan,
     ended: SessionEnd,
@@ -189,7 +196,7 @@ def _facts(
         "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
         "restored": "" if ended.restored is None else ended.restored,
         "started": start_times[0] if start_times else "",
-        "ended": start_times[-1] if start_times else "",
+        "ended": max(map(_end_time, raw_runs), default=""),
     }
 
 

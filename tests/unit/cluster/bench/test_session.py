@@ -61,6 +61,25 @@ def test_runs_in_another_unit_are_failed_runs_of_their_benchmark(site, monkeypat
     assert collected.facts["failed"] == len(failed)
 
 
+def test_a_comparison_ends_with_its_last_run(site, monkeypatch):
+    session = site.session()
+    session.measure()
+    find = session.find_verdict
+    number = iter(range(12))
+
+    def find_timed(run):
+        raw, verdict = find(run)
+        # the runs start from 10:00:00 to 10:00:11, and the first of them takes an hour
+        n = next(number)
+        started = f"2026-11-22T10:00:{n:02}+00:00"
+        return replace(raw, started=started, seconds=1.5 if n else 3600.0), verdict
+
+    monkeypatch.setattr(session, "find_verdict", find_timed)
+    facts = collect(session, SessionEnd()).facts
+    assert facts["started"] == "2026-11-22T10:00:00+00:00"
+    assert facts["ended"] == "2026-11-22T11:00:00+00:00"
+
+
 def test_all_rounds_are_run_under_their_routing(site):
     session = site.session()
     ended = session.measure()

@@ -25,6 +25,7 @@ from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, name_of
 from routelab.results.json_files import to_plain
 from routelab.results.outcome import read_outcome
+from routelab.results.row_store import RowWriter
 from routelab.results.tables import read_rows
 from routelab.routing import route, topology
 from routelab.routing import routing as checked_routing
@@ -284,6 +285,23 @@ def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
     assert FinishedParts(tmp_path / "o", "two").find("0.2 0") is None
     assert FinishedParts(tmp_path / "o", "one").find("0.2 1") is None
     assert FinishedParts(tmp_path / "o", "one").find("0.2 0") == {"load": 0.2}
+
+
+def test_a_part_that_could_not_be_stored_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise InputError("no space left on device")
+
+    parts = FinishedParts(tmp_path / "o", "one")
+    with monkeypatch.context() as context:
+        context.setattr(RowWriter, "append", fail)
+        parts.save("0.2 0", {"load": 0.2})
+    assert "no space left" in caplog.text
+    assert parts.find("0.2 0") is None
+    parts.save("0.2 0", {"load": 0.2})
+    assert parts.find("0.2 0") == {"load": 0.2}
+    parts.close(done=False)
 
 
 def _measured(options: SimulationSettings):
