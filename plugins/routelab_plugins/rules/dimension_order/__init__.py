@@ -72,7 +72,8 @@ class DimensionOrderRules(RulesPlugin):
 
     def _dimension_sequence(self, topology: Topology, n: int) -> list[int]:
         """Return the n dimensions in the order of the parameter."""
-        # Largest coordinates stand for the sizes, one more each: only their order counts.
+        # Only the order of the sizes counts, so largest coordinates (size − 1) serve as well.
+        # Without coordinates, all dimensions count as equally long.
         sizes = [0] * n
         if topology.coordinates is not None:
             sizes = topology.coordinates.max(axis=0, initial=0).tolist()

@@ -21,7 +21,7 @@ from routelab_plugins import works
 
 
 class DirectionOrder(RulesPlugin):
-    """Directions in ascending order, one of each dimension."""
+    """Hops in ascending order of directions, in one direction of each dimension at most."""
 
     name = "direction-order"
     summary = "Directions in the order +X+Y…−X−Y…, no dimension in both directions"
@@ -34,15 +34,18 @@ class DirectionOrder(RulesPlugin):
 
     @override
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        # On a whole torus or mesh no shortest route uses a dimension both ways: direction bits
-        # would only add states.
+        # Direction bits remember which dimensions a packet has crossed in the positive direction,
+        # to forbid the negative one. On a whole torus or mesh no shortest route uses both, so that
+        # bits would only add states; without them the graph holds for shortest routes only.
         is_whole = full_grid(topology) is not None
         automaton = DirectionAutomaton()
         begin = automaton.state("begin")
         n = len(topology.directions) // 2
+        # by last direction, and the dimensions that were crossed positively before it
         states = add_ordered_moves(automaton, n, bits=not is_whole)
+        none_crossed: frozenset[int] = frozenset()
         for d in range(2 * n):
-            automaton.move(begin, d, states[d, frozenset()])
+            automaton.move(begin, d, states[d, none_crossed])
         return graph_from_automaton(
             topology, automaton, turn_set="direction-order", minimal_only=is_whole
         )

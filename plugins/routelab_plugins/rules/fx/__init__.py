@@ -84,11 +84,14 @@ class Fx(RulesPlugin):
 
 
 class DepthFirstTree:
-    """Switches in the preorder of a depth-first search, which tries neighbours in ascending order.
+    """A depth-first tree of the network, whose preorder numbers decide which turns FX prohibits.
+
+    A turn ``(x, y, z)`` leads from switch x over switch y to switch z.
 
     Parameters
     ----------
     neighbours : sequence of sequences of int
+        Neighbours of each switch; the search tries them in this order.
     root : int
     """
 
@@ -115,14 +118,17 @@ class DepthFirstTree:
         }
         if not apart:
             return prohibited
-        # 2. For each link from y up to u outside the tree: break the direction from the parent over
-        #    y to u at the switch u, and free the turn at y, unless it then closes another cycle.
+        # 2. A link from y up to u outside the tree closes a cycle with the tree, which leads from u
+        #    down the branch of y to y's parent and y, and back to u. Packets that go round in this
+        #    direction turn at y (parent, y, u), then at u down into the branch. So far the turn at
+        #    y is prohibited. Free it, and prohibit the turns at u instead. If other turns still
+        #    lead back from (y, u) to (parent, y), that would close a cycle: leave all as it was.
         for y in sorted(range(len(number)), key=number.__getitem__, reverse=True):
             parent = self._parent[y]
             for u in sorted(self._upper_ends(y), key=number.__getitem__):
                 into_branch = self._turns_into_branch(y, u) - prohibited
                 prohibited |= into_branch
-                # the freed turn leads from channel (parent, y) to (y, u)
+                # the freed turn leads from channel (parent, y) to channel (y, u)
                 if self._reaches(prohibited, (y, u), (parent, y)):
                     prohibited -= into_branch
                 else:
@@ -130,18 +136,16 @@ class DepthFirstTree:
         return prohibited
 
     def _upper_ends(self, y: int) -> list[int]:
-        """Return the upper ends of the links that lead up from switch y outside the tree."""
+        """Return the upper ends of the links that lead up from switch `y` outside the tree."""
         number = self._number
         return [u for u in self._neighbours[y] if number[u] < number[y] and u != self._parent[y]]
 
     def _turns_into_branch(self, y: int, u: int) -> set[Turn]:
-        """Return the turns from y over u down into the branch below u that contains y."""
+        """Return the turns from switch `y` over `u` down into that branch of `u` which has `y`."""
         branch = self._child_towards(y, u)
-        return {
-            (y, u, w)
-            for w in self._neighbours[u]
-            if w != y and self._number[w] > self._number[u] and self._child_towards(w, u) == branch
-        }
+        # A neighbour with a larger number is below u: a depth-first tree has no links across.
+        below = [w for w in self._neighbours[u] if self._number[w] > self._number[u]]
+        return {(y, u, w) for w in below if w != y and self._child_towards(w, u) == branch}
 
     def _child_towards(self, below: int, above: int) -> int:
         """Return the child of switch `above` whose branch contains switch `below`."""
@@ -152,7 +156,10 @@ class DepthFirstTree:
     def _reaches(
         self, prohibited: set[Turn], first: tuple[int, int], last: tuple[int, int]
     ) -> bool:
-        """Whether legal turns lead from channel `first` to channel `last`, as (source, target)."""
+        """Whether turns that are not prohibited lead from channel `first` to channel `last`.
+
+        Channels are pairs (source, target) of switches.
+        """
         reached, stack = {first}, [first]
         while stack:
             x, y = stack.pop()

@@ -52,7 +52,11 @@ class LTurn(PhaseRules):
     @staticmethod
     @override
     def phase(tree: CoordinatedTree, a: int, b: int) -> int:
-        """Return 0 for a channel from a to b to the left and not down, 1 right, 2 left and down."""
+        """Return the phase of a route that takes the channel from switch a to switch b.
+
+        0: to the left (a smaller x) and not down; 1: to the right; 2: to the left and down, which
+        is to a greater level y.
+        """
         if tree.x[b] > tree.x[a]:
             return 1
         return 2 if tree.y[b] > tree.y[a] else 0

@@ -128,6 +128,7 @@ class SegmentRules(RulesPlugin):
         """Build the automaton of legal routes; see `routelab.toolkit.irregular.turn_graph`."""
         options: SegmentParameters = self.parameters
         neighbours = neighbours_of(topology)
+        # the local search starts from restrictions in the middle
         position = "middle" if options.restrict == "local-search" else options.restrict
 
         def restrict_segments(root: int) -> tuple[list[Segment], Placement]:
@@ -143,11 +144,12 @@ class SegmentRules(RulesPlugin):
         needs_loads = options.root == "best" or options.restrict == "local-search"
         loads = RestrictedLoads(topology) if needs_loads else None
         if options.root == "best" and loads is not None:
-            root = best_root(
-                topology,
-                lambda root: loads.unevenness(restrict_segments(root)[1].turns),
-                max_tries=loads.max_comparisons,
-            )
+
+            def unevenness_of(root: int) -> float:
+                _, placement = restrict_segments(root)
+                return loads.prohibit_only(placement.turns)
+
+            root = best_root(topology, unevenness_of, max_tries=loads.max_comparisons)
         else:
             root = root_of(topology, options.root, self.name)
 

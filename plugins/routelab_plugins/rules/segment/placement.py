@@ -14,7 +14,9 @@ from .search import Segment
 
 
 class Placement:
-    """Restrictions of the segments of a network.
+    """Restrictions of the segments of a network: pairs of opposite turns that are prohibited.
+
+    A turn ``(a, b, c)`` leads from switch a over switch b to switch c.
 
     Parameters
     ----------
@@ -25,95 +27,106 @@ class Placement:
     Attributes
     ----------
     options : list of lists of lists of Turn
-        ``options[segment][choice]``: the turns to prohibit, in both directions. A segment of
-        switches 4, 7, 8, 5 may prohibit 4-7-8 or 7-8-5. No choice is at the start of a subnet: a
-        packet that a bridge brings there could otherwise go round a cycle and back over the bridge.
+        ``options[segment][choice]``: the turns that a choice prohibits, and with each its opposite.
+        A segment of switches 4, 7, 8, 5 may prohibit 4-7-8 or 7-8-5. No choice is at the start of a
+        subnet: a packet that a bridge brings there could otherwise go round a cycle and back over
+        the bridge.
     chosen : list of int
-        Number of each segment's choice.
+        Number of the choice that each segment has made.
     """
 
     def __init__(self, segments: Sequence[Segment], num_switches: int) -> None:
+        # neighbours of each switch over links of earlier segments
         earlier_neighbours: list[list[int]] = [[] for _ in range(num_switches)]
         self.options: list[list[list[Turn]]] = []
         for segment in segments:
             path = segment.switches
+            options: list[list[Turn]] = []
             if segment.kind == "unitary":
-                # all turns between the link and an earlier one at this end
-                self.options.append(
-                    [
-                        [(neighbour, end, peer) for neighbour in earlier_neighbours[end]]
-                        for end, peer in (path, path[::-1])
-                        if end != segment.start
-                    ]
-                )
+                # at one end of the link, all turns between the link and earlier ones
+                for end, other_end in (path, path[::-1]):
+                    if end != segment.start:
+                        neighbours = earlier_neighbours[end]
+                        options.append([(neighbour, end, other_end) for neighbour in neighbours])
             else:
-                self.options.append(
-                    [[turn] for turn in zip(path, path[1:], path[2:], strict=False)]
-                )
+                # the turn over one switch inside the segment
+                options += [[turn] for turn in zip(path, path[1:], path[2:], strict=False)]
+            self.options.append(options)
             for source, target in segment.links:
                 earlier_neighbours[source].append(target)
                 earlier_neighbours[target].append(source)
         self.chosen = [0] * len(segments)
 
-    def choose(self, where: str) -> None:
-        """Choose by position: the first, middle or last switch inside each segment.
+    def choose(self, position: str) -> None:
+        """Restrict each segment at its first, middle or last inner switch; updates `chosen`.
 
-        Of a unitary segment's ends the one with fewer restrictions is chosen.
+        A unitary segment has no inner switch: there the end with fewer turns to prohibit is chosen.
+
+        Parameters
+        ----------
+        position : {"first", "middle", "end"}
         """
-        for number, options in enumerate(self.options):
+        for segment, options in enumerate(self.options):
             num_turns = [len(option) for option in options]
-            # only an end of a unitary segment takes several turns
+            # Each end of a unitary segment has at least two earlier links, because it lies inside
+            # an earlier segment. So its options have several turns, and all others have one.
             if max(num_turns) > 1:
-                self.chosen[number] = num_turns.index(min(num_turns))
+                self.chosen[segment] = num_turns.index(min(num_turns))
             else:
                 last = len(options) - 1
-                self.chosen[number] = {"first": 0, "middle": last // 2, "end": last}[where]
+                self.chosen[segment] = {"first": 0, "middle": last // 2, "end": last}[position]
 
     @property
     def restrictions(self) -> list[Turn]:
-        """Prohibited pairs of turns, each as one of the two."""
+        """One turn of each prohibited pair of opposite turns."""
         chosen = zip(self.options, self.chosen, strict=True)
         return [turn for options, choice in chosen for turn in options[choice]]
 
     @property
     def turns(self) -> list[Turn]:
-        """All prohibited turns."""
+        """All prohibited turns, in both directions."""
         return _both_ways(self.restrictions)
 
     def improve(self, loads: RestrictedLoads) -> None:
-        """Move restrictions, one segment after the other, while this evens out the loads."""
-        least_unevenness = loads.unevenness(self.turns)
+        """Move restrictions, one segment after the other, while this evens out the loads.
+
+        Each move that leaves less unevenness stays; others are taken back. The search ends after a
+        round over all segments in which no move stayed, or when `loads` allows no more comparisons.
+        """
+        least_unevenness = loads.prohibit_only(self.turns)
         comparisons_left = loads.max_comparisons
-        moved = True
-        while moved:
-            moved = False
-            for number, options in enumerate(self.options):
+        improved = True
+        while improved:
+            improved = False
+            for segment, options in enumerate(self.options):
                 for new_choice in range(len(options)):
-                    old_choice = self.chosen[number]
+                    # not the same for all new choices: a better one becomes the old one
+                    old_choice = self.chosen[segment]
                     if new_choice == old_choice:
                         continue
                     if not comparisons_left:
                         return
                     comparisons_left -= 1
-                    self.chosen[number] = new_choice
+                    self.chosen[segment] = new_choice
                     unevenness = loads.move(options[old_choice], options[new_choice])
                     if unevenness < least_unevenness:
-                        least_unevenness, moved = unevenness, True
+                        least_unevenness, improved = unevenness, True
                     else:
-                        self.chosen[number] = old_choice
+                        self.chosen[segment] = old_choice
                         loads.move_back(options[old_choice], options[new_choice])
 
 
 class RestrictedLoads:
-    """Loads of one network under sets of restrictions, to compare how even they are.
+    """Compare sets of prohibited turns by how evenly they let the channels of a network be loaded.
 
-    Keeps the graph of all turns, and blocks the edges of the prohibited ones. Less unevenness (see
-    `routelab.toolkit.irregular.unevenness`) is better.
+    The graph with all turns is built once; a set of prohibited turns blocks edges in it. The
+    *unevenness* is the sum of the squares of all channel loads relative to capacities, over
+    shortest legal routes: less is better.
 
     Attributes
     ----------
     max_comparisons : int
-        Number of sets of restrictions that may be compared.
+        Number of sets that a search may compare in reasonable time.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -122,30 +135,30 @@ class RestrictedLoads:
         self._blocked: BoolArray = np.zeros(self._graph.num_edges, dtype=np.bool_)
         self.max_comparisons = affordable_evaluations(self._graph)
 
-    def unevenness(self, turns: Sequence[Turn]) -> float:
-        """Return the unevenness without these turns."""
+    def prohibit_only(self, turns: Sequence[Turn]) -> float:
+        """Prohibit these turns and no others; return the unevenness."""
         self._blocked[:] = False
-        self._set_blocked(turns, True)
+        self._set_blocked(turns, blocked=True)
         return unevenness(self._graph, self._blocked)
 
     def move(self, old: Sequence[Turn], new: Sequence[Turn]) -> float:
-        """Replace one segment's restrictions, and return the unevenness."""
-        self._set_blocked(_both_ways(old), False)
-        self._set_blocked(_both_ways(new), True)
+        """Free the `old` turns, prohibit the `new` ones, with opposites; return the unevenness."""
+        self._set_blocked(_both_ways(old), blocked=False)
+        self._set_blocked(_both_ways(new), blocked=True)
         return unevenness(self._graph, self._blocked)
 
     def move_back(self, old: Sequence[Turn], new: Sequence[Turn]) -> None:
-        """Undo `move`."""
-        self._set_blocked(_both_ways(new), False)
-        self._set_blocked(_both_ways(old), True)
+        """Undo `move` with the same arguments."""
+        self._set_blocked(_both_ways(new), blocked=False)
+        self._set_blocked(_both_ways(old), blocked=True)
 
-    def _set_blocked(self, turns: Sequence[Turn], value: bool) -> None:
+    def _set_blocked(self, turns: Sequence[Turn], *, blocked: bool) -> None:
         for turn in turns:
-            self._blocked[self._edges[turn]] = value
+            self._blocked[self._edges[turn]] = blocked
 
 
 def _both_ways(turns: Sequence[Turn]) -> list[Turn]:
-    """Return turns and their opposites."""
+    """Return the turns and their opposites."""
     return [*turns, *((c, b, a) for a, b, c in turns)]
 
 

@@ -44,13 +44,16 @@ class Segment:
 
 
 class SegmentSearch:
-    """The search of one subnet.
+    """The search for the segments of one subnet: `greedy` or `shortest`, once.
+
+    A switch is *visited* if a segment has it, and the subnet's start always is. A link is *free* if
+    no segment has it.
 
     Parameters
     ----------
     subnet : Subnet
     neighbours : sequence of sequences of int
-        Of all switches of the network.
+        Neighbours of each switch of the network.
     """
 
     def __init__(self, subnet: Subnet, neighbours: Sequence[Sequence[int]]) -> None:
@@ -59,13 +62,14 @@ class SegmentSearch:
             switch: [end for end in neighbours[switch] if end in subnet.switches]
             for switch in subnet.switches
         }
-        """Neighbours of each switch over links that no segment has."""
+        """Neighbours of each switch over free links."""
         self._visited: dict[int, None] = {subnet.start: None}
-        """Switches of segments, in the order of their visit."""
+        """Visited switches, in the order of their visit."""
 
     def greedy(self) -> Iterator[Segment]:
-        """Yield segments as Figure 2 finds them: depth first, links in ascending order."""
-        # switches join `_visited` and `waiting` as segments are found
+        """Yield segments as Figure 2 of the paper finds them: depth first, over the first links."""
+        # Visited switches that may have free links. The first of them starts segments until all of
+        # its links are used; the inner switches of each segment join the queue.
         waiting = deque(self._visited)
         while waiting:
             switch = waiting[0]
@@ -77,37 +81,39 @@ class SegmentSearch:
             yield self._add_segment(path)
 
     def shortest(self) -> Iterator[Segment]:
-        """Yield the shortest of all possible segments, again and again.
+        """Yield segments, each of them a shortest one that is possible after those before it.
 
-        A link between visited switches comes first, then switches next to two of them, in the
-        order in which they became so; longer segments are searched for.
+        One link joins two visited switches; two links lead over a switch with two visited
+        neighbours. Of these, the first that became possible is taken. Longer segments are searched
+        for when there is none.
         """
         new_switches = [self._start]
-        unitary: deque[tuple[int, int]] = deque()
-        """Links between two visited switches; a segment may have taken one meanwhile."""
-        two_links: deque[int] = deque()
-        """Switches with links to two visited ones; one may be visited meanwhile."""
-        visited_neighbours: dict[int, int] = {}
+        links: deque[tuple[int, int]] = deque()
+        """Links between visited switches; when one is taken from here, it may not be free."""
+        middles: deque[int] = deque()
+        """Switches with two visited neighbours; when one is taken from here, it may be visited."""
+        num_visited_neighbours: dict[int, int] = {}
         while True:
-            # 1. What the switches of the last segment add to both lists. A switch is listed when
-            #    it gets its second visited neighbour, so that lists never have to be searched.
+            # 1. Add what the inner switches of the last segment make possible. A switch is added
+            #    when its second neighbour is visited, and not again at the third.
             for switch in new_switches:
                 for neighbour in self._free_neighbours[switch]:
                     if neighbour in self._visited:
-                        unitary.append((neighbour, switch))
+                        links.append((neighbour, switch))
                         continue
-                    count = visited_neighbours[neighbour] = visited_neighbours.get(neighbour, 0) + 1
+                    count = num_visited_neighbours.get(neighbour, 0) + 1
+                    num_visited_neighbours[neighbour] = count
                     if count == 2:
-                        two_links.append(neighbour)
+                        middles.append(neighbour)
             # 2. A segment of one link, of two, or of more.
             path: list[int] = []
-            while unitary and not path:
-                source, target = unitary.popleft()
+            while links and not path:
+                source, target = links.popleft()
                 path = [source, target] if target in self._free_neighbours[source] else []
-            while two_links and not path:
-                middle = two_links.popleft()
+            while middles and not path:
+                middle = middles.popleft()
                 if middle not in self._visited:
-                    ends = [s for s in self._visited if s in self._free_neighbours[middle]][:2]
+                    ends = [s for s in self._visited if s in self._free_neighbours[middle]]
                     path = [ends[0], middle, ends[1]]
             if not path:
                 path = self._shortest_long_segment()
@@ -117,7 +123,7 @@ class SegmentSearch:
             yield self._add_segment(path)
 
     def _add_segment(self, path: list[int]) -> Segment:
-        """Mark the switches and links of a segment as used, and return it."""
+        """Mark the switches of a path as visited and its links as used; return it as a segment."""
         segment = Segment(tuple(path), self._start)
         self._visited.update(dict.fromkeys(path))
         for source, target in segment.links:
@@ -133,53 +139,58 @@ class SegmentSearch:
         """
         path = [start, first]
         tried: set[int] = set()
-        untried: list[Iterator[int]] = []  # neighbours of each switch of the path but `start`
+        # for each switch of the path but `start`, its neighbours that were not looked at
+        remaining: list[Iterator[int]] = []
         while path[-1] not in self._visited:
             switch = path[-1]
-            if switch not in tried:
+            if switch not in tried:  # else the search is back from a dead end behind the switch
                 tried.add(switch)
-                untried.append(iter(self._free_neighbours[switch]))
+                remaining.append(iter(self._free_neighbours[switch]))
+            # Not straight back: from `first`, that would be `start`, which is visited.
+            previous = path[-2]
             neighbour = next(
-                (end for end in untried[-1] if end != path[-2] and end not in tried), -1
+                (end for end in remaining[-1] if end != previous and end not in tried), -1
             )
             if neighbour >= 0:
                 path.append(neighbour)
             else:
                 path.pop()
-                untried.pop()
+                remaining.pop()
         return path
 
     def _shortest_long_segment(self) -> list[int]:
-        """Return the first of the shortest segments of three links or more, by switches.
+        """Return the switches of a shortest segment of three links or more; empty if none exists.
 
-        A breadth-first search from all visited switches. Two branches of the search that start with
-        different links meet in the middle of a segment. Empty if there is none.
+        A breadth-first search from all visited switches. A *branch* of it begins with a link that
+        leaves a visited switch. Two branches meet in the middle of a segment.
         """
         depth = dict.fromkeys(self._visited, 0)
-        # the first link of the branch that reached a switch, from a visited switch on
+        # the first link of the branch that reached a switch
         branch: dict[int, tuple[int, int]] = {}
         predecessor: dict[int, int] = {}
         shortest: list[int] = []
         queue = deque(switch for switch in self._visited if self._free_neighbours[switch])
         while queue:
             switch = queue.popleft()
-            # 1. No later meeting makes a shorter segment: depths only grow.
+            # 1. Branches that meet over a link between depths a and b make a segment of a + b + 2
+            #    switches. From here on, neither depth is less than this one: none gets shorter.
             if shortest and 2 * depth[switch] + 2 >= len(shortest):
                 break
             for neighbour in self._free_neighbours[switch]:
-                own_link = branch.get(switch, (switch, neighbour))
+                # a visited switch is in no branch: the link to the neighbour begins one
+                own_branch = branch.get(switch, (switch, neighbour))
                 # 2. A switch that no branch has reached continues this one.
                 if neighbour not in depth:
                     depth[neighbour] = depth[switch] + 1
-                    branch[neighbour] = own_link
+                    branch[neighbour] = own_branch
                     predecessor[neighbour] = switch
                     queue.append(neighbour)
                     continue
-                # 3. Another branch has reached it: both together are a segment. The same branch, or
-                #    its own first link in the other direction, makes none.
-                other_link = branch.get(neighbour, (neighbour, switch))
+                # 3. Another branch has reached it: both together are a segment. Two switches of the
+                #    same branch make none, nor does a first link, seen from its other end.
+                other_branch = branch.get(neighbour, (neighbour, switch))
                 num_switches = depth[switch] + depth[neighbour] + 2
-                same_branch = other_link in (own_link, own_link[::-1])
+                same_branch = other_branch in (own_branch, own_branch[::-1])
                 if same_branch or (shortest and num_switches >= len(shortest)):
                     continue
                 shortest = [

@@ -54,7 +54,11 @@ class TreeTurn(PhaseRules):
     @staticmethod
     @override
     def phase(tree: CoordinatedTree, a: int, b: int) -> int:
-        """Return 0 for a channel from a to b up the tree, 1 down, 2 up outside the tree."""
+        """Return the phase of a route that takes the channel from switch a to switch b.
+
+        0: up over a link of the tree; 1: down; 2: up over a link outside the tree. Down is to a
+        greater level y, or on the same level to a greater x.
+        """
         if (tree.y[b], tree.x[b]) > (tree.y[a], tree.x[a]):
             return 1
         return 0 if tree.has_link(a, b) else 2

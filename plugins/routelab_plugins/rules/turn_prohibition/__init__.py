@@ -53,10 +53,16 @@ class TurnProhibition(RulesPlugin):
 
 
 def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
-    """Return the prohibited turns of a network; O(S (S + L)) for S switches and L links."""
+    """Return the prohibited turns of a network, as (before, switch, after) of three switches.
+
+    Switches are removed one after the other. In a ring of switches 0, 1, 2 switch 0 is removed
+    first: the turns 1-0-2 and 2-0-1 are prohibited. The rest is a line, where no turn has to be.
+    Takes O(S (S + L)) steps for S switches and L links.
+    """
     neighbours_left = [set(adjacent) for adjacent in neighbours]
     turns: list[Turn] = []
-    # connected parts of the rest, each with its gate (−1: none)
+    # Connected parts of the rest, each with its gate; −1 for a part that was the main one at every
+    # removal so far.
     switches = set(range(len(neighbours_left)))
     parts = [(part, -1) for part in _connected_parts(switches, neighbours_left)]
     while parts:
@@ -65,8 +71,9 @@ def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
             # 1. Remove a switch with the fewest links, but the gate last.
             switch = min(part - {gate}, key=lambda s: (len(neighbours_left[s]), s))
             part.remove(switch)
-            # 2. The rest may fall apart (not at a switch with one link). The piece with the gate is
-            #    the main one, else the largest. Each other piece gets a gate next to the switch.
+            # 2. The rest may fall into pieces (not at a switch with one link). The piece with the
+            #    gate is the main one, or the largest if there is no gate. Each other piece gets a
+            #    gate: its first neighbour of the removed switch.
             pieces = (
                 _connected_parts(part, neighbours_left)
                 if len(neighbours_left[switch]) > 1
@@ -74,7 +81,8 @@ def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
             )
             main = next((piece for piece in pieces if gate in piece), max(pieces, key=len))
             gates = {min(neighbours_left[switch] & piece) for piece in pieces if piece is not main}
-            # 3. Prohibit all turns at the switch but those between pieces over the gates.
+            # 3. Prohibit all turns at the switch, but not those from one piece to another over
+            #    gates: they join the pieces.
             for before, after in permutations(sorted(neighbours_left[switch]), 2):
                 between_gates = before in gates and after in gates
                 leaves_by_gate = before in gates and after in main
@@ -98,9 +106,9 @@ def _connected_parts(switches: set[int], neighbours: list[set[int]]) -> list[set
         unreached.remove(first)
         part, stack = {first}, [first]
         while stack:
-            found = neighbours[stack.pop()] & unreached
-            unreached -= found
-            part |= found
-            stack += found
+            newly_reached = neighbours[stack.pop()] & unreached
+            unreached -= newly_reached
+            part |= newly_reached
+            stack += newly_reached
         parts.append(part)
     return parts

@@ -10,12 +10,12 @@ from routelab.api import Capabilities, RoutingGraph, RulesPlugin, Topology
 
 
 class Unrestricted(RulesPlugin):
-    """Rules with one state per switch."""
+    """Rules under which packets may go from every channel into every other."""
 
     name = "unrestricted"
     summary = "Every walk is legal; needs layers to be free of deadlock"
     capabilities = Capabilities(virtual_channels=None)
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """Return the network itself as an automaton."""
+        """Return a graph with a vertex for each switch and an edge for each channel."""
         return RoutingGraph.of_walks(topology, "unrestricted")

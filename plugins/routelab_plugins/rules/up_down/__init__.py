@@ -92,51 +92,67 @@ class UpDown(RulesPlugin):
         return _graph_from(topology, self.order(topology), self.parameters.vcs)
 
     def order(self, topology: Topology) -> Int64Array:
-        """Return the position of each switch in the order, 0 at the root; int64, shape (S,)."""
-        choice: str = self.parameters.root
-        if choice != "best" or topology.num_switches == 0:
-            return self._order_from(topology, root_of(topology, choice, self.name))
+        """Return the position of each switch in the tree's order: a hop to a smaller one goes up.
+
+        The root has position 0. With ``root=best`` it is the root of those tried whose channel
+        loads are the most even.
+
+        Returns
+        -------
+        int64 array, shape (S,)
+        """
+        root: str = self.parameters.root
+        if root != "best" or topology.num_switches == 0:
+            return self._order_from(topology, root_of(topology, root, self.name))
 
         vcs = self.parameters.vcs
 
         def unevenness_of(root: int) -> float:
             return unevenness(_graph_from(topology, self._order_from(topology, root), vcs))
 
-        # other orders give graphs of about this size
-        any_graph = _graph_from(topology, np.arange(topology.num_switches), vcs)
-        max_roots = affordable_evaluations(any_graph)
+        # How many roots can be tried depends on the size of a graph, and the graphs of all orders
+        # have about the same size. So the order of this one, by index, does not matter.
+        sample_graph = _graph_from(topology, np.arange(topology.num_switches), vcs)
+        max_roots = affordable_evaluations(sample_graph)
         return self._order_from(topology, best_root(topology, unevenness_of, max_roots))
 
     def _order_from(self, topology: Topology, root: int) -> Int64Array:
-        """Return the position of each switch in the order from a root."""
+        """Return the position of each switch in the order of the tree from a root; see `order`."""
         if self.parameters.tree == "dfs":
-            return np.array(preorder_from(neighbours_of(topology), root)[0], dtype=np.int64)
+            number, _ = preorder_from(neighbours_of(topology), root)
+            return np.array(number, dtype=np.int64)
         level = levels_from(topology, root)
         position = np.empty(topology.num_switches, dtype=np.int64)
         switches = np.arange(topology.num_switches)
-        position[np.lexsort((switches, level))] = switches  # by level, then index
+        # by level, then index: `lexsort` takes the last key first
+        position[np.lexsort((switches, level))] = switches
         return position
 
 
 def _graph_from(topology: Topology, order: Int64Array, vcs: int = 1) -> RoutingGraph:
-    """Return the graph of routes up, to earlier positions in `order`, then down; `vcs` times."""
-    count = topology.num_switches
-    switches, channels = np.arange(count), np.arange(topology.num_channels)
+    """Return the graph of the routes that go up, then down, `vcs` times in all.
+
+    A hop goes up if it leads to a switch at an earlier position in `order`, shape (S,).
+    """
+    num_switches = topology.num_switches
+    switches = np.arange(num_switches)
     source, target = topology.channel_source, topology.channel_target
     down = (order[target] > order[source]).astype(np.int64)
-    # Vertex p * count + u: at switch u in phase p. A packet goes up in even phases and down in odd
-    # ones. A hop that its phase forbids (phase + down is odd) begins the next phase.
+    # Phases: 0 up, 1 down, 2 up again on the next virtual channel, and so on. Vertex
+    # phase * num_switches + u holds the packets at switch u in that phase. A hop up in an odd
+    # phase, or down in an even one, begins the next phase: phase + down is odd then. Such a hop is
+    # illegal in the last phase.
     phases = np.arange(2 * vcs)
     next_phase = phases[:, None] + (phases[:, None] + down) % 2
     phase, channel = np.nonzero(next_phase < 2 * vcs)
     return RoutingGraph.create(
         topology,
         vertex_switch=np.tile(switches, 2 * vcs),
-        accepting=np.ones(2 * vcs * count, dtype=np.bool_),
+        accepting=np.ones(2 * vcs * num_switches, dtype=np.bool_),
         begin=switches,
-        edge_source=phase * count + source[channel],
-        edge_target=next_phase[phase, channel] * count + target[channel],
-        edge_channel=channels[channel],
+        edge_source=phase * num_switches + source[channel],
+        edge_target=next_phase[phase, channel] * num_switches + target[channel],
+        edge_channel=channel,
         turn_set="up-down",
-        vertex_vc=np.repeat(phases // 2, count) if vcs > 1 else None,
+        vertex_vc=np.repeat(phases // 2, num_switches) if vcs > 1 else None,
     )

@@ -79,7 +79,7 @@ class Words(RulesPlugin):
         return f"{self.parameters.file} is a certificate of another network: its channels differ"
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """Build the automaton of the subsequences.
+        """Build the automaton of all routes whose hops rise in the certificate's order.
 
         Raises
         ------
@@ -87,34 +87,37 @@ class Words(RulesPlugin):
             If the file is not a certificate.
         """
         ranks = _read_certificate(self.parameters.file).ranks
-        start, out = (array.tolist() for array in topology.outgoing)
+        first, channels = (array.tolist() for array in topology.outgoing)
+        leaving = [channels[start:end] for start, end in pairwise(first)]
         target = topology.channel_target.tolist()
-        leaving = [out[a:b] for a, b in pairwise(start)]
-        follow = _next_occurrence if self.parameters.per == "hop" else _remaining_channels
-        # A vertex is a channel with a state of the packets that came over it. The first vertices,
-        # one for each switch, are for packets that begin; others are numbered as they are reached.
+        find_next_state = _next_occurrence if self.parameters.per == "hop" else _remaining_channels
+        # A vertex is a channel with a state of the packets that came over it: (rank, virtual
+        # channel) of the hop, or the virtual channels that remain. The first vertices, one for each
+        # switch, are for packets that begin; others are numbered as they are reached.
         vertex_number: dict[tuple[int, Any], int] = {}
-        switch = list(range(topology.num_switches))
+        vertex_switch = list(range(topology.num_switches))
         edges: list[tuple[int, int, int]] = []
         vertices: list[tuple[int, Any]] = [(-1, None)] * topology.num_switches
         for vertex, (channel, state) in enumerate(vertices):  # grows while it is read
-            for following in leaving[switch[vertex]]:
-                next_state = follow(ranks, channel, state, following)
+            for next_channel in leaving[vertex_switch[vertex]]:
+                next_state = find_next_state(ranks, channel, state, next_channel)
                 if next_state is None:
                     continue
-                key = following, next_state
+                key = next_channel, next_state
                 if key not in vertex_number:
                     vertex_number[key] = len(vertices)
                     vertices.append(key)
-                    switch.append(target[following])
-                edges.append((vertex, vertex_number[key], following))
+                    vertex_switch.append(target[next_channel])
+                edges.append((vertex, vertex_number[key], next_channel))
+        # Only per=hop prescribes the virtual channel of a hop. That of a begin vertex has no
+        # meaning, because no hop leads to it.
         vcs = None
         if self.parameters.per == "hop":
             vcs = [0 if state is None else state[1] for _, state in vertices]
         return RoutingGraph.create(
             topology,
-            vertex_switch=switch,
-            accepting=[True] * len(switch),
+            vertex_switch=vertex_switch,
+            accepting=[True] * len(vertex_switch),
             begin=range(topology.num_switches),
             edge_source=[source for source, _, _ in edges],
             edge_target=[end for _, end, _ in edges],
@@ -124,29 +127,34 @@ class Words(RulesPlugin):
 
 
 def _next_occurrence(
-    ranks: Ranks, channel: int, state: tuple[int, int] | None, following: int
+    ranks: Ranks, _channel: int, state: tuple[int, int] | None, next_channel: int
 ) -> tuple[int, int] | None:
-    """Return the first occurrence of channel `following` behind the packet's (rank, vc) `state`.
+    """Return rank and virtual channel of the next hop if it goes over `next_channel` (per=hop).
 
-    The earliest is best: whatever may follow a later occurrence may follow it, too. None if there
-    is no occurrence.
+    It is the first occurrence of the channel behind `state`, the rank and virtual channel of the
+    last hop. A later one would be no better: what may follow it may follow the first one, too.
+    None if no occurrence is left: the hop is illegal. A `state` of None allows every occurrence.
     """
-    occurrences = ranks.get(following, [])
+    occurrences = ranks.get(next_channel, [])
+    # Equal ranks are ordered by virtual channel, so pairs always rise and no cycle arises.
     position = 0 if state is None else bisect_right(occurrences, state)
     return occurrences[position] if position < len(occurrences) else None
 
 
 def _remaining_channels(
-    ranks: Ranks, channel: int, state: frozenset[int] | None, following: int
+    ranks: Ranks, channel: int, state: frozenset[int] | None, next_channel: int
 ) -> frozenset[int] | None:
-    """Return the virtual channels on which all hops so far and the next one rise; None for none.
+    """Return the virtual channels that a packet may use if its next hop is `next_channel`.
 
-    `state` has those on which the hops so far rise, the last of them over `channel`.
+    For packets that keep their virtual channel (per=pair): on each of these, all hops so far and
+    the next one rise in rank. `state` has the virtual channels for the hops so far, the last of
+    them over `channel`; None for a packet that begins. None if no virtual channel remains: the hop
+    is illegal.
     """
     last_rank = {vc: rank for rank, vc in ranks.get(channel, [])}
     remaining = frozenset(
         vc
-        for rank, vc in ranks.get(following, [])
+        for rank, vc in ranks.get(next_channel, [])
         if state is None or (vc in state and last_rank[vc] < rank)
     )
     return remaining or None
