@@ -40,20 +40,24 @@ class BalancedLayers(AcyclicLayers):
     parameters: RoundParameters
 
     def layers(self, table: RouteTable) -> Int32Array:
-        """Put every path on one virtual channel, on few channels and evenly."""
+        """Return the virtual channel of each hop, the same for all hops of a path.
+
+        Few virtual channels are used, and each of them for about as many hops.
+        """
         options = self.parameters
-        # 1. First fit in three orders; the one with the fewest layers counts.
+        # 1. First fit in three orders; the one with the fewest layers counts, then `fewer_layers`.
         destination_order = by_destination(table)
         by_length = np.argsort(-table.path_length[destination_order], kind="stable")
         longest_first = destination_order[by_length]
         random_order = np.random.default_rng(options.order_seed).permutation(table.num_paths)
         orders = (destination_order, longest_first, random_order)
         results = [first_fitting_layers(table, order) for order in orders]
-        layer, _ = min(results, key=lambda result: len(result[1]))  # layers, channel ranks of each
+        # a result is the layer of each path, and the rank of each channel by layer
+        layer, _ = min(results, key=lambda result: len(result[1]))
         layer = fewer_layers(table, layer, options.rounds, options.order_seed)
-        # 2. First fit layer by layer returns the same layers or lower ones, and the order of the
-        #    channels in each, which `fewer_layers` does not.
+        # 2. First fit once more, only for the ranks, which `fewer_layers` does not return. With the
+        #    paths of layer 0 first, then those of layer 1, no path gets a higher layer.
         layer, ranks = first_fitting_layers(table, np.argsort(layer, kind="stable"))
-        # 3. Paths move to the emptiest layer whose order they follow; updates `layer`.
-        even_layers(table.path_start, table.hop_channel, ranks, layer, random_order)
+        # 3. Paths move to the emptiest layer in whose order their channels rise; updates `layer`.
+        even_layers(table.path_start, table.hop_channel, ranks, layer, order=random_order)
         return np.repeat(layer, table.path_length)

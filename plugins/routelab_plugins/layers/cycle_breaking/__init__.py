@@ -63,10 +63,14 @@ class CycleBreaking(AcyclicLayers):
 
 
 def _list_dependencies(table: RouteTable) -> Dependencies:
-    """Return the dependencies if all paths share one virtual channel, and the paths of each."""
+    """Return the dependencies that the paths cause if all of them share one virtual channel."""
     one_vc = frozen_array(np.zeros(len(table.hop_vc)), np.int16)
     start, target = dependency_graph(
-        table.path_start, table.hop_channel, one_vc, table.topology.num_channels, 1
+        table.path_start,
+        table.hop_channel,
+        hop_vc=one_vc,
+        num_channels=table.topology.num_channels,
+        vcs=1,
     )
     dependency_of_hop = number_dependencies(table.path_start, table.hop_channel, start, target)
     causing_start, causing_path = paths_by_dependency(

@@ -35,7 +35,7 @@ class FirstFit(AcyclicLayers):
     parameters: RoundParameters
 
     def layers(self, table: RouteTable) -> Int32Array:
-        """Put every path on one virtual channel."""
+        """Return the virtual channel of each hop, which is the same for all hops of a path."""
         layer, _ = first_fitting_layers(table, by_destination(table))
         layer = fewer_layers(table, layer, self.parameters.rounds, self.parameters.order_seed)
         return np.repeat(layer, table.path_length)

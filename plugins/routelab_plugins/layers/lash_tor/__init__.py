@@ -26,10 +26,13 @@ class LashTor(AcyclicLayers):
     capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
 
     def layers(self, table: RouteTable) -> Int16Array:
-        """Assign virtual channels, which rise along each path."""
+        """Return the virtual channel of each hop; it never falls along a path."""
         num_layers = 0
+        # ends at the latest with as many layers as paths, because each path fits in an empty layer
         while True:
             num_layers += 1
+            # Prefer paths that stay in one layer; if some path fits nowhere then, let all paths
+            # follow the first layer as far as they can, then the next.
             for whole_first in (True, False):
                 layer, num_unplaced = layers_of_hops(table, num_layers, whole_first)
                 if not num_unplaced:

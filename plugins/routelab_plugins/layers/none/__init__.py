@@ -6,10 +6,10 @@ from routelab.api import Capabilities, LayersPlugin, RouteTable
 
 
 class NoLayers(LayersPlugin):
-    """Leaves the routes unchanged.
+    """Leaves virtual channels and flow control of a table as the rules and the selection set them.
 
-    For rules that are deadlock-free on one virtual channel, or on those that they prescribe, under
-    the flow control that their table declares, which also stays unchanged.
+    For rules that are free of deadlock without layers: on one virtual channel, or on those that
+    they prescribe, under the flow control that they declare.
     """
 
     name = "none"
@@ -17,5 +17,5 @@ class NoLayers(LayersPlugin):
     capabilities = Capabilities(multipath=True, virtual_channels=None)
 
     def assign(self, table: RouteTable) -> RouteTable:
-        """Return the table."""
+        """Return the table as it is."""
         return table

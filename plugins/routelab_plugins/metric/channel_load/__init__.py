@@ -26,7 +26,8 @@ class ChannelLoadParameters(Parameters):
 class ChannelLoad(MetricPlugin):
     """Number of routes that cross a channel; each pair of terminals counts as one route.
 
-    Loads are relative: a route counts 4 on a channel with a quarter of the greatest capacity.
+    Loads are relative to capacity: a route counts 1 on a channel of the greatest capacity, and 4 on
+    one with a quarter of it.
     """
 
     name = "channel-load"
@@ -48,6 +49,7 @@ class ChannelLoad(MetricPlugin):
             return []
         route_counts = metrics.channel_loads(table)
         loads = metrics.relative_loads(topology, route_counts)
+        # the load of every channel if all routes were shortest and balanced perfectly
         perfect = metrics.perfect_load(topology)
         k = self.parameters.k
         return [

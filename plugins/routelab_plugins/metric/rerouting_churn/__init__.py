@@ -89,10 +89,11 @@ class ReroutingChurnParameters(Parameters):
 
 
 class ReroutingChurn(ContextMetricPlugin):
-    """One link fails, with both channels, and the same routing routes the remaining network.
+    """Pairs whose route changes when one link fails and the same routing is computed again.
 
-    A route is its sequence of channels, without virtual channels. Remaining channels are identified
-    by their position in the network, not by their new number.
+    A link fails with both of its channels. A route is its sequence of channels, without virtual
+    channels. Remaining channels are identified by their position in the network, not by their new
+    number.
     """
 
     name = "rerouting-churn"
@@ -114,19 +115,20 @@ class ReroutingChurn(ContextMetricPlugin):
     def measure_in(self, context: MetricContext) -> list[Measurement]:
         """Measure means over failed links; the whole network is routed again for each.
 
-        Links without which the routing does not apply are counted as refused and left out of the
-        means. Numbers are ordered pairs of different terminals. Every changed pair is forced (its
-        route crossed the link) or unforced; lost pairs are also counted in one of these.
+        A link is refused if the routing does not support the network without it; the means leave it
+        out. What is counted are ordered pairs of different terminals. Every changed pair is forced
+        (its route crossed the link) or unforced; lost pairs are also counted in one of these.
         """
         table = context.table
         links = self._sample_links(len(table.topology.links))
-        terminal_pairs = served_pairs(table).reshape(-1)
-        changes = list(_count_changes(context, links, terminal_pairs))
+        num_terminal_pairs = served_pairs(table).reshape(-1)
+        changes = list(_count_changes(context, links, num_terminal_pairs))
         link_counts = [
             Measurement("churn_links", float(len(links))),
             Measurement("churn_refused", float(len(links) - len(changes))),
         ]
-        total = float(terminal_pairs.sum())
+        total = float(num_terminal_pairs.sum())
+        # no means if all links are refused, no shares on a single terminal
         if not changes or not total:
             return link_counts
         forced, unforced, lost = np.array(changes).T
@@ -153,14 +155,21 @@ class ReroutingChurn(ContextMetricPlugin):
 
 
 def _count_changes(
-    context: MetricContext, links: Int64Array, terminal_pairs: Float64Array
+    context: MetricContext, links: Int64Array, num_terminal_pairs: Float64Array
 ) -> Iterator[tuple[float, float, float]]:
     """Yield, for each failed link, how many pairs of terminals are forced, unforced and lost.
 
     Forced pairs have a route over the link. Unforced pairs are all others whose route changes, or
     that gain or lose one. Lost pairs have no route any more. A link without which the routing does
-    not apply yields nothing. `terminal_pairs` is the number of pairs of terminals that each pair of
-    the table stands for.
+    not apply yields nothing.
+
+    Parameters
+    ----------
+    context : MetricContext
+    links : int64 array
+        Numbers of the links that fail, one at a time.
+    num_terminal_pairs : float64 array, shape (P * D,)
+        Pairs of terminals that use the route of each pair of the table (P sources, D destinations).
     """
     table = context.table
     for link in table.topology.links[links]:
@@ -181,9 +190,9 @@ def _count_changes(
         old_channel = np.flatnonzero(~failed)
         changed = changed_pairs(_path_arrays(table), _path_arrays(new_table), old_channel)
         lost = (np.diff(table.pair_start) > 0) & (np.diff(new_table.pair_start) == 0)
-        forced = terminal_pairs[crossing].sum()
-        unforced = terminal_pairs[changed & ~crossing].sum()
-        yield float(forced), float(unforced), float(terminal_pairs[lost].sum())
+        forced = num_terminal_pairs[crossing].sum()
+        unforced = num_terminal_pairs[changed & ~crossing].sum()
+        yield float(forced), float(unforced), float(num_terminal_pairs[lost].sum())
 
 
 def _path_arrays(table: RouteTable) -> tuple[Int64Array, Int64Array, Float64Array, object]:

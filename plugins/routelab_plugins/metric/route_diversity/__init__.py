@@ -8,7 +8,10 @@ from routelab_plugins import works
 
 
 class RouteDiversityMetric(MetricPlugin):
-    """Number of distinct physical routes; routes that differ only in states count once."""
+    """Number of the shortest routes that the rules allow, each a sequence of channels.
+
+    Rules may allow the same channels by several sequences of states: these are one route.
+    """
 
     name = "route-diversity"
     summary = "Number of shortest legal routes, and the share of pairs that have only one"
@@ -18,6 +21,7 @@ class RouteDiversityMetric(MetricPlugin):
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Count the routes that the rules allow; nothing for a complete algorithm without rules."""
+        # None also if no two terminals on different switches have a route
         diversity = None if graph is None else metrics.route_diversity(graph)
         if diversity is None:
             return []

@@ -81,7 +81,8 @@ class TrafficLoad(MetricPlugin):
     """Bytes that cross each channel under the traffic of a matrix.
 
     Rank i is terminal i. A network may have more terminals than the matrix has ranks. Loads are
-    relative: a byte counts 4 on a channel with a quarter of the greatest capacity.
+    relative to capacity: a byte counts 1 on a channel of the greatest capacity, and 4 on one with a
+    quarter of it.
     """
 
     name = "traffic-load"
@@ -130,6 +131,7 @@ class TrafficLoad(MetricPlugin):
         mean = metrics.mean_load(topology, bytes_on_channel)
         perfect = metrics.perfect_traffic_load(topology, matrix)
         prefix = self._prefix
+        # without traffic between switches there is no balance
         balance = [Measurement(f"{prefix}balance", perfect / max_load)] if max_load else []
         return [
             Measurement(f"{prefix}max_load", max_load),
