@@ -58,8 +58,8 @@ class AdaptiveUp(HopRoutingPlugin):
             raise UnsupportedError(reason)
         tree = read_fat_tree(topology)
         levels = range(tree.height)
-        # a row for each level, with the columns of the kernel; level 0 has no children, so its
-        # CHILD_LEAVES are never read
+        # A row for each level, with the columns that the kernel names: LEAVES, CHILD_LEAVES,
+        # PARALLEL, DOWN_PORTS, ALL_PORTS. Level 0 has no children: its CHILD_LEAVES are never read.
         level_shapes = [
             (
                 tree.leaves[level],
@@ -70,7 +70,8 @@ class AdaptiveUp(HopRoutingPlugin):
             )
             for level in levels
         ]
-        # index // copies numbers the subtrees of a level; their leaves are consecutive
+        # index // copies is the number of a switch's subtree among those of its level. Subtree 0
+        # has the first `leaves` leaves, subtree 1 the next ones.
         copies, leaves = np.array(tree.copies), np.array(tree.leaves)
         first_leaf = tree.index // copies[tree.level] * leaves[tree.level]
         # all ports upwards, or the parallel links to one child
@@ -89,7 +90,9 @@ class AdaptiveUp(HopRoutingPlugin):
             vc_classes=1,
             candidates=most_candidates,
             by_occupancy=True,
+            # `hop` depends on the switch and the target alone; the engine adds the occupancy
             fixed=True,
+            # up to the top level and down again
             max_hops=2 * (tree.height - 1),
         )
 
@@ -101,10 +104,12 @@ def find_dead_end(topology: Topology, tree: FatTree) -> str | None:
     each switch that it may climb to needs a path down to all leaves that should be below it.
     """
     # 1. By (switch, leaf): is the leaf below the switch in the whole tree, and does a path down to
-    #    it exist? Paths are extended level by level, from the leaves up.
+    #    it exist? Paths are extended level by level, from the leaves up. The subtree of a switch
+    #    has a number on its level, and each subtree has `leaves` consecutive leaves: with 2 leaves
+    #    each, leaf 5 is in subtree 2.
     copies, leaves = np.array(tree.copies), np.array(tree.leaves)
     subtree = tree.index // copies[tree.level]
-    ends = topology.endpoints
+    ends = topology.endpoints  # the leaves with terminals
     is_below = subtree[:, None] == tree.index[ends] // leaves[tree.level][:, None]
     has_path_down = np.zeros_like(is_below)
     has_path_down[ends, np.arange(len(ends))] = True
@@ -119,7 +124,7 @@ def find_dead_end(topology: Topology, tree: FatTree) -> str | None:
     names = topology.switch_names
     for level in range(tree.height - 1):
         for switch in np.flatnonzero(is_reached & (tree.level == level)):
-            must_climb = ~is_below[switch]
+            must_climb = ~is_below[switch]  # by leaf: packets for it climb from this switch
             if not must_climb.any():
                 continue
             parents = target[(source == switch) & is_up]

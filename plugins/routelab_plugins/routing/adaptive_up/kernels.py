@@ -12,7 +12,11 @@ each child, ports to children, all ports. Ports to children come first. COLUMNS 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer all channels upwards, or those to the child above the target."""
+    """Offer all channels upwards or, once the target is below, those to the child above it.
+
+    A candidate is a row of `out`: channel, class of virtual channels, penalty. The only class is 0,
+    and no candidate has a penalty, because the engine adds the occupancy. Returns their number.
+    """
     target = packets[packet, TARGET]
     first_leaf = table(tables, FIRST_LEAF)
     # Number of the target among the leaves below the switch. The target is a leaf, so its own

@@ -70,18 +70,19 @@ class AllPathsParameters(Parameters):
 
 @dataclass(frozen=True, eq=False)
 class _Survey:
-    """How long the simple paths of a network are, and the walks from which packets draw them.
+    """The walks from which packets of a network draw simple paths, or why they cannot draw any.
 
     Attributes
     ----------
     reason : str or None
-        Why paths cannot be drawn; the other fields are empty then.
+        Why paths cannot be drawn; the other fields are empty then. None if they can.
     length : int
-        Most hops of a path.
+        Most hops that a path may have.
     longest : int
-        Hops of the longest simple path of at most this length.
+        Hops of the longest simple path that has no more: `length` or fewer.
     walks : int32 array, shape (P, length + 1, S)
-        Number of walks by (target, hops, first switch); a walk meets its target at its end only.
+        Number of walks by (target, hops, first switch), for the P switches with terminals as
+        targets. A walk meets its target at its end only.
     """
 
     reason: str | None
@@ -119,7 +120,8 @@ class AllPaths(HopRoutingPlugin):
             raise UnsupportedError(reason)
         survey = _survey_paths(topology, self.parameters.length)
         assert survey.walks is not None
-        bits = _port_bits(topology)
+        port_bits = _port_bits(topology)
+        column_ports = PORT_COLUMN_BITS // port_bits
         starts, channels = topology.outgoing
         return HopProgram(
             hop=hop,
@@ -127,7 +129,7 @@ class AllPaths(HopRoutingPlugin):
             # in the order of the constants of the kernels
             tables=pack_tables(
                 topology,
-                [topology.num_switches, survey.length, bits, PORT_COLUMN_BITS // bits],
+                [topology.num_switches, survey.length, port_bits, column_ports],
                 endpoint_numbers(topology),
                 survey.walks,
                 starts,
@@ -141,7 +143,10 @@ class AllPaths(HopRoutingPlugin):
 
 @lru_cache(maxsize=1)
 def _survey_paths(topology: Topology, length: int | None) -> _Survey:
-    """Count simple paths and walks; report why packets cannot draw paths if they cannot."""
+    """Count the simple paths and walks of at most `length` hops (None: the diameter).
+
+    If packets cannot draw paths, only the reason is returned.
+    """
     # 1. The length: a path between any two switches with terminals has to fit.
     if reason := too_large(topology):
         return _Survey(reason)
@@ -152,7 +157,7 @@ def _survey_paths(topology: Topology, length: int | None) -> _Survey:
     # the diameter is 0 if only one switch has terminals
     max_hops = max(1, diameter if length is None else length)
     if max_hops < diameter:
-        endpoint_distance = distance[np.ix_(ends, ends)]
+        endpoint_distance = distance[np.ix_(ends, ends)]  # by (target, source)
         target, source = np.unravel_index(endpoint_distance.argmax(), endpoint_distance.shape)
         return _Survey(
             f"{names[ends[source]]} and {names[ends[target]]} are {diameter} hops apart, paths "
@@ -178,16 +183,17 @@ def _survey_paths(topology: Topology, length: int | None) -> _Survey:
         *topology.incoming,
         topology.channel_source,
     )
-    simple, longest = count_simple_paths(arcs, ends, max_hops)
-    # Both by (source, target). The walk without hops from a switch to itself does not count.
-    walks_of_pair = walks[:, 1:, ends].sum(axis=1, dtype=np.int64).T
+    num_simple, longest = count_simple_paths(arcs, ends, max_hops)
+    # Both by (source, target). The walk without hops from a switch to itself does not count. That
+    # pair has no simple path, and packets draw none for it: it counts with 0 draws.
+    num_walks = walks[:, 1:, ends].sum(axis=1, dtype=np.int64).T
     mean_draws = np.divide(
-        walks_of_pair, simple, out=np.zeros(walks_of_pair.shape), where=simple > 0
+        num_walks, num_simple, out=np.zeros(num_walks.shape), where=num_simple > 0
     )
     source, target = np.unravel_index(mean_draws.argmax(), mean_draws.shape)
     if mean_draws.max() > MOST_DRAWS:
         return _Survey(
-            f"only {simple[source, target]} of {walks_of_pair[source, target]} walks from "
+            f"only {num_simple[source, target]} of {num_walks[source, target]} walks from "
             f"{names[ends[source]]} to {names[ends[target]]} of up to {max_hops} hops visit no "
             "switch twice, and drawing one would take too long: lower length"
         )
@@ -195,22 +201,26 @@ def _survey_paths(topology: Topology, length: int | None) -> _Survey:
 
 
 def _size_problem(topology: Topology, length: int) -> str | None:
-    """Return why paths of up to `length` hops are too many, or too long for a packet's columns."""
+    """Return why paths of up to `length` hops are too many, or too long for a packet's columns.
+
+    None if they are neither.
+    """
     ends = topology.endpoints
+    # a packet stores the port of each hop in its STATES columns of PORT_COLUMN_BITS bits
     most_hops = STATES * (PORT_COLUMN_BITS // _port_bits(topology))
     if length > most_hops:
         return f"a packet has room for {most_hops} hops, paths have up to {length}: lower length"
     entries = len(ends) * (length + 1) * topology.num_switches
     if entries > MOST_TABLE_ENTRIES:
         return f"the table of walks would take {4 * entries // 10**6} MB: lower length"
-    # Walks of each length from each switch to anywhere: those with one hop more are the walks from
-    # all next switches.
-    walks, total = np.ones(topology.num_switches), 0.0
+    # The walks of each length from each switch to anywhere, first those without hops. A walk with
+    # one hop more is a channel and a walk from its end.
+    num_walks, total = np.ones(topology.num_switches), 0.0
     for _ in range(length):
-        walks_after_channel = walks[topology.channel_target]
-        walks = np.zeros_like(walks)
-        np.add.at(walks, topology.channel_source, walks_after_channel)
-        total += walks[ends].sum()
+        walks_after_channel = num_walks[topology.channel_target]
+        num_walks = np.zeros_like(num_walks)
+        np.add.at(num_walks, topology.channel_source, walks_after_channel)
+        total += num_walks[ends].sum()
     if total > MOST_STEPS:
         return f"about {total:.0e} walks of up to {length} hops would be counted: lower length"
     return None

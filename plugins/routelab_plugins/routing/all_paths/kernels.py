@@ -60,15 +60,15 @@ def count_walks(out_start, next_switch, ends, walks):
         total[:] = 0
         for hops in range(1, walks.shape[1]):
             for switch in range(num_switches):
-                number = np.int64(0)
+                num_walks = np.int64(0)
                 # a walk with hops does not begin at its target, which it meets at its end only
                 if switch != ends[target]:
                     for i in range(out_start[switch], out_start[switch + 1]):
-                        number += walks[target, hops - 1, next_switch[i]]
-                total[switch] += number
+                        num_walks += walks[target, hops - 1, next_switch[i]]
+                total[switch] += num_walks
                 if total[switch] > MOST_WALKS:
                     return False
-                walks[target, hops, switch] = number
+                walks[target, hops, switch] = num_walks
     return True
 
 
@@ -83,7 +83,7 @@ def _read_port(tables, packets, packet, hop_number):
 
 @inline
 def _visits(tables, packets, packet, hops, switch):
-    """Return whether the first `hops` hops of the packet's path visit a switch."""
+    """Return whether the first `hops` hops of the packet's path visit a switch, source included."""
     current = np.int64(packets[packet, SOURCE])
     for hop_number in range(hops):
         if current == switch:
@@ -99,7 +99,9 @@ def _draw_walk(tables, packets, packet, random):
     """Draw a walk of the packet's pair and write its ports to STATE; return whether it is simple.
 
     The number of the walk among all walks of the pair decides hop by hop: each next switch stands
-    for as many numbers as there are walks from there.
+    for as many numbers as there are walks from there. If 3 walks go on over the first next switch
+    and 2 over the second, numbers 0, 1, 2 take the first, and 3, 4 are its walks 0 and 1 from the
+    second.
     """
     head = table(tables, HEAD)
     num_switches, max_hops = np.int64(tables[head + SWITCHES]), tables[head + MOST_HOPS]
@@ -111,9 +113,9 @@ def _draw_walk(tables, packets, packet, random):
     total = np.int64(0)
     for hops in range(1, max_hops + 1):
         total += tables[walks + hops * num_switches + current]
-    number, hops_left = pick_large(random, total), np.int64(1)
-    while number >= tables[walks + hops_left * num_switches + current]:
-        number -= tables[walks + hops_left * num_switches + current]
+    walk_number, hops_left = pick_large(random, total), np.int64(1)
+    while walk_number >= tables[walks + hops_left * num_switches + current]:
+        walk_number -= tables[walks + hops_left * num_switches + current]
         hops_left += 1
     # 2. Its hops, which are or-ed into the columns: an earlier draw may have left some there.
     for column in range(STATES):
@@ -123,8 +125,8 @@ def _draw_walk(tables, packets, packet, random):
         hops_left -= 1
         port, first_port = np.int64(0), np.int64(tables[table(tables, STARTS) + current])
         next_switch = np.int64(tables[table(tables, TARGETS) + first_port])
-        while number >= tables[walks + hops_left * num_switches + next_switch]:
-            number -= tables[walks + hops_left * num_switches + next_switch]
+        while walk_number >= tables[walks + hops_left * num_switches + next_switch]:
+            walk_number -= tables[walks + hops_left * num_switches + next_switch]
             port += 1
             next_switch = np.int64(tables[table(tables, TARGETS) + first_port + port])
         if _visits(tables, packets, packet, hops, next_switch):
@@ -137,15 +139,19 @@ def _draw_walk(tables, packets, packet, random):
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Write the ports of a random simple path to STATE."""
+    """Write the ports of a random simple path to STATE: draw walks until one is simple."""
     while not _draw_walk(tables, packets, packet, random):
+        # unlike `another`, it lets the deadlock checker skip the draw that did not count
         random = redraw(random)
-    return 0
+    return 0  # the number has no meaning
 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer the next channel of the path; the n-th hop takes the n-th class."""
+    """Offer the next channel of the path as the only candidate; hop n takes class n, from 0.
+
+    The candidate is row 0 of `out`: channel, class of virtual channels, penalty.
+    """
     hop_number = packets[packet, HOPS]
     first_port = tables[table(tables, STARTS) + switch]
     port = first_port + _read_port(tables, packets, packet, hop_number)

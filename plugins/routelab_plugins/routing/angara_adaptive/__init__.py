@@ -74,6 +74,7 @@ class AngaraAdaptive(HopRoutingPlugin):
             return f"escape {self._deterministic.name}: its routes lead to terminals, not switches"
         if (np.diff(table.pair_start) == 0).any():
             return f"escape {self._deterministic.name}: some pairs have no route"
+        # those of the table, and at least one for adaptive hops
         if virtual_channels <= table.virtual_channels:
             return (
                 f"needs {table.virtual_channels + 1} virtual channels, "
@@ -90,17 +91,18 @@ class AngaraAdaptive(HopRoutingPlugin):
             If the table does not exist.
         """
         table = self._deterministic.table(topology)
-        # a class for each virtual channel of the table; the class behind them is adaptive
+        # a class for each virtual channel of the table, and an adaptive one with the next number
         escape_classes, ends = table.virtual_channels, topology.endpoints
         distance = _distances(topology)
         most_channels = int(np.diff(topology.outgoing[0]).max(initial=0))
+        # of several paths of a pair, the first is the escape
         first_path = table.pair_start[:-1]
         return HopProgram(
             hop=hop,
             # in the order of the constants of the kernels
             tables=pack_tables(
                 topology,
-                [len(ends), escape_classes, escape_classes + 1],
+                [len(ends), escape_classes, escape_classes + 1],  # the numbers of HEAD
                 np.searchsorted(ends, np.arange(topology.num_switches)),
                 distance,
                 *topology.outgoing,
@@ -110,7 +112,9 @@ class AngaraAdaptive(HopRoutingPlugin):
                 table.hop_vc,
             ),
             vc_classes=escape_classes + 1,
+            # the adaptive class has all virtual channels that the table does not need
             rest=escape_classes,
+            # all channels on adaptive virtual channels, and the deterministic route
             candidates=most_channels + 1,
             by_occupancy=True,
             bubble=tuple(range(escape_classes)) if table.flow_control == "bubble" else (),
@@ -120,7 +124,7 @@ class AngaraAdaptive(HopRoutingPlugin):
 
 
 def _distances(topology: Topology) -> Int32Array:
-    """Return the hops from each switch to each endpoint; int32, shape (S, P)."""
+    """Return the distance from each switch to each endpoint in hops; int32, shape (S, P)."""
     start, channel = topology.incoming
     count = topology.num_switches
     distance_to = np.empty((len(topology.endpoints), count), dtype=np.int32)

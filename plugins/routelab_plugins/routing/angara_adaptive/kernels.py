@@ -5,7 +5,9 @@ from routelab.kernels.hops import ESCAPE, STATE, TARGET, hop_kernel, table
 
 # Arrays of the tables, by number.
 HEAD = 0
-"""Three numbers: endpoints; classes of the deterministic routes, which come first; all classes."""
+"""Numbers, at the offsets below: endpoints; classes of the deterministic routes, which come first;
+all classes."""
+ENDPOINTS, ESCAPE_CLASSES, ALL_CLASSES = range(3)
 ENDPOINT = 1
 """Number of each switch among the endpoints."""
 DISTANCE = 2
@@ -24,14 +26,17 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer channels that come nearer on adaptive virtual channels, and the deterministic route.
 
     A packet on the deterministic route stays on it. STATE is the number of the hop of that route
-    that is offered: on the route the next one, elsewhere the first hop from this switch.
+    that is offered: on the route the next one, elsewhere the first hop from this switch. `offer`
+    adds a candidate for each class of a range, and returns the number of candidates so far. The
+    penalty ESCAPE makes the deterministic route the last resort.
     """
     head = table(tables, HEAD)
-    ends, escape_classes, all_classes = tables[head], tables[head + 1], tables[head + 2]
+    ends, escape_classes = tables[head + ENDPOINTS], tables[head + ESCAPE_CLASSES]
+    all_classes = tables[head + ALL_CLASSES]
     target = tables[table(tables, ENDPOINT) + packets[packet, TARGET]]
     count = 0
     if 0 <= vc < escape_classes:
-        # the packet came over a channel of its deterministic route
+        # the packet came over a channel of its deterministic route (at injection `vc` is −1)
         hop_number = packets[packet, STATE] + 1
     else:
         endpoint = tables[table(tables, ENDPOINT) + switch]

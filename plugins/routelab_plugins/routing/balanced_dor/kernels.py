@@ -64,7 +64,7 @@ def steps_and_orders(coordinates, dims, wrap, endpoints, rule):
     orders = np.empty((count * count, n), np.int32)
     for i in range(count):
         for j in range(count):
-            step = steps[i * count + j]
+            pair_steps = steps[i * count + j]
             offset_sum = distance = 0
             for d in range(n):
                 offset = coordinates[endpoints[j], d] - coordinates[endpoints[i], d]
@@ -73,17 +73,18 @@ def steps_and_orders(coordinates, dims, wrap, endpoints, rule):
                 # the shorter way round the ring
                 if wrap[d] and 2 * abs(offset) > dims[d]:
                     offset -= dims[d] if offset > 0 else -dims[d]
-                step[d] = offset
+                pair_steps[d] = offset
                 distance += abs(offset)
             for d in range(n):
-                if wrap[d] and 2 * abs(step[d]) == dims[d]:
-                    # Both ways round the ring are equally long. By parity, so that half of the
-                    # sources of a ring go each way. The distance in the other dimensions counts,
-                    # too, so that a source does not go the same way to all such targets.
-                    other_distance = distance - abs(step[d])
+                if wrap[d] and 2 * abs(pair_steps[d]) == dims[d]:
+                    # Both ways round the ring are equally long. The parity of the source's
+                    # coordinate decides, so that half of the sources of a ring go each way. The
+                    # distance in the other dimensions counts, too, so that a source does not go the
+                    # same way to all targets that are half a ring away.
+                    other_distance = distance - abs(pair_steps[d])
                     is_odd = (coordinates[endpoints[i], d] + other_distance) % 2 == 1
-                    step[d] = -abs(step[d]) if is_odd else abs(step[d])
-            _write_order(step, offset_sum, rule, orders[i * count + j])
+                    pair_steps[d] = -abs(pair_steps[d]) if is_odd else abs(pair_steps[d])
+            _write_order(pair_steps, offset_sum, rule, orders[i * count + j])
     return steps, orders
 
 

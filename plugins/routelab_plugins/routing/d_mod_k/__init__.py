@@ -88,7 +88,11 @@ def _next_hops(topology: Topology, tree: FatTree) -> Int32Array:
     """Return the next channel from each switch to each terminal; int32, shape (S, T).
 
     −1 at the leaf of the terminal, and where the channel is missing. Levels count from 0 here, so
-    ``copies[level]`` is the product w_1 ... w_l of the formula, with l = level + 1.
+    with l = level + 1 the formula's terms are::
+
+        w_1 ... w_l    tree.copies[level]
+        w_(l+1)        tree.up[level + 1]          parents of a switch
+        p_(l+1)        tree.parallel[level + 1]    links to each parent
     """
     # 1. Number the terminals as in the whole tree: those of leaf 0 first, then those of leaf 1.
     leaf = tree.index[topology.terminal_switch]
@@ -101,7 +105,8 @@ def _next_hops(topology: Topology, tree: FatTree) -> Int32Array:
     for level in range(tree.height):
         switches = np.flatnonzero(tree.level == level)
         ports = np.full((len(switches), len(number)), -1)
-        # 2. Up: the formula's q mod w_(l+1) is the parent, and floor(q / w_(l+1)) the link to it.
+        # 2. Up: the formula's q mod w_(l+1) is the parent. The link to it, floor(q / w_(l+1)), is
+        #    the same as floor(d / (w_1 ... w_(l+1))) mod p_(l+1).
         if level + 1 < tree.height:
             links = tree.parallel[level + 1]
             parent = number // tree.copies[level] % tree.up[level + 1]
@@ -117,7 +122,8 @@ def _next_hops(topology: Topology, tree: FatTree) -> Int32Array:
             link = number // tree.copies[level] % links
             ports = np.where(is_below, child * links + link, ports)
         else:
-            ports[is_below] = -1
+            ports[is_below] = -1  # at the leaf of the terminal
+        # a port −1 reads some channel, which `where` replaces
         channels = tree.out_channel[switches[:, None], ports]
         next_hops[switches] = np.where(ports >= 0, channels, -1)
     return next_hops

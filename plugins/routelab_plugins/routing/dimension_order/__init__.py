@@ -62,6 +62,7 @@ class DimensionOrderRouting(OrderRouting):
                 topology, deadlock=options.deadlock, order=options.order, ties=options.ties
             ),
             vc_classes=orders * count_ring_classes(grid, options.deadlock),
+            # under bubble flow control each order has one class
             bubble=bubble_classes(grid, options.deadlock, classes=orders),
             max_hops=grid_diameter(grid),
         )

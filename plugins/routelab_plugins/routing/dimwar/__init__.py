@@ -56,10 +56,12 @@ class Dimwar(HopRoutingPlugin):
             raise UnsupportedError(reason)
         return HopProgram(
             hop=hop,
-            tables=hamming_tables(topology, []),
+            tables=hamming_tables(topology, numbers=[]),
             vc_classes=2,
             candidates=most_channels(topology),
+            # a packet takes the candidate of least penalty, whether it has room or not
             ranking="best",
+            # penalties count the packets that wait for a channel
             waiting=True,
             # in each dimension a deroute and the hop after it
             max_hops=2 * coordinates(topology).shape[1],

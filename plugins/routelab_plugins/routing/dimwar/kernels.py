@@ -15,18 +15,22 @@ FRESH, DEROUTED = 0, 1
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer the hops in the first unaligned dimension, with congestion times remaining hops.
+    """Offer the hops in the first unaligned dimension; the penalty is congestion times hops left.
 
     A deroute, which does not align the dimension, is offered only to a packet that has not taken
-    one in this dimension.
+    one in this dimension. A candidate is a row of `out`: channel, class of virtual channels,
+    penalty.
     """
+    # both are where the coordinates of a switch begin in `tables`
     position = coordinates_of(tables, switch)
     target = coordinates_of(tables, packets[packet, TARGET])
+    # `hop` is never called at the target, so some dimension is unaligned
     current = 0
     while tables[position + current] == tables[target + current]:
         current += 1
     hops_left = unaligned(tables, position, target)
-    # the dimension is not aligned after a hop in it: that hop was a deroute
+    # The packet came over a channel of this dimension, which is still not aligned: that hop was a
+    # deroute. A packet at injection came over none (−1).
     derouted = channel >= 0 and dimension_of(tables, channel) == current
     vc_class = DEROUTED if derouted else FRESH
     first, end = leaving(tables, switch)

@@ -77,10 +77,12 @@ class DragonflyMinimal(HopRoutingPlugin):
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         group, has_link_to = _read_groups(topology)
+        # GROUPS and IS_DRAWN of the kernel
         numbers = [has_link_to.shape[1], self.parameters.links == "random"]
+        distance = None  # the kernel reads no distances
         return HopProgram(
             hop=hop,
-            tables=graph_tables(topology, None, numbers, group, has_link_to),
+            tables=graph_tables(topology, distance, numbers, group, has_link_to),
             vc_classes=2,
             # each global hop is offered on both classes
             candidates=2 * most_channels(topology),

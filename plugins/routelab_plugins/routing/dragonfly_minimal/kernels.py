@@ -17,7 +17,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer the links of this switch to the target's group, or hops to switches that have one.
 
     Local hops before the global one take class 0, local hops to the target class 1. Global hops
-    take either.
+    take either. A candidate is a row of `out`: channel, class of virtual channels, penalty.
     """
     numbers, group = table(tables, OWN), table(tables, GROUP)
     groups, is_drawn = np.int64(tables[numbers + GROUPS]), tables[numbers + IS_DRAWN] != 0
@@ -26,7 +26,8 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     has_link = table(tables, HAS_LINK_TO) + target_group
     is_global_hop = current_group != target_group and tables[has_link + switch * groups] != 0
     first, end = leaving(tables, switch)
-    # read once: for all the compiler knows, `out` may overwrite them
+    # Read once: for all the compiler knows, `out` may overwrite them. `u` makes an index unsigned,
+    # so that Numba does not ask whether it is negative.
     channels, targets = u(table(tables, CHANNELS)), u(table(tables, TARGETS))
     count = np.int64(0)
     for entry in range(first, end):

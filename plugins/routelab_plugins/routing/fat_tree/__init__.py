@@ -76,12 +76,13 @@ def _even_out(topology: Topology, level: Int32Array, trees: Int32Array) -> Int32
     source_level, top_level = level[topology.channel_source], level.max(initial=0)
     is_up = level[topology.channel_target] > source_level
     key = np.where(is_up, source_level, 2 * top_level - source_level)
-    rank = np.empty((1, topology.num_channels), np.int32)
+    rank = np.empty((1, topology.num_channels), np.int32)  # one order, for one virtual channel
     rank[0, np.argsort(key, kind="stable")] = np.arange(topology.num_channels)
     search = TreeSearch(topology, seed=0)
     legality = legality_of_orders(search.fabric, rank)
-    # 2. No table has a smaller maximum load: if every terminal sends a packet to every other, the
-    #    packets of a leaf for other leaves share its links up.
+    # 2. The load at which the search may stop, because no table has a smaller maximum: if every
+    #    terminal sends a packet to every other, the packets of a leaf for other leaves share its
+    #    links up.
     hosts = topology.terminals_per_switch
     packets = hosts * (topology.num_terminals - hosts)
     capacity = np.bincount(

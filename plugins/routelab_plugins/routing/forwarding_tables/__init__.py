@@ -107,8 +107,9 @@ class PresentTables(RoutingPlugin):
         path = self.parameters.sls
         if path is None:
             return None
-        # 1. The levels of the file by (source, LID). LIDs behind its last one, and the last row,
-        #    have level −1: a terminal that the file does not name gets row −1, which is that row.
+        # 1. The levels of the file by (source, LID), −1 where it has none. The network may have
+        #    larger LIDs, which get columns. One more row, the last, is for sources that the file
+        #    does not name: their row number is −1, which means the last row to NumPy.
         service = read_service_levels(path)
         file_lids = service.levels.shape[1]
         num_lids = max(file_lids, 1 + addresses.lids.max())

@@ -71,11 +71,13 @@ class Goal(EscapeRouting):
         return HopProgram(
             hop=hop,
             inject=inject,
+            # the array of the kernel's OWN: the adaptive class, and the end of the classes
             tables=grid_tables(
                 topology, [escape_classes, escape_classes + 1], deadlock=options.escape
             ),
             vc_classes=escape_classes + 1,
             rest=escape_classes,
+            # an adaptive hop in each dimension, and the escape
             candidates=len(grid.dims) + 1,
             by_occupancy=True,
             bubble=bubble_classes(grid, options.escape, classes=1),

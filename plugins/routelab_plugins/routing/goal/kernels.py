@@ -31,14 +31,16 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     # GOAL, unlike RLBth, does not keep packets for near destinations on the short way
     is_local = False
     packets[packet, STATE] = weighted_directions(tables, source, target, random, is_local)
-    return 0
+    return 0  # the number has no meaning
 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer all channels in the drawn directions that are still needed, and the escape.
 
-    The plugin's own array holds the adaptive class and its successor, which ends the range.
+    `offer` adds a candidate for each class of a range, and returns the number of candidates so far.
+    The plugin's own array holds the adaptive class and its successor, which ends the range. The
+    penalty ESCAPE makes the escape the last resort.
     """
     target, backwards = packets[packet, TARGET], packets[packet, STATE]
     adaptive, adaptive_end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
@@ -49,5 +51,6 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         if steps != 0:
             onward = channel_towards(tables, switch, dimension, steps)
             count = offer(out, count, onward, adaptive, adaptive_end, 0)
+    # 0: the tables have one order of dimensions only
     onward, escape_class = directed_order_step(tables, 0, backwards, target, switch)
     return offer(out, count, onward, escape_class, escape_class + 1, ESCAPE)

@@ -95,6 +95,8 @@ class IbBalanced(RoutingPlugin):
         if len(ranks) > self.parameters.vls:
             lane_search = LaneSearch(search, fallback)
             solution = Solution(trees, peak, ranks)
+            # Try the numbers of lanes below that of first fit, one after another, until the
+            # solution needs no more lanes than the fabric has.
             for lanes in STEPS:
                 if lanes < len(ranks) and len(solution.ranks) > self.parameters.vls:
                     # words take some seconds, so they are searched for the last number of lanes

@@ -104,12 +104,12 @@ class LaneSearch:
             Whether to search for words, too, which takes some seconds.
         """
         # 1. Start from several spanning trees, but spend at most about a quarter of the moves of
-        #    one search on them all. Starts below the previous peak do not count, because the load
-        #    must not rise with the number of lanes.
+        #    one search on them all. Starts below the previous peak are skipped: fewer lanes must
+        #    not have a smaller load than more lanes have.
         search = self.search
         best = Solution(self.fallback, self.fallback_peak, self.fallback_ranks)
         last_move = search.tried + search.moves // 4
-        for trees, ranks in self._initial_trees(previous, lanes):
+        for trees, ranks in self._generate_starts(previous, lanes):
             legality = legality_of_orders(search.fabric, ranks)
             load, _ = search.loads(legality, trees)
             if search.peak(load) >= previous.peak:
@@ -118,20 +118,21 @@ class LaneSearch:
             if best.peak <= previous.peak or search.tried > last_move:
                 break
         # 2. Draw new orders of the channels.
-        solution = improve(search, best, previous.peak)
+        solution = balance_in_new_orders(search, best, previous.peak)
         # 3. Grow trees inside words, if that may still help.
         is_small = search.topology.num_switches <= MOST_SWITCHES_FOR_WORDS
         if with_words and is_small and solution.peak > previous.peak:
-            inside_words = self._inside_words(previous, lanes)
+            inside_words = self._solve_inside_words(previous, lanes)
             if inside_words is not None and inside_words.peak < solution.peak:
                 solution = inside_words
         return solution
 
-    def _inside_words(self, previous: Solution, lanes: int) -> Solution | None:
-        """Return trees inside the words of the routing `words`; None if a route is illegal.
+    def _solve_inside_words(self, previous: Solution, lanes: int) -> Solution | None:
+        """Return a solution whose routes follow words; None if some route follows none.
 
-        All turns of one spanning tree are legal in the last word, so that routes inside that tree
-        replace trees with dead ends.
+        A *word* is an order of the channels; the search of the routing `words` finds one for each
+        lane. All turns of one spanning tree are legal in the last word, so that routes inside that
+        tree replace trees with dead ends.
         """
         search = self.search
         words = WordSearch(
@@ -149,42 +150,47 @@ class LaneSearch:
         if len(illegal_trees):
             return None
         trees, peak = search.balance(legality, trees, floor=previous.peak, rounds=1)
-        return improve(search, Solution(trees, peak, ranks), previous.peak)
+        return balance_in_new_orders(search, Solution(trees, peak, ranks), previous.peak)
 
-    def _initial_trees(
+    def _generate_starts(
         self, previous: Solution, lanes: int
     ) -> Iterator[tuple[Int32Array, Int32Array]]:
-        """Yield trees, and orders of the channels that they follow, from several spanning trees.
+        """Yield trees to start from, with an order of the channels for each lane that they follow.
 
-        The routes inside a spanning tree replace trees with dead ends; they are legal on the first
-        lane. The other lanes are filled by first fit.
+        There is one start for each of several spanning trees. The order of the first lane is that
+        of `_generate_first_lanes`; the others come from first fit.
         """
         search = self.search
         table = table_of_trees(search.topology, previous.trees)
-        order = by_destination(table)
+        paths = by_destination(table)
         group_size = GROUP if lanes == 1 else 1
-        for spanning_routes, ranks in self._first_lanes(previous, group_size):
+        for spanning_routes, ranks in self._generate_first_lanes(previous, group_size):
             legality = legality_of_orders(search.fabric, ranks)
+            # 1. Previous paths that are illegal on the first lane decide the orders of the others.
             if lanes > 1:
                 layer, _ = choose_layers(search.fabric, legality, previous.trees)
                 is_illegal = layer_of_paths(table, layer) < 0
-                unplaced = order[is_illegal[order]]
-                _, other_ranks = first_fitting_layers(table, unplaced, limit=lanes - 1)
+                illegal_paths = paths[is_illegal[paths]]
+                _, other_ranks = first_fitting_layers(table, illegal_paths, limit=lanes - 1)
                 ranks = np.concatenate((ranks, other_ranks))
                 legality = legality_of_orders(search.fabric, ranks)
+            # 2. Trees with routes that are illegal on all lanes grow again. Those with dead ends
+            #    give way to routes inside the spanning tree, which are legal on the first lane.
             trees = previous.trees.copy()
             _, illegal_trees = search.loads(legality, trees)
             trees_with_dead_ends = search.grow(legality, trees, illegal_trees)
             trees[trees_with_dead_ends] = spanning_routes[trees_with_dead_ends]
             yield trees, ranks
 
-    def _first_lanes(
+    def _generate_first_lanes(
         self, previous: Solution, group_size: int
     ) -> Iterator[tuple[Int32Array, Int32Array]]:
-        """Yield the routes inside spanning trees, and an order of the channels that they follow.
+        """Yield the routes inside spanning trees, with an order of the channels for the first lane.
 
-        The order also follows the most loaded turns of the previous trees, each unless those before
-        it forbid it. In a group, the order that allows most of their load comes first.
+        All turns of these routes are legal in the order. So are the most loaded turns of the
+        previous trees: they are added by falling load, and a turn that would close a cycle with
+        those before it is left out. Of each `group_size` spanning trees, those whose orders allow
+        the largest part of the previous load come first.
         """
         search, topology = self.search, self.search.topology
         unrestricted = all_routes(search.fabric)
@@ -196,13 +202,15 @@ class LaneSearch:
             for root in roots[first : first + group_size]:
                 spanning_routes = spanning_trees_from(search, root)
                 is_in_tree = turn_loads(search.fabric, unrestricted, spanning_routes) > 0
-                # the turns inside the spanning tree, then all others by falling load
+                # The turns inside the spanning tree, then all others by falling load: `lexsort`
+                # takes the last key first, and False before True. Turns that none use are left out.
                 turns = np.lexsort((-load, ~is_in_tree))
                 turns = turns[(load > 0)[turns] | is_in_tree[turns]]
-                ranks = order_of_turns(search.fabric, turns)[None]
+                ranks = order_of_turns(search.fabric, turns)[None]  # one row: for one lane
                 is_allowed = legality_of_orders(search.fabric, ranks).turns > 0
-                candidates.append((int(load[is_allowed].sum()), spanning_routes, ranks))
-            candidates.sort(key=lambda candidate: -candidate[0])
+                allowed_load = int(load[is_allowed].sum())
+                candidates.append((allowed_load, spanning_routes, ranks))
+            candidates.sort(key=lambda candidate: -candidate[0])  # by allowed load
             for _, spanning_routes, ranks in candidates:
                 yield spanning_routes, ranks
 
@@ -236,11 +244,12 @@ def _routes_inside_tree(topology: Topology, channels: Int64Array, target: int) -
     return next_channel
 
 
-def improve(search: TreeSearch, solution: Solution, floor: float) -> Solution:
+def balance_in_new_orders(search: TreeSearch, solution: Solution, floor: float) -> Solution:
     """Draw new orders of the channels that all routes follow, and balance the trees inside them.
 
-    Other orders allow other moves of routes. The search ends at a peak of `floor`, after `DRAWS`
-    draws, or after about a quarter of the moves of one search.
+    Other orders allow other moves of routes, so that the peak may fall; it never rises. The search
+    ends at a peak of `floor`, after `DRAWS` draws, or after about a quarter of the moves of one
+    search.
     """
     rng = np.random.default_rng(search.seed)
     trees, peak, ranks = solution.trees, solution.peak, solution.ranks
@@ -261,10 +270,14 @@ def improve(search: TreeSearch, solution: Solution, floor: float) -> Solution:
 def _draw_orders(
     search: TreeSearch, legality: Legality, trees: Int32Array, lanes: int, rng: np.random.Generator
 ) -> Int32Array:
-    """Return a random order of the channels for each lane that its routes follow."""
+    """Return a random order of the channels for each lane that the routes on the lane follow.
+
+    Each route is on the first lane where `legality` allows it. Shape (lanes, C).
+    """
     _, used_layers = choose_layers(search.fabric, legality, trees)
     ranks = []
     for lane in range(lanes):
+        # where the routes leave a choice, the channel with the smallest random number comes next
         priority = rng.permutation(search.topology.num_channels)
         ranks.append(
             order_channels(search.fabric, used_layers, layer=np.int64(lane), priority=priority)
@@ -280,7 +293,14 @@ def lanes_of(search: TreeSearch, solution: Solution, table: RouteTable) -> Int32
 
 
 def layer_of_paths(table: RouteTable, layer: Int8Array) -> Int8Array:
-    """Return the layer of each path; int8, shape (K,). `layer` is by (switch, terminal)."""
+    """Return the layer of each path of a table; int8, shape (K,).
+
+    Parameters
+    ----------
+    table : RouteTable
+    layer : int8 array, shape (S, T)
+        Layer of the route from each switch to each terminal, as `choose_layers` returns it.
+    """
     pair_layer = layer[table.topology.endpoints].reshape(-1)
     path_layer: Int8Array = pair_layer[table.path_pair]
     return path_layer

@@ -30,11 +30,13 @@ def unrestricted_trees(search: TreeSearch) -> tuple[Int32Array, float, Int32Arra
     fallback : int32 array, shape (T, S)
         Trees that need one lane only: those of a fat tree or up*/down* trees, whichever is better.
     """
-    # Of equal peaks the first result counts, so trees that need fewer lanes are put in front.
+    # 1. The fallback, unless trees of levels turn out to be as good.
     legality = all_routes(search.fabric)
     fallback = up_down_trees(search)
     fallback_load, _ = search.loads(legality, fallback)
     fallback_peak = search.peak(fallback_load)
+    # 2. Balance trees of several kinds. Of equal peaks the first result counts, so those that need
+    #    fewer lanes are put in front: torus, levels, then trees that grew without a shape.
     grown = search.no_trees()
     search.grow(legality, grown, waiting=np.arange(len(grown)))
     results = [search.balance(legality, grown)]
@@ -48,6 +50,7 @@ def unrestricted_trees(search: TreeSearch) -> tuple[Int32Array, float, Int32Arra
     torus_trees = trees_of_torus(search.topology)
     if torus_trees is not None:
         results.insert(0, search.balance(legality, torus_trees))
+    # the fallback is better than all of these as it is: balance it, too
     if min(peak for _, peak in results) > fallback_peak:
         results.append(search.balance(legality, fallback))
     trees, peak = min(results, key=lambda result: result[1])
@@ -60,7 +63,8 @@ def trees_of_levels(search: TreeSearch) -> Int32Array | None:
     if level is None:
         return None
     trees = trees_by_levels(search.topology, level)
-    # the terminal's switch has no next channel, but counts among the sources
+    # `search.sources` counts the switches that can reach each terminal. One of them is the
+    # terminal's own switch, which has no next channel.
     num_sources = 1 + np.count_nonzero(trees >= 0, axis=1)
     return trees if np.array_equal(num_sources, search.sources) else None
 
@@ -83,9 +87,10 @@ def trees_of_torus(topology: Topology) -> Int32Array | None:
         target = position[topology.terminal_switch, None]
         goes_positive = target > position
         if grid.wrap[d]:
-            twice = 2 * ((target - position) % grid.dims[d])
-            is_half_way = twice == grid.dims[d]
-            goes_positive = (twice < grid.dims[d]) | (is_half_way & (target % 2 == 0))
+            # twice the hops in positive direction, to compare with the size instead of its half
+            twice_hops = 2 * ((target - position) % grid.dims[d])
+            is_half_way = twice_hops == grid.dims[d]
+            goes_positive = (twice_hops < grid.dims[d]) | (is_half_way & (target % 2 == 0))
         positive_channel, negative_channel = directions.out_channel[:, [d, d + len(grid.dims)]].T
         # the other direction where the switch has no channel in this one
         takes_positive = (goes_positive & (positive_channel >= 0)) | (negative_channel < 0)
@@ -95,9 +100,13 @@ def trees_of_torus(topology: Topology) -> Int32Array | None:
 
 
 def order_of_trees(search: TreeSearch, trees: Int32Array) -> Int32Array | None:
-    """Return an order of the channels that all routes follow, shape (1, C); None if none exists."""
+    """Return an order of the channels that all routes follow, shape (1, C); None if none exists.
+
+    With such an order the trees need one lane only.
+    """
     legality = all_routes(search.fabric)
     _, used_layers = choose_layers(search.fabric, legality, trees)
+    # where the routes leave a choice, the channel with the smallest number comes next
     priority = np.arange(search.topology.num_channels)
     rank = order_channels(search.fabric, used_layers, layer=np.int64(0), priority=priority)
     # a negative rank marks a channel on or behind a cycle of dependencies
@@ -105,7 +114,11 @@ def order_of_trees(search: TreeSearch, trees: Int32Array) -> Int32Array | None:
 
 
 def spanning_trees_from(search: TreeSearch, root: int) -> Int32Array:
-    """Return the routes inside breadth-first trees: from `root`, and one per further component."""
+    """Return trees to all terminals; all routes stay inside a breadth-first tree of the component.
+
+    The breadth-first tree of one component begins at `root`, that of any other component at the
+    switch of its first terminal.
+    """
     targets = search.topology.terminal_switch
     trees, unrouted = search.no_trees(), np.arange(len(targets))
     while len(unrouted):
@@ -131,6 +144,7 @@ def up_down_trees(search: TreeSearch) -> Int32Array:
     number[breadth_first_order(topology, center(topology))] = np.arange(len(number))
     source, target = number[topology.channel_source], number[topology.channel_target]
     is_up = target < source
+    # A channel up has a source of 1 or more, so that its key −source is below all keys of down.
     order = np.argsort(np.where(is_up, -source, source), kind="stable")
     rank = np.empty((1, topology.num_channels), np.int32)
     rank[0, order] = np.arange(topology.num_channels)

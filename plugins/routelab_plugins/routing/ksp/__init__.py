@@ -55,7 +55,7 @@ class Ksp(RoutingPlugin):
         paths_of_pair = np.diff(paths.pair_start)
         # The n-th hop of a path has class n: a running sum of 1 for each hop, which falls back to 0
         # where a path begins. For paths of 3 and 2 hops, the sum of 0 1 1 −2 1 is 0 1 2 0 1. That
-        # takes as little memory as the result.
+        # takes as little memory as the result. A switch has a path to itself, without hops.
         lengths = paths.lengths[paths.lengths > 0]
         hop_class = np.ones(lengths.sum(dtype=np.int64), np.int16)
         hop_class[:1] = 0

@@ -104,6 +104,7 @@ class KspUgal(HopRoutingPlugin):
             # in the order of the constants of the kernels
             tables=pack_tables(
                 topology,
+                # ENDPOINTS, QUEUE, THRESHOLD, COMPARES_ALL
                 [
                     len(topology.endpoints),
                     options.queue_number,

@@ -33,7 +33,10 @@ CHANNELS = 4
 
 @inline
 def _cost(tables, queues, path):
-    """Return the cost of a path and its hops: the cost is the first queue, in flits, times hops."""
+    """Return the cost of a path, and the number of its hops.
+
+    The cost is the length of the queue of the path's first channel, in flits, times the hops.
+    """
     first_hop = table(tables, FIRST_HOP) + path
     first, end = np.int64(tables[first_hop]), np.int64(tables[first_hop + 1])
     channel = tables[table(tables, CHANNELS) + first]
@@ -46,9 +49,10 @@ def _cost(tables, queues, path):
 def inject(tables, reals, packets, packet, queues, hop, random, out):
     """Choose a path of the pair, and write the number of its first hop to STATE.
 
-    The cost of a path is the queue of its first channel times its hops. Of all paths, the packet
-    takes that of least cost. Or it draws one of all paths and one of the shortest, and takes the
-    shortest if its cost exceeds that of the other by at most the threshold.
+    The cost of a path is the queue of its first channel times its hops. With ``compare=all``, the
+    packet takes the path of least cost. With ``compare=two``, it draws one of all paths and one of
+    the shortest, and takes the shortest if its cost exceeds that of the other by at most the
+    threshold.
 
     Costs depend on queues, so `either` compares them: the deadlock checker tries both outcomes.
     """
@@ -60,8 +64,8 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     chosen = begin + pick(random, end - begin)
     cost, hops = _cost(tables, queues, chosen)
     if tables[head + COMPARES_ALL] != 0:
-        # The cheapest path; of equal ones the shorter. The search begins at the path drawn above,
-        # so that other ties are broken at random.
+        # The cheapest path; of equal ones the shorter. The search goes round all paths, from the
+        # one drawn above on, so that other ties are broken at random.
         drawn = chosen
         for shift in range(1, end - begin):
             path = begin + (drawn - begin + shift) % (end - begin)
@@ -79,12 +83,16 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
         if either(random, _cost(tables, queues, minimal)[0] <= cost + tables[head + THRESHOLD]):
             chosen = minimal
     packets[packet, STATE] = tables[table(tables, FIRST_HOP) + chosen]
-    return 0
+    return 0  # the number has no meaning
 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer the next channel of the path; the n-th hop takes the n-th class."""
+    """Offer the next channel of the path as the only candidate; hop n takes class n, from 0.
+
+    The candidate is row 0 of `out`: channel, class of virtual channels, penalty. STATE is the
+    number of the path's first hop.
+    """
     hop_number = packets[packet, HOPS]
     out[0, 0] = tables[table(tables, CHANNELS) + packets[packet, STATE] + hop_number]
     out[0, 1] = hop_number
