@@ -76,9 +76,9 @@ def count_walks(out_start, next_switch, ends, walks):
 def _read_port(tables, packets, packet, hop_number):
     """Return the port that the packet's path takes at a hop, from the columns of STATE."""
     head = table(tables, HEAD)
-    bits, ports = tables[head + PORT_BITS], tables[head + COLUMN_PORTS]
-    column = packets[packet, STATE + hop_number // ports]
-    return (column >> (hop_number % ports * bits)) & ((1 << bits) - 1)
+    port_bits, column_ports = tables[head + PORT_BITS], tables[head + COLUMN_PORTS]
+    column = packets[packet, STATE + hop_number // column_ports]
+    return (column >> (hop_number % column_ports * port_bits)) & ((1 << port_bits) - 1)
 
 
 @inline
@@ -105,11 +105,13 @@ def _draw_walk(tables, packets, packet, random):
     """
     head = table(tables, HEAD)
     num_switches, max_hops = np.int64(tables[head + SWITCHES]), tables[head + MOST_HOPS]
-    bits, column_ports = tables[head + PORT_BITS], tables[head + COLUMN_PORTS]
+    port_bits, column_ports = tables[head + PORT_BITS], tables[head + COLUMN_PORTS]
     current, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
     target_number = tables[table(tables, ENDPOINT_NUMBER) + target]
+    # where the numbers of walks to this target begin, by (hops, first switch)
     walks = table(tables, WALKS) + target_number * (max_hops + 1) * num_switches
-    # 1. The number of the walk: those of one hop come first, then those of two, and so on.
+    # 1. Draw the number of the walk: those of one hop come first, then those of two, and so on. Of
+    #    the walks with as many hops as the drawn one, it is then number `walk_number`.
     total = np.int64(0)
     for hops in range(1, max_hops + 1):
         total += tables[walks + hops * num_switches + current]
@@ -117,7 +119,7 @@ def _draw_walk(tables, packets, packet, random):
     while walk_number >= tables[walks + hops_left * num_switches + current]:
         walk_number -= tables[walks + hops_left * num_switches + current]
         hops_left += 1
-    # 2. Its hops, which are or-ed into the columns: an earlier draw may have left some there.
+    # 2. Its hops. Ports are or-ed into the columns, so clear what an earlier draw has left there.
     for column in range(STATES):
         packets[packet, STATE + column] = 0
     hops = np.int64(0)
@@ -131,7 +133,7 @@ def _draw_walk(tables, packets, packet, random):
             next_switch = np.int64(tables[table(tables, TARGETS) + first_port + port])
         if _visits(tables, packets, packet, hops, next_switch):
             return False
-        packets[packet, STATE + hops // column_ports] |= port << (hops % column_ports * bits)
+        packets[packet, STATE + hops // column_ports] |= port << (hops % column_ports * port_bits)
         hops += 1
         current = next_switch
     return True

@@ -46,6 +46,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         # mispredicted, which takes longer than the rest of the loop.
         count += np.int64(is_minimal)
     if is_drawn and current_group != target_group:
+        # Only one of the candidates remains. All have the same class and penalty.
         out[0, 0] = out[pick(random, count), 0]
         count = 1
     # so far global hops are on class 0; offer the same channels on class 1

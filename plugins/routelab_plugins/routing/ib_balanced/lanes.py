@@ -92,7 +92,7 @@ class LaneSearch:
         self.fallback_peak = search.peak(fallback_load)
 
     def reduce_lanes(self, previous: Solution, lanes: int, *, with_words: bool) -> Solution:
-        """Return a solution on fewer lanes; its peak is not smaller.
+        """Return a solution on fewer lanes; its peak is not below that of the previous one.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class LaneSearch:
         """
         search, topology = self.search, self.search.topology
         unrestricted = all_routes(search.fabric)
-        load = turn_loads(search.fabric, unrestricted, previous.trees)
+        previous_load = turn_loads(search.fabric, unrestricted, previous.trees)
         rng = np.random.default_rng(search.seed)
         roots = [center(topology), *rng.permutation(topology.num_switches)[:ROOTS].tolist()]
         for first in range(0, len(roots), group_size):
@@ -204,11 +204,11 @@ class LaneSearch:
                 is_in_tree = turn_loads(search.fabric, unrestricted, spanning_routes) > 0
                 # The turns inside the spanning tree, then all others by falling load: `lexsort`
                 # takes the last key first, and False before True. Turns that none use are left out.
-                turns = np.lexsort((-load, ~is_in_tree))
-                turns = turns[(load > 0)[turns] | is_in_tree[turns]]
+                turns = np.lexsort((-previous_load, ~is_in_tree))
+                turns = turns[(previous_load > 0)[turns] | is_in_tree[turns]]
                 ranks = order_of_turns(search.fabric, turns)[None]  # one row: for one lane
                 is_allowed = legality_of_orders(search.fabric, ranks).turns > 0
-                allowed_load = int(load[is_allowed].sum())
+                allowed_load = int(previous_load[is_allowed].sum())
                 candidates.append((allowed_load, spanning_routes, ranks))
             candidates.sort(key=lambda candidate: -candidate[0])  # by allowed load
             for _, spanning_routes, ranks in candidates:

@@ -59,28 +59,31 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     head, numbers = table(tables, HEAD), table(tables, ENDPOINT_NUMBER)
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     pair = np.int64(tables[numbers + source]) * tables[head + ENDPOINTS] + tables[numbers + target]
-    begin = np.int64(tables[table(tables, FIRST_PATH) + pair])
-    end = np.int64(tables[table(tables, FIRST_PATH) + pair + 1])
-    chosen = begin + pick(random, end - begin)
+    # the paths of the pair, from short to long
+    first_path = np.int64(tables[table(tables, FIRST_PATH) + pair])
+    path_end = np.int64(tables[table(tables, FIRST_PATH) + pair + 1])
+    num_paths = path_end - first_path
+    chosen = first_path + pick(random, num_paths)
     cost, hops = _cost(tables, queues, chosen)
     if tables[head + COMPARES_ALL] != 0:
         # The cheapest path; of equal ones the shorter. The search goes round all paths, from the
         # one drawn above on, so that other ties are broken at random.
         drawn = chosen
-        for shift in range(1, end - begin):
-            path = begin + (drawn - begin + shift) % (end - begin)
+        for shift in range(1, num_paths):
+            path = first_path + (drawn - first_path + shift) % num_paths
             path_cost, path_hops = _cost(tables, queues, path)
             if either(random, path_cost < cost or (path_cost == cost and path_hops < hops)):
                 chosen, cost, hops = path, path_cost, path_hops
     else:
         # The shortest paths of the pair come first: find where they end, and draw one. `chosen` is
         # the path drawn of all.
-        shortest_end = begin + 1
-        fewest_hops = _cost(tables, queues, begin)[1]
-        while shortest_end < end and _cost(tables, queues, shortest_end)[1] == fewest_hops:
+        shortest_end = first_path + 1
+        _, fewest_hops = _cost(tables, queues, first_path)
+        while shortest_end < path_end and _cost(tables, queues, shortest_end)[1] == fewest_hops:
             shortest_end += 1
-        minimal = begin + pick(another(random), shortest_end - begin)
-        if either(random, _cost(tables, queues, minimal)[0] <= cost + tables[head + THRESHOLD]):
+        minimal = first_path + pick(another(random), shortest_end - first_path)
+        minimal_cost, _ = _cost(tables, queues, minimal)
+        if either(random, minimal_cost <= cost + tables[head + THRESHOLD]):
             chosen = minimal
     packets[packet, STATE] = tables[table(tables, FIRST_HOP) + chosen]
     return 0  # the number has no meaning

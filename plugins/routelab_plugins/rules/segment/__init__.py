@@ -156,7 +156,7 @@ class SegmentRules(RulesPlugin):
         # 2. Segments and their restrictions, which may move as long as loads become more even.
         segments, placement = restrict_segments(root)
         if options.restrict == "local-search" and loads is not None:
-            placement.improve(loads)
+            placement.even_out(loads)
 
         # 3. All turns but the prohibited ones are legal.
         return turn_graph(

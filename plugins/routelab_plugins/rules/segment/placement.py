@@ -87,11 +87,12 @@ class Placement:
         """All prohibited turns, in both directions."""
         return _both_ways(self.restrictions)
 
-    def improve(self, loads: RestrictedLoads) -> None:
+    def even_out(self, loads: RestrictedLoads) -> None:
         """Move restrictions, one segment after the other, while this evens out the loads.
 
-        Each move that leaves less unevenness stays; others are taken back. The search ends after a
-        round over all segments in which no move stayed, or when `loads` allows no more comparisons.
+        Updates `chosen`. Each move that leaves less unevenness stays; others are taken back. The
+        search ends after a round over all segments in which no move stayed, or when `loads` allows
+        no more comparisons.
         """
         least_unevenness = loads.prohibit_only(self.turns)
         comparisons_left = loads.max_comparisons
@@ -100,7 +101,7 @@ class Placement:
             improved = False
             for segment, options in enumerate(self.options):
                 for new_choice in range(len(options)):
-                    # not the same for all new choices: a better one becomes the old one
+                    # read here, because a better choice may have replaced it a moment ago
                     old_choice = self.chosen[segment]
                     if new_choice == old_choice:
                         continue

@@ -84,14 +84,14 @@ class SegmentSearch:
         """Yield segments, each of them a shortest one that is possible after those before it.
 
         One link joins two visited switches; two links lead over a switch with two visited
-        neighbours. Of these, the first that became possible is taken. Longer segments are searched
-        for when there is none.
+        neighbours. Links come first, then pairs of links, each in the order in which they became
+        possible. A longer segment is searched for when there is neither.
         """
         new_switches = [self._start]
         links: deque[tuple[int, int]] = deque()
-        """Links between visited switches; when one is taken from here, it may not be free."""
+        """Links between visited switches. When its turn comes, a link may no longer be free."""
         middles: deque[int] = deque()
-        """Switches with two visited neighbours; when one is taken from here, it may be visited."""
+        """Switches with two visited neighbours. When its turn comes, a switch may be visited."""
         num_visited_neighbours: dict[int, int] = {}
         while True:
             # 1. Add what the inner switches of the last segment make possible. A switch is added

@@ -68,7 +68,8 @@ def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
     while parts:
         part, gate = parts.pop()
         while len(part) > 1:
-            # 1. Remove a switch with the fewest links, but the gate last.
+            # 1. Remove a switch with the fewest links. The gate remains to the end: packets enter
+            #    the part there, so no turn at it is prohibited.
             switch = min(part - {gate}, key=lambda s: (len(neighbours_left[s]), s))
             part.remove(switch)
             # 2. The rest may fall into pieces (not at a switch with one link). The piece with the
@@ -97,7 +98,7 @@ def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
 
 
 def _connected_parts(switches: set[int], neighbours: list[set[int]]) -> list[set[int]]:
-    """Return the connected parts of some switches, in the order of their first switch."""
+    """Return the connected parts of the network of some switches, ordered by first switch."""
     parts: list[set[int]] = []
     unreached = set(switches)
     for first in sorted(switches):
