@@ -136,6 +136,7 @@ class AllPaths(HopRoutingPlugin):
                 topology.channel_target[channels],
                 channels,
             ),
+            # at least one class, also if a single switch has all terminals
             vc_classes=max(1, survey.longest),
             max_hops=survey.longest,
         )

@@ -116,6 +116,7 @@ class AngaraAdaptive(HopRoutingPlugin):
             rest=escape_classes,
             # all channels on adaptive virtual channels, and the deterministic route
             candidates=most_channels + 1,
+            # the emptiest buffer first
             by_occupancy=True,
             bubble=tuple(range(escape_classes)) if table.flow_control == "bubble" else (),
             # adaptive hops come nearer; behind the last of them may be a whole route of the table

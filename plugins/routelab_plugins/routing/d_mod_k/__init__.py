@@ -98,6 +98,7 @@ def _next_hops(topology: Topology, tree: FatTree) -> Int32Array:
     leaf = tree.index[topology.terminal_switch]
     order = np.argsort(topology.terminal_switch, kind="stable")
     sorted_switch = topology.terminal_switch[order]
+    #    Terminals on switches 0, 0, 1 have the numbers 0, 1, 0 at their leaves.
     number_at_leaf = np.empty(topology.num_terminals, np.int64)
     number_at_leaf[order] = np.arange(len(order)) - np.searchsorted(sorted_switch, sorted_switch)
     number = leaf * tree.terminals + number_at_leaf

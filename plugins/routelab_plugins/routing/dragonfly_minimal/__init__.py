@@ -86,6 +86,7 @@ class DragonflyMinimal(HopRoutingPlugin):
             vc_classes=2,
             # each global hop is offered on both classes
             candidates=2 * most_channels(topology),
+            # the shortest queue first
             by_occupancy=True,
             max_hops=3,
         )

@@ -79,6 +79,7 @@ class Goal(EscapeRouting):
             rest=escape_classes,
             # an adaptive hop in each dimension, and the escape
             candidates=len(grid.dims) + 1,
+            # the emptiest buffer first
             by_occupancy=True,
             bubble=bubble_classes(grid, options.escape, classes=1),
             max_hops=longest_route(grid),

@@ -142,6 +142,7 @@ class LaneSearch:
         ranks = words.ranks()
         legality = legality_of_orders(search.fabric, ranks)
         trees = search.no_trees()
+        # `grow` updates `trees`; those that it returns lack routes
         trees_with_dead_ends = search.grow(legality, trees, waiting=np.arange(len(trees)))
         for tree in trees_with_dead_ends.tolist():
             target = int(search.topology.terminal_switch[tree])
@@ -174,11 +175,12 @@ class LaneSearch:
                 _, other_ranks = first_fitting_layers(table, illegal_paths, limit=lanes - 1)
                 ranks = np.concatenate((ranks, other_ranks))
                 legality = legality_of_orders(search.fabric, ranks)
-            # 2. Trees with routes that are illegal on all lanes grow again. Those with dead ends
-            #    give way to routes inside the spanning tree, which are legal on the first lane.
+            # 2. Trees with routes that are illegal on all lanes grow again in `trees`. Those that
+            #    end before all switches have joined give way to routes inside the spanning tree,
+            #    which are legal on the first lane.
             trees = previous.trees.copy()
             _, illegal_trees = search.loads(legality, trees)
-            trees_with_dead_ends = search.grow(legality, trees, illegal_trees)
+            trees_with_dead_ends = search.grow(legality, trees, waiting=illegal_trees)
             trees[trees_with_dead_ends] = spanning_routes[trees_with_dead_ends]
             yield trees, ranks
 

@@ -38,7 +38,7 @@ def unrestricted_trees(search: TreeSearch) -> tuple[Int32Array, float, Int32Arra
     # 2. Balance trees of several kinds. Of equal peaks the first result counts, so those that need
     #    fewer lanes are put in front: torus, levels, then trees that grew without a shape.
     grown = search.no_trees()
-    search.grow(legality, grown, waiting=np.arange(len(grown)))
+    search.grow(legality, grown, waiting=np.arange(len(grown)))  # updates `grown`
     results = [search.balance(legality, grown)]
     level_trees = trees_of_levels(search)
     if level_trees is not None:
@@ -149,7 +149,7 @@ def up_down_trees(search: TreeSearch) -> Int32Array:
     rank = np.empty((1, topology.num_channels), np.int32)
     rank[0, order] = np.arange(topology.num_channels)
     trees = search.no_trees()
-    search.grow_widest(legality_of_orders(search.fabric, rank), trees)
+    search.grow_widest(legality_of_orders(search.fabric, rank), trees)  # updates `trees`
     return trees
 
 

@@ -116,6 +116,7 @@ class KspUgal(HopRoutingPlugin):
                 paths.hop_start,
                 paths.hops,
             ),
+            # at least one class, also if a single switch has all terminals
             vc_classes=max(1, max_hops),
             waiting=options.counts_waiting,
             max_hops=max_hops,
