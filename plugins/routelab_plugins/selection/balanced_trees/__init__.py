@@ -58,7 +58,7 @@ class BalancedTrees(SelectionPlugin):
         return None
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Grow and balance trees.
+        """Grow a tree towards each terminal, balance all of them, and return their routes.
 
         Raises
         ------
@@ -73,8 +73,9 @@ class BalancedTrees(SelectionPlugin):
             sources=_count_sources(graph),
         )
         legality = legality_of_rules(graph)
+        # Row t of `trees` has the next channel of each switch towards terminal t. `grow` and
+        # `spanning_trees` fill the given rows, and return those that do not reach all switches.
         trees = search.no_trees()
-        # `grow` and `spanning_trees` fill `trees`, and return those that do not reach all switches.
         incomplete = search.grow(legality, trees, np.arange(len(trees)))
         if len(incomplete):
             incomplete = spanning_trees(search, legality, trees, incomplete)
@@ -89,12 +90,17 @@ class BalancedTrees(SelectionPlugin):
 
 
 def _count_sources(graph: RoutingGraph) -> Int64Array:
-    """Return the number of switches with a legal route to each terminal; int64, shape (T,)."""
+    """Return the number of switches with a legal route to each terminal; int64, shape (T,).
+
+    The search takes a tree as complete if it has so many switches.
+    """
     topology = graph.topology
     level = np.empty(graph.num_vertices, np.int32)
     queue = np.empty(graph.num_vertices, np.int32)
+    # by the switch of the terminal, as all terminals of a switch have the same sources
     num_sources = np.zeros(topology.num_switches, np.int64)
     for switch in topology.endpoints.tolist():
+        # updates `level`: hops from each vertex to the switch, -1 if there is no route
         levels_to(graph.arrays, switch, level, queue)
         num_sources[switch] = np.count_nonzero(level[graph.begin] >= 0)
     return num_sources[topology.terminal_switch]

@@ -11,7 +11,10 @@ SUM, SMALLEST, LARGEST, FIRST, UNSORTED = 0, 1, 2, 3, 4
 
 @helper()
 def _outgoing_weight(graph, weight, v, reading):
-    """Return the weight of a vertex by those of its outgoing edges' channels, as `reading` says."""
+    """Return the key by which a vertex is sorted, from the weights of its outgoing channels.
+
+    The paper leaves open how several weights make one key: `reading` says it (`SUM`, …).
+    """
     first, last = graph.edge_start[v], graph.edge_start[v + 1]
     if reading == UNSORTED or first == last:
         return 0
@@ -33,11 +36,11 @@ def _outgoing_weight(graph, weight, v, reading):
 def _grow_sorted_tree(graph, root, weight, reading, backwards, tree, arrival):
     """Grow a breadth-first tree, each level in ascending order of outgoing weights (Algorithm 2).
 
-    `tree` is updated, and `arrival` gets the vertex at which routes to each switch end (−1: none):
-    the accepting one that is discovered first, before its level is sorted. No load decides there,
-    because no channel leads to the paper's end vertex.
+    `tree` is updated, and `arrival` gets the vertex at which routes to each switch end (−1: none).
+    This is the accepting one that is discovered first, before its level is sorted. The paper has an
+    end vertex behind each switch instead; loads decide nothing there, as no channel leads to it.
     """
-    # The vertices of one level are ``queue[head:tail]``; those of the next are put behind them.
+    # The vertices of one level are ``queue[head:end]``; those of the next are put behind them.
     level, parent_edge, queue = tree.level, tree.parent_edge, tree.queue
     level[:] = -1
     arrival[:] = -1
@@ -59,7 +62,8 @@ def _grow_sorted_tree(graph, root, weight, reading, backwards, tree, arrival):
             vertex = queue[k]
             first, last = graph.edge_start[vertex], graph.edge_start[vertex + 1]
             for i in range(first, last):
-                edge = first + last - 1 - i if backwards else i  # the last edge first if backwards
+                # edges first to last - 1, or from the last one to the first
+                edge = first + last - 1 - i if backwards else i
                 neighbour = graph.edge_target[edge]
                 if level[neighbour] < 0:
                     level[neighbour] = depth

@@ -121,6 +121,7 @@ class Cheapest(SelectionPlugin):
         """Choose one legal route for each pair; see the module for steps and costs."""
         topology, options = graph.topology, self.parameters
         random = np.random.default_rng(options.seed)
+        # route to each terminal by itself, instead of one route for all terminals of a switch
         per_terminal = options.pairs == "terminals"
         search = _Search(graph, per_terminal)
         best_load, best_routes = search.load_limit, search.routes
@@ -139,9 +140,11 @@ class Cheapest(SelectionPlugin):
             # Step 5. A proof costs another sweep, and prices of one round hardly change the mean.
             if rounds % PROOF_ROUNDS == 0:
                 search.improve_bound()
-            # Step 4. The goal is one less than the best maximum, and loads are whole numbers.
+            # Step 4. Channels above the goal get dearer. The goal is one less than the best maximum
+            # and loads are whole numbers, so channels at the best maximum are above it.
             search.emphasis[search.load >= best_load] *= EMPHASIS
             search.emphasis /= _mean(search.emphasis)
+        # The table takes the hops of one row after another, without the unused entries behind them.
         hops, length = best_routes
         is_hop = np.arange(hops.shape[1]) < length[:, None]
         return RouteTable.from_lengths(
@@ -156,12 +159,16 @@ class Cheapest(SelectionPlugin):
 class _Search:
     """The routes of all rows, a row for each pair, and the loads that they add up to.
 
+    A pair is a source switch and a target switch, or a source switch and a target terminal.
+
     Attributes
     ----------
     routes : tuple of (int32 array, shape (R, W), int32 array, shape (R,))
-        Channels of each row's route, and their number; -1 for none.
+        Channels of each row's route, and number of hops; -1 if the row has no route (yet).
     load : int64 array, shape (C,)
+        Load of each channel by these routes.
     emphasis : float64 array, shape (C,)
+        Factor of each channel's price; 1 on average.
     load_limit : int
         More than the load of any channel can be.
     hops : int
@@ -172,25 +179,26 @@ class _Search:
 
     def __init__(self, graph: RoutingGraph, per_terminal: bool) -> None:
         topology = graph.topology
-        ends = topology.endpoints
-        # 1. The rows. Each switch with terminals is a source, and a row weighs as much as the
-        #    terminals that use it: at both ends, or at the source alone.
-        targets = topology.terminal_switch if per_terminal else ends
-        demand = topology.demand
-        self._sources = len(ends)
-        self._row_source = np.repeat(np.arange(len(ends), dtype=np.int32), len(targets))
-        self._row_target = np.tile(np.arange(len(targets), dtype=np.int32), len(ends))
-        target_demand = np.ones(len(targets), np.int64) if per_terminal else demand
-        self._weight = (demand[:, None] * target_demand).reshape(-1)
+        sources = topology.endpoints
+        # 1. The rows, sorted by source, then target. Each switch with terminals is a source. A row
+        #    weighs as much as the terminal pairs that use its route: terminals at the source times
+        #    terminals at the target (1 if the target is a terminal).
+        targets = topology.terminal_switch if per_terminal else sources
+        terminals = topology.demand
+        self._num_sources = len(sources)
+        self._row_source = np.repeat(np.arange(len(sources), dtype=np.int32), len(targets))
+        self._row_target = np.tile(np.arange(len(targets), dtype=np.int32), len(sources))
+        target_terminals = np.ones(len(targets), np.int64) if per_terminal else terminals
+        self._weight = (terminals[:, None] * target_terminals).reshape(-1)
         self.load_limit = int(self._weight.sum()) + 1
-        # 2. The graph in the order of a sweep, and what a sweep fills.
-        self._begins = graph.begin[ends]
-        self._order = _edge_order(graph)
-        self._edges = (graph.edge_source[self._order], graph.edge_channel[self._order])
-        self._edge_target = graph.edge_target[self._order]
+        # 2. The graph with its edges in the order of a sweep, and the arrays that a sweep fills.
+        self._begins = graph.begin[sources]
+        edge_order = _edge_order(graph)
+        self._edges = (graph.edge_source[edge_order], graph.edge_channel[edge_order])
+        self._edge_target = graph.edge_target[edge_order]
         self._stops = _accepting_vertices(graph, targets)
-        self._distance = np.empty((graph.num_vertices, len(ends)), dtype=np.float32)
-        self._last_edge = np.empty((graph.num_vertices, len(ends)), dtype=np.int32)
+        self._distance = np.empty((graph.num_vertices, len(sources)), dtype=np.float32)
+        self._last_edge = np.empty((graph.num_vertices, len(sources)), dtype=np.int32)
         self.load: Int64Array = np.zeros(topology.num_channels, dtype=np.int64)
         self.emphasis = np.ones(topology.num_channels)
         self._price_sum = np.ones(topology.num_channels)
@@ -207,19 +215,25 @@ class _Search:
         )
 
     def improve_bound(self) -> None:
-        """Prove a bound with the mean of all prices so far; the first ones were 1 for each hop."""
+        """Prove a bound (step 5) with the mean of all prices so far; raise `bound` if it is higher.
+
+        The first prices were 1 for each hop.
+        """
         price = self._price_sum / _mean(self._price_sum)
-        self._sweep(price[self._edges[1]])
-        starts, vertices = self._stops
-        nearest = [
-            self._distance[vertices[start:end]].min(axis=0, initial=np.inf)
-            for start, end in pairwise(starts)
+        edge_channel = self._edges[1]
+        self._sweep(price[edge_channel])
+        # The price of each pair's cheapest route: the least over the vertices where it may stop.
+        # It is listed by target, then source; rows are sorted by source, then target.
+        stop_start, stop_vertices = self._stops
+        cheapest = [
+            self._distance[stop_vertices[start:end]].min(axis=0, initial=np.inf)
+            for start, end in pairwise(stop_start)
         ]
-        # `nearest` is by target, then source; rows are sorted by source, then target
-        covered = self._weight * np.array(nearest, dtype=np.float64).T.reshape(-1)
+        row_price = self._weight * np.array(cheapest, dtype=np.float64).T.reshape(-1)
         # Distances are sums of floats with 24 bits. A sum over n hops may be too large by about
-        # n / 2^24, relative to it: 1e-5 is enough for 160 hops.
-        proven = covered[np.isfinite(covered)].sum() / max(price.sum(), 1e-30) * (1 - 1e-5)
+        # n / 2^24, relative to it: 1e-5 is enough for 160 hops. Pairs without a route add no load.
+        total_price = row_price[np.isfinite(row_price)].sum()
+        proven = total_price / max(price.sum(), 1e-30) * (1 - 1e-5)
         self.bound = max(self.bound, ceil(proven))
 
     def _sweep(self, edge_price: Float64Array) -> None:
@@ -234,21 +248,25 @@ class _Search:
         )
 
     def round(self, random: np.random.Generator) -> None:
-        """Sweep and exchange once; updates routes and loads."""
-        # 1. What a hop costs by the load of its channel; a row may add its weight to the fullest
-        #    one. Above exp(60) the exponential is cut off.
-        mean, top = max(_mean(self.load), 1.0), int(self.load.max(initial=0))
-        loads = np.arange(2 * top + 1 + int(self._weight.max(initial=0)))
-        cost = np.exp(np.minimum(SHARPNESS / mean * (loads - top), 60.0))
-        cost = 1.0 + cost / _mean(self.emphasis * cost[self.load])
+        """Sweep and exchange once (steps 1 to 3); updates routes, loads and the sum of prices."""
+        # 1. cost[x]: what a hop over a channel of load x costs, before emphasis. During the
+        #    exchange loads rise above the present maximum: the table ends at twice the maximum and
+        #    the weight of a row. Above exp(60) the exponential is cut off.
+        mean_load, max_load = max(_mean(self.load), 1.0), int(self.load.max(initial=0))
+        possible_loads = np.arange(2 * max_load + 1 + int(self._weight.max(initial=0)))
+        exponential = np.exp(np.minimum(SHARPNESS / mean_load * (possible_loads - max_load), 60.0))
+        # a mean of 1 over the channels, and 1 for the hop itself
+        cost = 1.0 + exponential / _mean(self.emphasis * exponential[self.load])
         # 2. Cheapest routes at noisy prices. The proof takes the exponential part without noise,
         #    normalized, so that every round counts alike.
         price = self.emphasis * cost[self.load]
-        self._sweep(price[self._edges[1]] * (1 + NOISE * random.random(len(self._edge_target))))
-        self._price_sum += (price - self.emphasis) / _mean(price - self.emphasis)
+        edge_channel = self._edges[1]
+        self._sweep(price[edge_channel] * (1 + NOISE * random.random(len(edge_channel))))
+        exponential_part = price - self.emphasis
+        self._price_sum += exponential_part / _mean(exponential_part)
         # 3. Rows may change to these routes.
         exchange(
-            rows=self._draw_order(random),
+            order=self._draw_order(random),
             edges=self._edges,
             walks=(self._distance, self._last_edge),
             stops=self._stops,
@@ -263,10 +281,12 @@ class _Search:
 
     def _draw_order(self, random: np.random.Generator) -> Int64Array:
         """Return all rows in random order, those of a group of sources together."""
-        # rows are sorted by source, equally many for each
-        size = max(1, len(self._weight) // max(1, self._sources)) * GROUP
-        starts = random.permutation(np.arange(0, len(self._weight), size))
-        blocks = [np.arange(start, min(start + size, len(self._weight))) for start in starts]
+        # Rows are sorted by source, equally many for each, so a block has the rows of GROUP
+        # sources.
+        num_rows = len(self._weight)
+        size = max(1, num_rows // max(1, self._num_sources)) * GROUP
+        starts = random.permutation(np.arange(0, num_rows, size))
+        blocks = [np.arange(start, min(start + size, num_rows)) for start in starts]
         return np.concatenate([random.permutation(block) for block in blocks] or [np.arange(0)])
 
 
@@ -278,8 +298,9 @@ def _mean(values: Float64Array | Int64Array) -> float:
 def _edge_order(graph: RoutingGraph) -> Int64Array:
     """Return the edges so that each follows all that lead to its source, as far as possible.
 
-    Vertices are numbered as a depth-first search leaves them, from the last one to the first: a
-    topological order, if the graph has no cycle.
+    A depth-first search gives the last position to the vertex that it leaves first, and so on
+    backwards. If the graph has no cycle, this is a topological order: a vertex is left only after
+    all vertices behind it. Edges that no route reaches are left out.
     """
     start, target = graph.edge_start.tolist(), graph.edge_target.tolist()
     position = np.full(graph.num_vertices, -1)
@@ -291,7 +312,8 @@ def _edge_order(graph: RoutingGraph) -> Int64Array:
         is_entered[root] = True
         stack = [(root, start[root])]
         while stack:
-            # a vertex, and the next of its edges to follow
+            # A vertex, and the next of its edges to follow. The edges of v end where those of v + 1
+            # start.
             v, e = stack.pop()
             if e == start[v + 1]:
                 next_position -= 1
@@ -302,12 +324,17 @@ def _edge_order(graph: RoutingGraph) -> Int64Array:
                 is_entered[target[e]] = True
                 stack.append((target[e], start[target[e]]))
     order: Int64Array = np.argsort(position[graph.edge_source], kind="stable")
-    # Edges that no route reaches are left out.
     return order[position[graph.edge_source[order]] >= 0]
 
 
 def _accepting_vertices(graph: RoutingGraph, targets: Int32Array) -> tuple[Int32Array, Int32Array]:
     """Return the vertices in which routes may stop at each target, target after target.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+    targets : int32 array
+        Switches; several terminals of a switch repeat it.
 
     Returns
     -------

@@ -48,11 +48,12 @@ def sweep(edge_source, edge_target, edge_price, begins, distance, last_edge):
 
 
 @inline
-def route_cost(route, count, weight, load, emphasis, cost):
-    """Return what a route costs if it is placed last, after the loads of all others."""
+def route_cost(route, num_hops, weight, load, emphasis, cost):
+    """Return what the `num_hops` hops of a route cost if it adds `weight` to the present loads."""
     total = 0.0
-    for h in range(count):
+    for h in range(num_hops):
         c = route[h]
+        # `cost` is a table by load; the load here includes the route itself.
         # During an exchange a load may exceed the largest one that `cost` was made for.
         total += emphasis[c] * cost[min(load[c] + weight, len(cost) - 1)]
     return total
@@ -60,7 +61,7 @@ def route_cost(route, count, weight, load, emphasis, cost):
 
 @jit
 def exchange(
-    rows, edges, walks, stops, row_source, row_target, weight, cost, emphasis, routes, load
+    order, edges, walks, stops, row_source, row_target, weight, cost, emphasis, routes, load
 ):
     """Offer each row the cheapest route of a sweep, one after the other.
 
@@ -69,8 +70,8 @@ def exchange(
 
     Parameters
     ----------
-    rows : int64 array
-        Order of the offers.
+    order : int64 array
+        All rows, in the order of the offers.
     edges : tuple of (int32 array, int32 array), shape (E,) each
         Source vertex and channel of each edge.
     walks : tuple of (float32 array, int32 array), shape (V, Q) each
@@ -78,7 +79,7 @@ def exchange(
     stops : tuple of (int32 array, int32 array)
         Accepting vertices of target j: ``stops[1][stops[0][j]:stops[0][j + 1]]``.
     row_source, row_target : int32 array, shape (R,)
-        Numbers of a source and a target.
+        Index of the row's source and target.
     weight : int64 array, shape (R,)
         What a row adds to the load of its channels.
     cost : float64 array
@@ -86,7 +87,7 @@ def exchange(
     emphasis : float64 array, shape (C,)
         Factor of each channel's price.
     routes : tuple of (int32 array, shape (R, W), int32 array, shape (R,))
-        Channels of the present routes, and their numbers, -1 for none. Updated.
+        Channels of the present route of each row, and number of hops, -1 for no route. Updated.
     load : int64 array, shape (C,)
         Updated.
     """
@@ -95,7 +96,7 @@ def exchange(
     stop_start, stop_vertex = stops
     hops, length = routes
     offered = np.empty(hops.shape[1], np.int32)
-    for r in rows:
+    for r in order:
         q, j, row_weight = row_source[r], row_target[r], weight[r]
         # 1. The cheapest walk to the target, from its end.
         vertex = np.int64(-1)
@@ -104,24 +105,25 @@ def exchange(
             if vertex < 0 or distance[v, q] < distance[vertex, q]:
                 vertex = v
         if vertex < 0 or not np.isfinite(distance[vertex, q]):
-            continue
-        count = 0
-        while last_edge[vertex, q] >= 0 and count < len(offered):
+            continue  # no legal route
+        num_hops = 0
+        while last_edge[vertex, q] >= 0 and num_hops < len(offered):
             e = last_edge[vertex, q]
-            offered[count] = edge_channel[e]
-            count += 1
+            offered[num_hops] = edge_channel[e]
+            num_hops += 1
             vertex = np.int64(edge_source[e])
         if last_edge[vertex, q] >= 0:
-            continue  # longer than any route may be
-        # 2. What both routes cost if the row were placed last.
+            continue  # the walk has more hops than `routes` has columns
+        # 2. What both routes cost if the row were placed last. A row without a route has length -1,
+        #    so these loops do nothing.
         for h in range(length[r]):
             load[hops[r, h]] -= row_weight
-        present = route_cost(hops[r], length[r], row_weight, load, emphasis, cost)
-        new = route_cost(offered, count, row_weight, load, emphasis, cost)
-        # 3. Ties go to the new route, so that the search does not stand still.
-        if length[r] < 0 or new <= present:
-            length[r] = count
-            for h in range(count):
-                hops[r, h] = offered[count - 1 - h]  # it was followed from its end
+        present_cost = route_cost(hops[r], length[r], row_weight, load, emphasis, cost)
+        offered_cost = route_cost(offered, num_hops, row_weight, load, emphasis, cost)
+        # 3. Ties go to the offered route, so that the search does not stand still.
+        if length[r] < 0 or offered_cost <= present_cost:
+            length[r] = num_hops
+            for h in range(num_hops):
+                hops[r, h] = offered[num_hops - 1 - h]  # the walk was followed from its end
         for h in range(length[r]):
             load[hops[r, h]] += row_weight

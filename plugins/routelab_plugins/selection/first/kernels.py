@@ -17,9 +17,10 @@ def first_routes(search, parity, balanced):
     parity : int8 array, shape (S,)
         Parity of each switch's coordinates.
     balanced : bool
-        Where m edges come nearer, take edge number (parity of source + target + current switch)
-        modulo m instead of edge 0. On even rings under dimension order this sends half of the
-        pairs each way; from every single switch, too, if another dimension has even rings.
+        Where several edges come nearer, take number 1 instead of number 0 if the sum of the
+        parities of source, target and current switch is odd. On even rings under dimension order
+        this sends half of the pairs each way; from every single switch, too, if another dimension
+        has even rings.
 
     Returns
     -------
@@ -38,16 +39,16 @@ def first_routes(search, parity, balanced):
         for i in range(count):
             v = graph.begin[endpoints[i]]
             for h in range(start[i * count + j], start[i * count + j + 1]):
-                choices = 0
+                num_nearer = 0
                 for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
                     if level[graph.edge_target[e]] == level[v] - 1:
-                        nearer[choices] = e
-                        choices += 1
+                        nearer[num_nearer] = e
+                        num_nearer += 1
                 pick = 0
                 if balanced:
                     sum_of_ends = parity[endpoints[i]] + parity[endpoints[j]]
-                    # with one choice it is number 0
-                    pick = (sum_of_ends + parity[graph.vertex_switch[v]]) % 2 % choices
+                    # 0 or 1; with a single edge, "modulo 1" makes it 0
+                    pick = (sum_of_ends + parity[graph.vertex_switch[v]]) % 2 % num_nearer
                 hops[h] = graph.edge_channel[nearer[pick]]
                 v = graph.edge_target[nearer[pick]]
     return hops

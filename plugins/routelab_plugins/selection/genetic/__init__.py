@@ -59,6 +59,7 @@ class _Genes:
     Attributes
     ----------
     pairs : int64 array, shape (G,)
+        Source index · P + target index.
     choices : int64 array, shape (G,)
         Number of the pair's routes.
     hop_start : int64 array, shape (G,)
@@ -97,19 +98,23 @@ class Genetic(SelectionPlugin):
         """Return the best table found; O(population · total hops) per generation."""
         routes = ListedRoutes.of(graph)
         genes = _list_genes(routes)
-        genes_chosen, generations = self._evolve(genes, graph.topology)
-        chosen = routes.route_start[:-1].copy()
-        chosen[genes.pairs] += genes_chosen
-        reached = np.diff(routes.route_start) > 0
-        return routes.table(chosen[reached], counters={"generations": generations})
+        chromosome, generations = self._evolve(genes, graph.topology)
+        # The number of each pair's route among all: that of its first one, plus its gene. A pair of
+        # an endpoint with itself has no gene and one route; unreachable pairs have none.
+        route_of_pair = routes.route_start[:-1].copy()
+        route_of_pair[genes.pairs] += chromosome
+        reachable = np.diff(routes.route_start) > 0
+        return routes.table(route_of_pair[reachable], counters={"generations": generations})
 
     def _evolve(self, genes: _Genes, topology: Topology) -> tuple[Int32Array, int]:
         """Run generations until a stopping rule holds; return best chromosome and generations."""
         options: GeneticParameters = self.parameters
         random = np.random.default_rng(options.seed)
         num_genes = len(genes.pairs)
-        total = float((genes.demand * genes.length).sum())
-        perfect = total / float(total_capacity(topology) or 1)
+        total_hops = float((genes.demand * genes.length).sum())
+        # The load that all channels would have if all hops were spread evenly; a network without
+        # channels has no hops either.
+        perfect = total_hops / float(total_capacity(topology) or 1)
         factor = channel_factors(topology)
 
         def fitness(chromosomes: Int32Array) -> Float64Array:
@@ -165,14 +170,15 @@ def _offspring(
 
 def _list_genes(routes: ListedRoutes) -> _Genes:
     """Return the genes: one for each pair that has a route with hops."""
-    choices = np.diff(routes.route_start)
+    num_routes = np.diff(routes.route_start)
     first_route = routes.route_start[:-1]
-    length = np.zeros(len(choices), dtype=np.int32)
-    length[choices > 0] = np.diff(routes.hop_start)[first_route[choices > 0]]
+    # all routes of a pair are as long as its first one; an unreachable pair has length 0
+    length = np.zeros(len(num_routes), dtype=np.int32)
+    length[num_routes > 0] = np.diff(routes.hop_start)[first_route[num_routes > 0]]
     pairs = np.flatnonzero(length)
     return _Genes(
         pairs=pairs,
-        choices=choices[pairs],
+        choices=num_routes[pairs],
         hop_start=routes.hop_start[first_route[pairs]],
         length=length[pairs],
         hops=routes.hops,

@@ -60,22 +60,23 @@ class IterativeRemoval(SelectionPlugin):
         options: TieParameters = self.parameters
         routes = ListedRoutes.of(graph, tie_order(graph, options.tie_seed))
         removed = remove_routes(
-            (routes.hop_start, routes.hops),
-            routes.route_pair,
-            routes.pair_demand,
-            np.diff(routes.route_start),
-            _tie_positions(graph, routes, options),
-            graph.topology.num_channels,
+            routes=(routes.hop_start, routes.hops),
+            pair=routes.route_pair,
+            demand=routes.pair_demand,
+            routes_left=np.diff(routes.route_start),
+            tie_position=_tie_positions(graph, routes, options),
+            num_channels=graph.topology.num_channels,
         )
         chosen = np.flatnonzero(~removed)
         return routes.table(chosen, counters={"removed_routes": routes.num_routes - len(chosen)})
 
 
 def _tie_positions(graph: RoutingGraph, routes: ListedRoutes, options: TieParameters) -> Int64Array:
-    """Return each route's position in tie order: by source, target, and number among its pair's.
+    """Return each route's position in tie order: by source, then target, then number.
 
-    Of equally good routes the last is removed, so the first remains. Where the searches of a source
-    run backwards, the last route of a pair should remain: its numbers are negated.
+    The number counts the routes of a pair from 0. Of equally good routes the one with the greatest
+    position is removed, so the first remains. For sources whose ties go backwards, the last route
+    of a pair should remain, so the numbers are negated.
     """
     num_endpoints = len(graph.topology.endpoints)
     endpoint_rank = np.empty(num_endpoints, dtype=np.int64)

@@ -14,7 +14,10 @@ from routelab.kernels.jit import helper, jit
 
 @helper()
 def sift_down(key, item, first, size, position):
-    """Sink an entry of the max-heap ``key[first:first + size]`` to its position."""
+    """Sink the entry at `position` of the max-heap ``key[first:first + size]`` to where it belongs.
+
+    ``item`` has what each key stands for, and is moved along.
+    """
     while True:
         child = 2 * position + 1
         if child >= size:
@@ -40,18 +43,20 @@ def pop(key, item, first, size):
 
 
 @helper()
-def bring_removable_to_top(key, item, first, size, pair, routes_left, removed, position):
+def bring_removable_to_top(key, item, first, size, pair, routes_left, removed, tie_position):
     """Bring the route to remove to the top of a channel's heap; return the heap's new size.
 
-    Removed routes and last routes of pairs leave the heap; 0 if nothing may be removed.
+    Routes that are removed already, and the last routes of their pairs, leave the heap. So it is
+    empty, and 0 is returned, if no route over the channel may be removed.
     """
-    num_routes = len(position)
+    num_routes = len(tie_position)
     while size > 0:
         r = item[first]
         if removed[r] or routes_left[pair[r]] == 1:
             size = pop(key, item, first, size)
             continue
-        current_key = position[r] + num_routes * routes_left[pair[r]]
+        # The pair may have lost routes over other channels since the key was written.
+        current_key = tie_position[r] + num_routes * routes_left[pair[r]]
         if key[first] == current_key:
             return size
         key[first] = current_key
@@ -60,7 +65,7 @@ def bring_removable_to_top(key, item, first, size, pair, routes_left, removed, p
 
 
 @jit
-def remove_routes(routes, pair, demand, routes_left, position, num_channels):
+def remove_routes(routes, pair, demand, routes_left, tie_position, num_channels):
     """Remove listed routes until each pair has one.
 
     Parameters
@@ -73,7 +78,7 @@ def remove_routes(routes, pair, demand, routes_left, position, num_channels):
         What each route of a pair adds to the load of a channel.
     routes_left : int64 array, shape (pairs,)
         Routes of each pair. Updated: counted down.
-    position : int64 array, shape (R,)
+    tie_position : int64 array, shape (R,)
         Position of each route in tie order. Of the routes over a channel, one of the pair with
         most routes left is removed; of these, the one with the greatest position.
     num_channels : int
@@ -92,32 +97,35 @@ def remove_routes(routes, pair, demand, routes_left, position, num_channels):
         for h in range(hop_start[r], hop_start[r + 1]):
             load[hops[h]] += demand[pair[r]]
             size[hops[h]] += 1
-    # 2. A heap of routes for each channel. A key compares the routes left first, then positions,
-    #    which are less than the number of routes.
+    # 2. A heap of routes for each channel c, in ``key[first[c]:first[c] + size[c]]`` and `item`. A
+    #    key compares the routes left first, then positions in tie order, which are less than the
+    #    number of routes. Sizes count up again while the heaps are filled.
     first = np.zeros(num_channels + 1, np.int64)
     first[1:] = np.cumsum(size)
     key = np.empty(first[-1], np.int64)
     item = np.empty(first[-1], np.int64)
     size[:] = 0
     for r in range(num_routes):
-        current_key = position[r] + num_routes * routes_left[pair[r]]
+        current_key = tie_position[r] + num_routes * routes_left[pair[r]]
         for h in range(hop_start[r], hop_start[r + 1]):
             c = hops[h]
             key[first[c] + size[c]] = current_key
             item[first[c] + size[c]] = r
             size[c] += 1
+    # The entries below size // 2 have children. Sinking them from the last one on makes a heap.
     for c in range(num_channels):
         for k in range(size[c] // 2 - 1, -1, -1):
             sift_down(key, item, first[c], size[c], k)
 
-    # 3. A heap of channels by load; of equal ones the first comes first.
+    # 3. A heap of channels by load; of equally loaded ones the one with the lowest number is on
+    #    top.
     channel = np.arange(num_channels)
     channel_key = load * num_channels + (num_channels - 1 - channel)
     num_queued = num_channels
     for k in range(num_queued // 2 - 1, -1, -1):
         sift_down(channel_key, channel, 0, num_queued, k)
-    # 4. Remove a route over the fullest channel. If each of its pairs has one route left, its load
-    #    is final, and the channel leaves the heap.
+    # 4. Remove a route over the fullest channel. If no pair with a route over it has a second route
+    #    left, its load is final, and the channel leaves the heap.
     while num_queued > 0:
         c = channel[0]
         current_key = load[c] * num_channels + (num_channels - 1 - c)
@@ -126,7 +134,7 @@ def remove_routes(routes, pair, demand, routes_left, position, num_channels):
             sift_down(channel_key, channel, 0, num_queued, 0)
             continue
         size[c] = bring_removable_to_top(
-            key, item, first[c], size[c], pair, routes_left, removed, position
+            key, item, first[c], size[c], pair, routes_left, removed, tie_position
         )
         if size[c] == 0:
             num_queued = pop(channel_key, channel, 0, num_queued)

@@ -23,7 +23,7 @@ class Solution:
     Attributes
     ----------
     chosen : int64 array
-        One route of each reachable pair, ascending.
+        Numbers of the chosen routes, one for each reachable pair, ascending.
     optimal : bool
         Whether the solver reports that no choice has a smaller maximum load.
     bound : Fraction
@@ -43,19 +43,22 @@ def minimise(
 ) -> Solution:
     """Choose one route per pair, so that the maximum relative load is least.
 
-    Columns are a choice (0 or 1) for each route of the pairs that have several, and the maximum
-    load. If all channels have the same speed, that load is an integer, because all demand is. Rows
-    give each such pair one route, and bound the load of every channel.
+    The variables (columns of the program) are a choice, 0 or 1, for each route of the pairs that
+    have several, and the maximum load. If all channels have the same speed, that load is an
+    integer, because all demand is. The constraints (rows) give each such pair one route, and bound
+    the load of every channel.
 
     Parameters
     ----------
     start : int64 array
-        A route of each reachable pair, ascending; the search begins with this choice.
+        Numbers of routes, one for each reachable pair, ascending; the search begins with this
+        choice.
     gap : float
         Relative distance of the maximum load from the bound at which the search may end.
     nodes : int
         Limit on nodes of the search tree.
     seconds : float
+        Time limit.
     """
     import highspy  # late, as importing takes time and most runs need no solver
 
@@ -64,9 +67,10 @@ def minimise(
     pair = routes.route_pair
     has_choice = np.diff(routes.route_start)[pair] > 1
     route_of_column = np.flatnonzero(has_choice)
-    fixed_load = max_load(routes, ~has_choice)
+    # pairs with a single route cause this maximum under every choice
+    fixed_max_load = max_load(routes, ~has_choice)
     if not len(route_of_column):
-        return Solution(chosen=start, optimal=True, bound=fixed_load, nodes=0)
+        return Solution(chosen=start, optimal=True, bound=fixed_max_load, nodes=0)
     integer_loads = bool((channel_factors(routes.topology) == 1).all())
     solver = highs.Highs()
     for option, value in {
@@ -78,20 +82,21 @@ def minimise(
         "mip_lp_solver": "ipm",
         "mip_max_nodes": nodes,
         "mip_rel_gap": gap,
-        # where loads are integers, less than 1 from the bound is optimal
+        # where loads are integers, a maximum less than 1 above the bound is optimal
         "mip_abs_gap": 0.999 if integer_loads else TOLERANCE,
     }.items():
         solver.setOptionValue(option, value)
     lp = _build_program(
         highs,
         routes,
-        column=route_of_column,
-        fixed=_channel_loads(routes, ~has_choice),
-        least=float(fixed_load),
+        route_of_column=route_of_column,
+        fixed_loads=_channel_loads(routes, ~has_choice),
+        min_max_load=float(fixed_max_load),
         integer_loads=integer_loads,
     )
     solver.passModel(lp)
-    # The columns of the first choice: 0 or 1 for each route, and the maximum load at the end.
+    # The values of all columns for the first choice: 0 or 1 for each route, and the maximum load at
+    # the end. From here on `chosen` is a mask over all routes.
     chosen = np.isin(np.arange(routes.num_routes), start)
     first_solution = highs.HighsSolution()
     first_solution.col_value = [
@@ -103,12 +108,13 @@ def minimise(
 
     info = solver.getInfo()
     values = np.array(solver.getSolution().col_value)
+    # Without a solution, the first choice remains. The solver's 0 and 1 have rounding errors.
     if info.primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible:
         chosen[route_of_column] = values[:-1] > 0.5
-    # The solver's bound is minus infinity if time ran out first. No maximum load is between two
-    # attainable ones, so the bound is the next of them.
+    # The solver's bound is minus infinity if time ran out before there was one. A maximum load is a
+    # load that whole routes can cause, so the bound is rounded up to the next such load.
     proven = Fraction(max(info.mip_dual_bound - TOLERANCE, 0.0))
-    bound = max(least_attainable(routes.topology, proven), fixed_load)
+    bound = max(least_attainable(routes.topology, proven), fixed_max_load)
     return Solution(
         chosen=np.flatnonzero(chosen),
         optimal=max_load(routes, chosen) <= bound,
@@ -118,7 +124,12 @@ def minimise(
 
 
 def max_load(routes: ListedRoutes, choice: BoolArray) -> Fraction:
-    """Return the relative load of the busiest channel under the routes of `choice`, exactly."""
+    """Return the relative load of the busiest channel under the routes of `choice`, exactly.
+
+    0 for a network without channels. `choice` is a mask over all routes.
+    """
+    # Relative loads are load * factor, where all channels of one speed have the same factor. The
+    # largest whole load of each speed gives an exact fraction.
     factors, factor_index = load_factors(routes.topology)
     loads = _channel_loads(routes, choice)
     largest_loads = (
@@ -128,7 +139,7 @@ def max_load(routes: ListedRoutes, choice: BoolArray) -> Fraction:
 
 
 def _channel_loads(routes: ListedRoutes, choice: BoolArray) -> Float64Array:
-    """Return the load of each channel under the routes of `choice`; float64, shape (C,)."""
+    """Return the load of each channel under the routes of the mask `choice`; float64, (C,)."""
     length = np.diff(routes.hop_start)
     weight = np.where(choice, routes.pair_demand[routes.route_pair], 0)
     loads = np.bincount(
@@ -140,55 +151,59 @@ def _channel_loads(routes: ListedRoutes, choice: BoolArray) -> Float64Array:
 def _build_program(
     highs: Any,
     routes: ListedRoutes,
-    column: Int64Array,
-    fixed: Float64Array,
-    least: float,
+    route_of_column: Int64Array,
+    fixed_loads: Float64Array,
+    min_max_load: float,
     integer_loads: bool,
 ) -> Any:
     """Return the integer program: one route for each pair, least maximum relative load.
 
     Parameters
     ----------
-    column : int64 array
-        Route of each column.
-    fixed : float64 array, shape (C,)
+    route_of_column : int64 array
+        Number of the route that each column chooses.
+    fixed_loads : float64 array, shape (C,)
         Loads by pairs with one route.
-    least : float
-        Lower bound of the maximum load.
+    min_max_load : float
+        Lower bound of the maximum relative load.
     integer_loads : bool
         Whether the maximum load is an integer.
     """
-    channels = routes.topology.num_channels
-    pair = routes.route_pair[column]
+    num_channels, num_columns = routes.topology.num_channels, len(route_of_column)
+    pair = routes.route_pair[route_of_column]
     pairs, pair_row = np.unique(pair, return_inverse=True)
-    # 1. The matrix, column by column. A route has an entry 1 in the row of its pair, and the demand
-    #    of the pair in the row of each of its channels.
-    length = np.diff(routes.hop_start)[column]
+    # 1. The matrix, column by column: entries start[k] to start[k + 1] - 1 have the rows `index`
+    #    and the values `value`. The first entry of a route is a 1 in the row of its pair. The
+    #    others are the demand of the pair in the row of each of its channels; these rows follow the
+    #    pairs.
+    length = np.diff(routes.hop_start)[route_of_column]
     start = np.concatenate(([0], np.cumsum(length + 1)))
     index = np.empty(start[-1], dtype=np.int64)
     value = np.ones(start[-1])
     index[start[:-1]] = pair_row
-    column_of_hop = np.repeat(np.arange(len(column)), length)
+    # the hops of all columns, each with its column and its number in the route, from 0
+    column_of_hop = np.repeat(np.arange(num_columns), length)
     hop = np.arange(len(column_of_hop)) - np.repeat(np.cumsum(length) - length, length)
-    position = start[column_of_hop] + 1 + hop
-    index[position] = len(pairs) + routes.hops[routes.hop_start[column][column_of_hop] + hop]
-    value[position] = routes.pair_demand[pair][column_of_hop]
+    entry = start[column_of_hop] + 1 + hop
+    first_hop = routes.hop_start[route_of_column]
+    index[entry] = len(pairs) + routes.hops[first_hop[column_of_hop] + hop]
+    value[entry] = routes.pair_demand[pair][column_of_hop]
 
     # 2. Rows: each pair has one route; load by columns − maximum load · capacity ≤ −fixed load. The
-    #    capacity is a share of the greatest one. The last column is the maximum relative load. It
-    #    alone has a cost.
+    #    capacity is a share of the greatest one (1 / factor). The last column is the maximum
+    #    relative load. It alone has a cost.
     lp = highs.HighsLp()
-    lp.num_col_ = len(column) + 1
-    lp.num_row_ = len(pairs) + channels
-    lp.col_cost_ = np.concatenate((np.zeros(len(column)), [1.0]))
-    lp.col_lower_ = np.concatenate((np.zeros(len(column)), [least]))
-    lp.col_upper_ = np.concatenate((np.ones(len(column)), [highs.kHighsInf]))
-    lp.row_lower_ = np.concatenate((np.ones(len(pairs)), np.full(channels, -highs.kHighsInf)))
-    lp.row_upper_ = np.concatenate((np.ones(len(pairs)), -fixed))
+    lp.num_col_ = num_columns + 1
+    lp.num_row_ = len(pairs) + num_channels
+    lp.col_cost_ = np.concatenate((np.zeros(num_columns), [1.0]))
+    lp.col_lower_ = np.concatenate((np.zeros(num_columns), [min_max_load]))
+    lp.col_upper_ = np.concatenate((np.ones(num_columns), [highs.kHighsInf]))
+    lp.row_lower_ = np.concatenate((np.ones(len(pairs)), np.full(num_channels, -highs.kHighsInf)))
+    lp.row_upper_ = np.concatenate((np.ones(len(pairs)), -fixed_loads))
     load_type = highs.HighsVarType.kInteger if integer_loads else highs.HighsVarType.kContinuous
-    lp.integrality_ = [highs.HighsVarType.kInteger] * len(column) + [load_type]
+    lp.integrality_ = [highs.HighsVarType.kInteger] * num_columns + [load_type]
     lp.a_matrix_.format_ = highs.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = np.concatenate((start, [start[-1] + channels]))
-    lp.a_matrix_.index_ = np.concatenate((index, len(pairs) + np.arange(channels)))
+    lp.a_matrix_.start_ = np.concatenate((start, [start[-1] + num_channels]))
+    lp.a_matrix_.index_ = np.concatenate((index, len(pairs) + np.arange(num_channels)))
     lp.a_matrix_.value_ = np.concatenate((value, -1.0 / channel_factors(routes.topology)))
     return lp

@@ -68,9 +68,13 @@ class PSssp(SelectionPlugin):
         return None
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Build lightest shortest legal routes from P trees of O(V + E), or from T trees."""
+        """Build lightest shortest legal routes.
+
+        From P trees of O(V + E), one for each endpoint, or from T trees, one for each terminal.
+        """
         search = search_arrays(graph, self.parameters)
         if self._has_tree_per_terminal(graph):
+            # column t is for terminal t instead of its switch
             endpoint_of_terminal = graph.topology.terminal_endpoint
             lengths = np.ascontiguousarray(search.lengths[:, endpoint_of_terminal])
             order = visit_order(self.parameters.tie_seed, len(endpoint_of_terminal))

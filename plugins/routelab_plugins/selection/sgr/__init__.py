@@ -106,38 +106,48 @@ class Sgr(SelectionPlugin):
         topology = graph.topology
         options: SgrParameters = self.parameters
         sources = _source_graphs(graph)
-        load, flow, leaving = solve(graph, sources, options.seconds)
+        load, edge_flow, exit_flow = solve(graph, sources, options.seconds)
         lengths = route_lengths(graph.arrays, topology.endpoints)
-        # uses up `flow` and `leaving`
-        pair, amount, hops = decompose(
-            graph.arrays, sources, lengths, flow, leaving, FLOW_TOLERANCE
+        # uses up `edge_flow` and `exit_flow`
+        path_pair, path_flow, hops = decompose(
+            graph=graph.arrays,
+            sources=sources,
+            lengths=lengths,
+            edge_flow=edge_flow,
+            exit_flow=exit_flow,
+            tolerance=FLOW_TOLERANCE,
         )
-        table = _weighted_table(topology, lengths, pair, amount, hops, {"lp_load": round(load, 6)})
+        counters = {"lp_load": round(load, 6)}
+        table = _weighted_table(topology, lengths, path_pair, path_flow, hops, counters)
         return table if options.paths == "weighted" else _single_path_table(table, lengths)
 
 
 def _weighted_table(
     topology: Topology,
     lengths: Int32Array,
-    pair: Int64Array,
-    amount: Float64Array,
+    path_pair: Int64Array,
+    path_flow: Float64Array,
     hops: Int32Array,
     counters: Mapping[str, float],
 ) -> RouteTable:
     """Return the table of all paths of the decomposition, weighted by their share of the flow."""
-    count = len(topology.endpoints)
-    # The pair of endpoint i with itself, i * (count + 1), has one path. It has no hops, so the hops
-    # of the others stay in order.
-    pair = np.concatenate((pair, np.arange(count) * (count + 1)))
-    amount = np.concatenate((amount, np.ones(count)))
+    num_endpoints = len(topology.endpoints)
+    num_pairs = num_endpoints**2
+    # 1. Add a path for each endpoint i with itself, pair i * num_endpoints + i: a table has one,
+    #    the decomposition none. It has no hops, so the hops of the others stay in order.
+    own_pair = np.arange(num_endpoints) * (num_endpoints + 1)
+    pair = np.concatenate((path_pair, own_pair))
+    flow = np.concatenate((path_flow, np.ones(num_endpoints)))
     order = np.argsort(pair, kind="stable")
-    pair, amount = pair[order], amount[order]
+    pair, flow = pair[order], flow[order]
+    # 2. The table, path after path, ascending by pair.
     length = np.maximum(lengths.reshape(-1), 0)[pair]
+    flow_of_pair = np.bincount(pair, weights=flow, minlength=num_pairs)
     return RouteTable.create(
         topology,
-        pair_start=np.searchsorted(pair, np.arange(count * count + 1)),
+        pair_start=np.searchsorted(pair, np.arange(num_pairs + 1)),
         path_start=np.concatenate(([0], np.cumsum(length))),
-        path_weight=amount / np.bincount(pair, weights=amount, minlength=count * count)[pair],
+        path_weight=flow / flow_of_pair[pair],
         hop_channel=hops,
         counters=counters,
     )
@@ -163,7 +173,11 @@ def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
 
 
 def _source_graphs(graph: RoutingGraph) -> SourceGraphs:
-    """Return the source graphs of all endpoints; the exits of each are sorted by switch."""
+    """Return, for each endpoint as the source, the edges and the ends of its shortest routes.
+
+    An exit of a source graph is a vertex in which packets leave the network. The exits of each
+    source are sorted by switch.
+    """
     topology = graph.topology
     terminals = topology.terminals_per_switch.astype(np.int64)
     edges, exits = [], []
@@ -172,12 +186,12 @@ def _source_graphs(graph: RoutingGraph) -> SourceGraphs:
         edges.append(route_edges)
         exits.append(accepting[np.argsort(graph.vertex_switch[accepting], kind="stable")])
     exit_vertex = np.concatenate([*exits, []]).astype(np.int32)
+    # index of an exit's switch among the endpoints, which ascend by switch
+    exit_target = np.searchsorted(topology.endpoints, graph.vertex_switch[exit_vertex])
     return SourceGraphs(
         edge_start=np.cumsum([0, *map(len, edges)]),
         edge=np.concatenate([*edges, []]).astype(np.int32),
         exit_start=np.cumsum([0, *map(len, exits)]),
         exit_vertex=exit_vertex,
-        exit_target=np.searchsorted(topology.endpoints, graph.vertex_switch[exit_vertex]).astype(
-            np.int32
-        ),
+        exit_target=exit_target.astype(np.int32),
     )

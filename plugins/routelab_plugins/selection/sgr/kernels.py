@@ -37,21 +37,23 @@ class SourceGraphs(NamedTuple):
 
 
 @jit
-def decompose(graph, sources, lengths, flow, leaving, tolerance):
-    """Decompose a flow into paths.
+def decompose(graph, sources, lengths, edge_flow, exit_flow, tolerance):
+    """Decompose the flow of each source into weighted paths of single pairs.
 
-    From each exit back to the source, always over the edge with the largest flow left, of equal
-    ones the first; a path takes as much as its weakest part has. Every path uses up an edge or an
-    exit, so there are no more of them than edges and exits.
+    A path is followed from an exit back to the source, always over the edge with the largest flow
+    left; of equal ones over the first. Its flow is the least flow left on its edges and at its
+    exit, and is subtracted from them. So every path uses up an edge or an exit, and there are no
+    more paths than edges and exits together.
 
     Parameters
     ----------
     graph : GraphArrays
     sources : SourceGraphs
     lengths : int32 array, shape (P, P)
-    flow : float64 array
-        On each edge of the source graphs. Updated: used up.
-    leaving : float64 array
+        Hops of the shortest legal route of each pair.
+    edge_flow : float64 array
+        Flow on each edge of the source graphs, in terminal pairs. Updated: used up.
+    exit_flow : float64 array
         Flow that leaves by each exit. Updated: used up.
     tolerance : float
         Largest flow that counts as zero.
@@ -59,15 +61,16 @@ def decompose(graph, sources, lengths, flow, leaving, tolerance):
     Returns
     -------
     path_pair : int64 array
-        Ascending.
+        Pair i · P + j of each path, ascending.
     path_flow : float64 array
+        Terminal pairs that take the path; a fraction is possible.
     hops : int32 array
         Channels of all paths, path after path.
     """
     count = len(lengths)
     last_in = np.full(len(graph.vertex_switch), -1, np.int64)
-    previous_in = np.full(len(flow), -1, np.int64)
-    max_paths = len(flow) + len(leaving)
+    previous_in = np.full(len(edge_flow), -1, np.int64)
+    max_paths = len(edge_flow) + len(exit_flow)
     path_pair = np.empty(max_paths, np.int64)
     path_flow = np.empty(max_paths, np.float64)
     hops = np.empty(1024, np.int32)
@@ -75,40 +78,44 @@ def decompose(graph, sources, lengths, flow, leaving, tolerance):
     num_paths = num_hops = 0
     for i in range(count):
         first, last = sources.edge_start[i], sources.edge_start[i + 1]
-        # Edges into each vertex as a linked list, the last one first. So the last of equal flows
-        # found is the first one, in the order of edges.
+        # 1. The edges into each vertex v as a linked list, the last one first: last_in[v], then
+        #    previous_in of that edge, and so on to -1. So of equal flows the one that comes last in
+        #    the list is the first one in the order of edges.
         for edge_number in range(first, last):
             v = graph.edge_target[sources.edge[edge_number]]
             previous_in[edge_number] = last_in[v]
             last_in[v] = edge_number
         for exit_number in range(sources.exit_start[i], sources.exit_start[i + 1]):
+            # 2. Paths that end at this exit, until its flow is used up.
             j = sources.exit_target[exit_number]
             length = lengths[i, j]
-            while leaving[exit_number] > tolerance:
-                amount = leaving[exit_number]
+            while exit_flow[exit_number] > tolerance:
+                # 3. Follow a path from its last hop to its first one.
+                path_amount = exit_flow[exit_number]
                 v = sources.exit_vertex[exit_number]
                 for h in range(length - 1, -1, -1):
                     edge_number = widest = last_in[v]
                     while edge_number >= 0:
-                        if flow[edge_number] >= flow[widest]:
+                        if edge_flow[edge_number] >= edge_flow[widest]:
                             widest = edge_number
                         edge_number = previous_in[edge_number]
                     walk[h] = widest
-                    amount = min(amount, flow[widest])
+                    path_amount = min(path_amount, edge_flow[widest])
                     v = graph.edge_source[sources.edge[widest]]
-                if amount <= tolerance:
-                    # the rest is the solver's rounding error
-                    break
+                if path_amount <= tolerance:
+                    break  # the flow that is left at the exit is the solver's rounding error
+                # 4. Subtract the path's flow, and append the path.
                 if num_hops + length > len(hops):
                     hops = np.concatenate((hops, np.empty(len(hops) + length, np.int32)))
                 for h in range(length):
-                    flow[walk[h]] -= amount
+                    edge_flow[walk[h]] -= path_amount
                     hops[num_hops + h] = graph.edge_channel[sources.edge[walk[h]]]
-                leaving[exit_number] -= amount
+                exit_flow[exit_number] -= path_amount
                 path_pair[num_paths] = i * count + j
-                path_flow[num_paths] = amount
+                path_flow[num_paths] = path_amount
                 num_paths += 1
                 num_hops += length
+        # 5. Empty the lists for the next source.
         for edge_number in range(first, last):
             last_in[graph.edge_target[sources.edge[edge_number]]] = -1
     return path_pair[:num_paths], path_flow[:num_paths], hops[:num_hops]

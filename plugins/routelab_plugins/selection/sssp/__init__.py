@@ -70,33 +70,34 @@ class Sssp(SelectionPlugin):
     Parameters = SsspParameters
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Choose shortest legal routes, lightest first.
+        """Choose for each pair the shortest legal route that is lightest on the loads so far.
 
-        If all routes are few enough to be listed, they are compared with each other:
-        O(V + E) a class of sources and O(hops of the routes) a round. Else each round grows a
-        tree of O(V + E), between P and P² in all. The routes are the same.
+        If no pair has more than `MOST_ROUTES` routes, they are listed and compared with each other:
+        O(V + E) a class of sources and O(hops of the routes) a round. Otherwise each round grows a
+        tree of O(V + E), between P and P² in all. Both ways choose the same routes.
         """
-        arrays = tie_order(graph, self.parameters.tie_seed)
-        choices = route_choices(graph, MOST_ROUTES, arrays)
+        arrays_in_tie_order = tie_order(graph, self.parameters.tie_seed)
+        choices = route_choices(graph, MOST_ROUTES, arrays_in_tie_order)
         if choices.complete:
             return self._choose_listed(graph, choices)
         return self._choose_by_trees(graph)
 
     def _choose_listed(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
-        """Choose among the listed routes of each pair."""
+        """Choose among the listed routes of each pair; the counters are those of the trees."""
         options: SsspParameters = self.parameters
         topology, symmetry = graph.topology, choices.symmetry
         groups = self._group_routes(graph, choices)
         load, unique_trees = np.zeros(topology.num_channels, dtype=np.int64), 0
         if options.unique_first:
-            # the first stage needs no trees: a single route does not depend on loads
+            # Stage 1 needs no trees, because a single route does not depend on loads.
             load += choices.single_load[symmetry.channel_class]
             # Count the trees of Algorithm 3: one for each source with such a pair. A representative
             # stands for as many sources as there are translations.
             single = (choices.arrays.routes == 1) & (choices.arrays.length > 0)
             shape = (len(symmetry.representatives), len(topology.endpoints))
             unique_trees = int(single.reshape(shape).any(axis=1).sum()) * symmetry.order
-        # a single route is number 0
+        # The number of each pair's route. The kernel updates those of the grouped pairs; a single
+        # route is number 0.
         chosen = np.zeros(len(topology.endpoints) ** 2, dtype=np.int32)
         group_trees = choose_routes_sssp(
             groups, load, topology.demand, backwards_at(graph, options.ties), chosen
@@ -107,10 +108,11 @@ class Sssp(SelectionPlugin):
         return RouteTable.from_lengths(topology, lengths, hops, counters=counters)
 
     def _group_routes(self, graph: RoutingGraph, choices: RouteChoices) -> GroupedRoutes:
-        """Group routes for stage 2, in its order."""
+        """Sort pairs into groups of equal turns, length and source (stage 2), with their routes."""
         options: SsspParameters = self.parameters
         ends, symmetry = graph.topology.endpoints, choices.symmetry
         order = endpoint_order(graph, options.tie_seed)
+        # 1. The groups, and where each begins among all pairs and among all hops.
         source, length, start, rank, next_pair, next_hop, num_hops = cut_groups(
             choices.arrays,
             symmetry.source_class[ends],
@@ -118,7 +120,8 @@ class Sssp(SelectionPlugin):
             graph.topology.channel_direction,
             order,
         )
-        # numpy's arrays, unlike those that compiled code makes, come in few large pages
+        # 2. Empty arrays for their routes. Numpy makes them, because its arrays, unlike those of
+        #    compiled code, come in few large pages.
         groups = GroupedRoutes(
             source=source,
             length=length,
@@ -128,7 +131,7 @@ class Sssp(SelectionPlugin):
             hops=np.empty(num_hops, dtype=np.uint32),
         )
 
-        # threads fill the routes of different sources, which share no part of the arrays
+        # 3. Threads fill in the routes of different sources, which share no part of the arrays.
         def fill(first: int, last: int) -> None:
             fill_groups(
                 choices.arrays,
@@ -136,8 +139,8 @@ class Sssp(SelectionPlugin):
                 endpoints=ends,
                 order=order,
                 rank=rank,
-                places=(next_pair, next_hop),
-                sources=(first, last),
+                next_entry=(next_pair, next_hop),
+                source_range=(first, last),
                 groups=groups,
             )
 
@@ -162,13 +165,14 @@ class Sssp(SelectionPlugin):
 
 
 def group_pairs(
-    mask: BoolArray, turns: Int32Array, lengths: Int32Array, order: Int64Array
+    grouped: BoolArray, turns: Int32Array, lengths: Int32Array, order: Int64Array
 ) -> tuple[Int64Array, Int64Array]:
     """Sort pairs by turns, then length, then source, and cut between groups (stage 2).
 
     Parameters
     ----------
-    mask : bool array, shape (P, P)
+    grouped : bool array, shape (P, P)
+        Pairs to sort; the others are left out.
     turns, lengths : int32 array, shape (P, P)
     order : int64 array, shape (P,)
         Endpoints in tie order; it decides among sources and among targets.
@@ -178,17 +182,20 @@ def group_pairs(
     pairs : int64 array, shape (M,)
         Source index · P + target index.
     group_start : int64 array, shape (G + 1,)
+        Group g has the pairs ``pairs[group_start[g]:group_start[g + 1]]``.
     """
-    count = len(order)
+    num_endpoints = len(order)
+    # position of each endpoint in `order`
     tie_rank = np.argsort(order)
-    source, target = np.nonzero(mask)
+    source, target = np.nonzero(grouped)
     keys = np.stack(
         [turns[source, target], lengths[source, target], tie_rank[source], tie_rank[target]]
     ).astype(np.int64)
     sorting = np.lexsort(keys[::-1])  # the last key counts first
     # a group ends where turns, length or source change
-    keys = keys[:3, sorting]
-    cuts = np.flatnonzero(np.any(keys[:, 1:] != keys[:, :-1], axis=0)) + 1
-    pairs = (source * count + target)[sorting]
+    group_keys = keys[:3, sorting]
+    cuts = np.flatnonzero(np.any(group_keys[:, 1:] != group_keys[:, :-1], axis=0)) + 1
+    pairs = (source * num_endpoints + target)[sorting]
+    # without pairs there is no group, and the only start is 0
     ends = [len(pairs)] if len(pairs) else []
     return pairs.astype(np.int64), np.concatenate(([0], cuts, ends)).astype(np.int64)

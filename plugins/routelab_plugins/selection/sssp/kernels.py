@@ -32,12 +32,12 @@ class GroupedRoutes(NamedTuple):
     source, length : int32 array, shape (G,)
         Endpoint from which the pairs of a group start, and hops of their routes.
     start : int64 array, shape (G + 1,)
-        Group g has the pairs ``start[g]`` to ``start[g + 1] - 1``.
+        Group g has the pairs ``start[g]`` to ``start[g + 1] - 1`` of all M.
     target, routes : int32 array, shape (M,)
         Endpoint to which each pair leads, and its number of routes.
     hops : uint32 array
-        Channels of the routes of pair after pair, so that loops over groups read memory in order.
-        Unsigned, so that compiled code need not check for negative indices.
+        Channels of all routes of the first pair, then of the next one, so that loops over groups
+        read memory in order. Unsigned, so that compiled code need not check for negative indices.
     """
 
     source: NDArray[np.int32]
@@ -50,7 +50,9 @@ class GroupedRoutes(NamedTuple):
 
 @jit
 def build_routes_sssp(search, unique, pairs, group_start):
-    """Apply unique routes, then build the others group by group on the loads so far.
+    """Build the routes of all pairs by growing trees: stages 1 and 3 of Algorithm 3.
+
+    Stage 2, which sorts the pairs into groups, is `group_pairs` of the plugin.
 
     Parameters
     ----------
@@ -58,8 +60,10 @@ def build_routes_sssp(search, unique, pairs, group_start):
     unique : bool array, shape (P, P)
         Pairs with a single shortest legal route, for stage 1.
     pairs : int64 array, shape (M,)
-        The other pairs (source index · P + target index), sorted into groups of one source.
+        The other pairs (source index · P + target index), sorted into groups. The pairs of a group
+        have one source and routes of equal length.
     group_start : int64 array, shape (G + 1,)
+        Group g has the pairs ``pairs[group_start[g]:group_start[g + 1]]``.
 
     Returns
     -------
@@ -87,8 +91,9 @@ def build_routes_sssp(search, unique, pairs, group_start):
         if farthest == 0:
             continue
         unique_trees += 1
-        root = graph.begin[endpoints[source]]
-        settle_switches(graph, tree, grow_tree(graph, root, weight, False, farthest, tree), arrival)
+        root, backwards = graph.begin[endpoints[source]], False
+        visited = grow_tree(graph, root, weight, backwards, farthest, tree)
+        settle_switches(graph, tree, visited, arrival)
         for target in range(count):
             if unique[source, target]:
                 pair = source * count + target
@@ -101,9 +106,9 @@ def build_routes_sssp(search, unique, pairs, group_start):
                 route = hops[start[pair] : start[pair + 1]]
                 add_route(weight, route, search.demand[source] * search.demand[target])
 
-    # Stage 3. `crossed` has the last tree whose routes cross each channel.
+    # Stage 3. `last_tree` has the number of the last tree with an applied route over each channel.
     group_trees = 0
-    crossed = np.full(graph.num_channels, -1, np.int64)
+    last_tree = np.full(graph.num_channels, -1, np.int64)
     for group in range(len(group_start) - 1):
         waiting = pairs[group_start[group] : group_start[group + 1]].copy()
         num_waiting = len(waiting)
@@ -122,13 +127,14 @@ def build_routes_sssp(search, unique, pairs, group_start):
                 write_route(graph, tree, arrival[endpoints[target]], route)
                 is_taken = False
                 for channel in route:
-                    is_taken |= crossed[channel] == group_trees
+                    is_taken |= last_tree[channel] == group_trees
                 if is_taken:
+                    # the pair waits for the next tree; postponed pairs move to the front
                     waiting[num_postponed] = pair
                     num_postponed += 1
                     continue
                 for channel in route:
-                    crossed[channel] = group_trees
+                    last_tree[channel] = group_trees
                 add_route(weight, route, search.demand[source] * search.demand[target])
             num_waiting = num_postponed
     return hops, unique_trees, group_trees
@@ -136,14 +142,17 @@ def build_routes_sssp(search, unique, pairs, group_start):
 
 @helper()
 def _rank_rows(choices, unique_first, channel_direction):
-    """Return the rank of each row's turns and length among all; −1 for rows that are left out.
+    """Rank rows by turns, then by length: groups are formed in the order of these ranks.
 
-    The turns are the fewest of the row's routes.
+    A row has as many turns as that of its routes which has fewest. For example, rows with (turns,
+    length) of (0, 2), (1, 2), (0, 3) and (0, 2) have the ranks 0, 2, 1 and 0.
 
     Returns
     -------
     rank : int32 array, shape (Q * P,)
+        −1 for rows that are left out: without hops, or with one route if `unique_first`.
     num_ranks : int
+        Number of different ranks.
     """
     length, routes, first_hop = choices.length, choices.routes, choices.first_hop
     hops = choices.hops
@@ -153,22 +162,23 @@ def _rank_rows(choices, unique_first, channel_direction):
     rank = np.full(len(length), -1, np.int32)
     rank_of_key = np.full((longest + 1) * (longest + 1), -1, np.int32)
 
-    # 1. Turns and length of each row as one number, which sorts by turns first.
+    # 1. Turns and length of each row as one number, the key, which sorts by turns first.
     for row in range(len(length)):
         num_hops = np.int64(length[row])
         if num_hops <= 0 or (unique_first and routes[row] == 1):
             continue
-        fewest = num_hops
+        fewest_turns = num_hops
         for r in range(routes[row]):
             first = first_hop[row] + r * num_hops
             turns = 0
             for h in range(first + 1, first + num_hops):
                 turns += channel_direction[hops[h]] != channel_direction[hops[h - 1]]
-            fewest = min(fewest, turns)
-        rank[row] = fewest * (longest + 1) + num_hops
+            fewest_turns = min(fewest_turns, turns)
+        # the key for now; a key that occurs has 0 in `rank_of_key`, others −1
+        rank[row] = fewest_turns * (longest + 1) + num_hops
         rank_of_key[rank[row]] = 0
 
-    # 2. The numbers that occur, counted from 0: groups are arrays by rank, without gaps.
+    # 2. Number the keys that occur from 0, without gaps, and replace the keys by these ranks.
     num_ranks = 0
     for key in range(len(rank_of_key)):
         if rank_of_key[key] == 0:
@@ -182,7 +192,9 @@ def _rank_rows(choices, unique_first, channel_direction):
 
 @jit
 def cut_groups(choices, source_class, unique_first, channel_direction, order):
-    """Sort pairs by turns, length and source: stage 2 of Algorithm 3 on listed routes.
+    """Sort pairs into groups of equal turns, length and source: stage 2 on listed routes.
+
+    Only counts what each group holds; `fill_groups` then writes the pairs and routes.
 
     Parameters
     ----------
@@ -199,11 +211,11 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
     Returns
     -------
     source, length, start
-        As in `GroupedRoutes`.
+        Source and length of each group, and its first pair, as in `GroupedRoutes`.
     rank : int32 array, shape (Q * P,)
         Rank of each row's turns and length; −1 for rows that are left out.
     next_pair, next_hop : int64 array, shape (ranks, P)
-        First pair and first hop of the group of a rank and an endpoint.
+        First pair and first hop of the group of a rank and a source; undefined without a group.
     hops : int
         Number of hops of all groups.
     """
@@ -211,7 +223,7 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
     num_endpoints = len(order)
     classes = len(rank) // max(num_endpoints, 1)
 
-    # 1. Pairs and hops of each rank from a source of each class.
+    # 1. The number of pairs, and of hops of their routes, of each rank from a source of each class.
     num_pairs = np.zeros((num_ranks, classes), np.int64)
     num_hops = np.zeros((num_ranks, classes), np.int64)
     length_of_rank = np.zeros(num_ranks, np.int32)
@@ -233,7 +245,7 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
         for i in order:
             own_class = source_class[i]
             if num_pairs[k, own_class] == 0:
-                continue
+                continue  # no group
             source[groups], length[groups] = i, length_of_rank[k]
             next_pair[k, i], next_hop[k, i] = pairs, hops
             pairs += num_pairs[k, own_class]
@@ -245,8 +257,10 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
 
 
 @jit
-def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, groups):
-    """Write the routes from some endpoints into their groups.
+def fill_groups(choices, symmetry, endpoints, order, rank, next_entry, source_range, groups):
+    """Write the pairs of some sources, and their routes, into their groups.
+
+    Listed are only the routes of one source per class; a translation gives those of the others.
 
     Parameters
     ----------
@@ -258,22 +272,26 @@ def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, grou
         Endpoints in tie order.
     rank
         From `cut_groups`.
-    places : tuple of two int64 arrays
-        ``next_pair`` and ``next_hop`` from `cut_groups`. Updated: the sources' columns count on.
-    sources : tuple of two ints
+    next_entry : tuple of two int64 arrays, shape (ranks, P)
+        ``next_pair`` and ``next_hop`` from `cut_groups`: where a group's next pair and its hops
+        are written. Updated in the columns of the sources.
+    source_range : tuple of two ints
         The first source and the one behind the last.
     groups : GroupedRoutes
-        Updated: the sources' parts of `target`, `routes` and `hops`.
+        Updated: `target`, `routes` and `hops` of the sources' groups.
     """
     num_endpoints = len(endpoints)
-    next_pair, next_hop = places
+    next_pair, next_hop = next_entry
     target, routes, hops = groups.target, groups.routes, groups.hops
     known_length, known_routes = choices.length, choices.routes
     first_hop, known_hops = choices.first_hop, choices.hops
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(len(symmetry.channel_source), np.int32)
     preimage = np.empty(num_endpoints, np.int32)
-    for i in range(sources[0], sources[1]):
+    first_source, end_source = source_range
+    for i in range(first_source, end_source):
+        # The translation that moves the representative of the class to this source. Endpoint j is
+        # the image of endpoint preimage[j], so its routes are the images of routes to that one.
         source_images(symmetry, endpoints[i], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
         source_class = symmetry.source_class[endpoints[i]]
@@ -281,7 +299,7 @@ def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, grou
             row = source_class * num_endpoints + preimage[j]
             k = rank[row]
             if k < 0:
-                continue
+                continue  # in no group
             target[next_pair[k, i]], routes[next_pair[k, i]] = j, known_routes[row]
             next_pair[k, i] += 1
             first, begin = first_hop[row], next_hop[k, i]
@@ -295,10 +313,11 @@ def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, grou
 def choose_routes_sssp(groups, load, demand, backwards, chosen):
     """Choose routes group by group on the loads so far: stage 3 of Algorithm 3.
 
-    Gives the results of the trees in `build_routes_sssp`, by comparing the few listed routes.
-    A round takes the loads as they are at its beginning: a channel that a route of this round
-    crosses is marked by `CROSSED`, and gets its load at the round's end. So the sum over a route's
-    channels gives its weight and whether it has to wait for the next round.
+    Gives the results of the trees in `build_routes_sssp`, by comparing the few listed routes. What
+    is a tree there is a round here. It takes the loads as they are at its beginning: a channel that
+    a route of this round crosses is marked (`CROSSED` is added to its load), and gets the route's
+    load at the end of the round. So one sum over a route's channels gives its weight and whether it
+    has to wait for the next round.
 
     Parameters
     ----------
@@ -307,17 +326,19 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
         Weights so far. Updated.
     demand : int64 array, shape (P,)
     backwards : bool array, shape (P,)
-        Of equally light routes the last in tie order is taken, from this endpoint.
+        Whether the last of equally light routes in tie order is taken, instead of the first, for
+        pairs from this endpoint.
     chosen : int32 array, shape (P * P,)
         Number of each pair's route. Updated: the entries of the grouped pairs.
 
     Returns
     -------
     trees : int
-        Trees that Algorithm 3 builds for it.
+        Number of rounds: trees that Algorithm 3 would build.
     """
     count = len(demand)
     target, hops = groups.target, groups.hops
+    # first hop of the first route of each pair of a group; once a route is chosen, of that route
     first = np.empty(count, np.int64)
     waiting, applied = np.empty(count, np.int32), np.empty(count, np.int32)
     trees, next_hop = 0, np.int64(0)
@@ -334,7 +355,7 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
             num_postponed, num_applied = 0, 0
             for w in range(num_waiting):
                 k = waiting[w]
-                pick = _free_lightest(
+                pick = _lightest_unmarked_route(
                     hops, first[k], num_hops, np.int64(routes[k]), load, backwards[source]
                 )
                 if pick < 0:
@@ -358,13 +379,13 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
 
 
 @helper()
-def _free_lightest(hops, first, n, routes, load, backwards):
-    """Return the lightest of a pair's routes if none of its channels is marked, else −1.
+def _lightest_unmarked_route(hops, first, n, routes, load, backwards):
+    """Return the number of a pair's lightest route if none of its channels is marked, else −1.
 
     Parameters
     ----------
     hops : uint32 array
-        With the pair's routes of `n` hops from `first` on.
+        ``hops[first:first + routes * n]`` are the channels of the pair's routes of `n` hops.
     """
     # 1. Usually the pair has to wait because the first channels of all its routes are marked. A
     #    marked load is CROSSED + the load, and CROSSED is one bit, above those of any load. So the
@@ -376,8 +397,9 @@ def _free_lightest(hops, first, n, routes, load, backwards):
         h += np.uint64(n)
     if marked:
         return np.int64(-1)
-    # 2. The lightest route. If it is marked, the pair waits, even if a heavier one is free. The sum
-    #    of a route with m marked channels is m · CROSSED + its weight, which is below CROSSED.
+    # 2. The lightest route, by weights without marks. If it is marked, the pair waits, even if a
+    #    heavier one is unmarked. The sum of a route with m marked channels is m · CROSSED + its
+    #    weight, and the weight is below CROSSED.
     pick, least = np.int64(-1), np.int64(0)
     h = np.uint64(first)
     for r in range(routes):
@@ -385,7 +407,7 @@ def _free_lightest(hops, first, n, routes, load, backwards):
         for _ in range(n):
             cost += load[hops[h]]
             h += np.uint64(1)
-        # the weights: the sums without marks
+        # the lowest 40 bits of the sums
         weight, least_weight = cost & (CROSSED - 1), least & (CROSSED - 1)
         if r == 0 or weight < least_weight or (backwards and weight == least_weight):
             pick, least = r, cost

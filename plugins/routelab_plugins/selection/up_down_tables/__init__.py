@@ -62,26 +62,31 @@ class UpDownTables(SelectionPlugin):
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Choose next hops, the least loaded of equally short ones; O(P C) for P destinations."""
         topology = graph.topology
-        channels = _classify_channels(graph)
-        assert channels is not None
-        hops = next_hops(
-            topology.incoming,
-            topology.channel_source,
-            topology.channel_target,
-            channels,
-            topology.endpoints,
-            topology.terminals_per_switch.astype(np.int64),
-            endpoint_order(graph, self.parameters.tie_seed),
+        up_and_down = _classify_channels(graph)
+        assert up_and_down is not None  # `supports` refuses other rules
+        next_channels = next_hops(
+            incoming=topology.incoming,
+            source=topology.channel_source,
+            target=topology.channel_target,
+            up_and_down=up_and_down,
+            endpoints=topology.endpoints,
+            terminals=topology.terminals_per_switch.astype(np.int64),
+            order=endpoint_order(graph, self.parameters.tie_seed),
         )
-        return RouteTable.from_next_hops(topology, hops)
+        return RouteTable.from_next_hops(topology, next_channels)
 
 
 def _classify_channels(graph: RoutingGraph) -> tuple[BoolArray, BoolArray] | None:
     """Return which channels go up and which go down; None if the rules have other states.
 
-    Each switch must have two vertices: its begin, where a packet may go up, and another one, where
-    it has gone down. A channel up leads from begin to begin. A channel down leads from begin to the
-    other vertex, and from other to other.
+    Each switch must have two vertices: its begin, where a packet may still go up, and another one,
+    for packets that have gone down. A channel up leads from begin to begin. A channel down must be
+    open to both kinds of packets: it has an edge from begin to the other vertex, and one from other
+    vertex to other vertex.
+
+    Returns
+    -------
+    up, down : bool array, shape (C,)
     """
     topology = graph.topology
     num_switches = topology.num_switches
@@ -92,12 +97,13 @@ def _classify_channels(graph: RoutingGraph) -> tuple[BoolArray, BoolArray] | Non
         return None
     source, target, channel = graph.edge_source, graph.edge_target, graph.edge_channel
     goes_up = may_go_up[source] & may_go_up[target]
-    goes_down = ~may_go_up[source] & ~may_go_up[target]
+    goes_on_down = ~may_go_up[source] & ~may_go_up[target]
     starts_down = may_go_up[source] & ~may_go_up[target]
     up, down, first_down = (np.zeros(topology.num_channels, dtype=np.bool_) for _ in range(3))
     up[channel[goes_up]] = True
-    down[channel[goes_down]] = True
+    down[channel[goes_on_down]] = True
     first_down[channel[starts_down]] = True
-    if np.any(~may_go_up[source] & may_go_up[target]) or not np.array_equal(down, first_down):
+    turns_up_again = np.any(~may_go_up[source] & may_go_up[target])
+    if turns_up_again or not np.array_equal(down, first_down):
         return None
     return up, down

@@ -6,11 +6,12 @@ from routelab.kernels.jit import helper, jit
 
 
 @helper()
-def _extend_routes(incoming, source, usable, weight, distance, step, queue, tail):
+def _extend_routes(incoming, source, usable, weight, distance, next_channel, queue, tail):
     """Extend shortest routes backwards from the switches ``queue[:tail]`` over usable channels.
 
-    Each new switch is appended to `queue`. Its `step` becomes the channel with the least weight
-    among those that lead one hop closer. Return the new length of `queue`.
+    This is a breadth-first search. Each new switch is appended to `queue`, and gets its `distance`
+    in hops (−1 before). Its `next_channel` becomes the channel with the least weight among those
+    that lead one hop closer. Returns the new length of `queue`.
     """
     start, entering = incoming
     head = 0
@@ -24,28 +25,30 @@ def _extend_routes(incoming, source, usable, weight, distance, step, queue, tail
             s = source[c]
             if distance[s] < 0:
                 distance[s] = distance[reached] + 1
-                step[s] = c
+                next_channel[s] = c
                 queue[tail] = s
                 tail += 1
             elif (
                 distance[s] == distance[reached] + 1
-                and step[s] >= 0
-                and weight[c] < weight[step[s]]
+                and next_channel[s] >= 0
+                and weight[c] < weight[next_channel[s]]
             ):
-                step[s] = c
+                next_channel[s] = c
     return tail
 
 
 @jit
-def next_hops(incoming, source, target, channels, endpoints, terminals, order):
+def next_hops(incoming, source, target, up_and_down, endpoints, terminals, order):
     """Return the next channel from each switch to each endpoint; int32, shape (S, P).
+
+    −1 at the endpoint itself, and where neither a way down nor one up and down leads to it.
 
     Parameters
     ----------
     incoming : tuple of two int32 arrays, shape (S + 1,) and (C,)
         Channels that enter each switch (`routelab.api.Topology.incoming`).
     source, target : int32 array, shape (C,)
-    channels : tuple of two bool arrays, shape (C,)
+    up_and_down : tuple of two bool arrays, shape (C,)
         Whether each channel goes up, and whether it goes down.
     endpoints : int32 array, shape (P,)
     terminals : int64 array, shape (S,)
@@ -53,34 +56,37 @@ def next_hops(incoming, source, target, channels, endpoints, terminals, order):
     order : int64 array, shape (P,)
         Endpoints in the order of routing; the loads of earlier ones decide between equals.
     """
-    up, down = channels
+    up, down = up_and_down
     count = len(terminals)
     hops = np.full((count, len(endpoints)), -1, np.int32)
     weight = np.zeros(len(source), np.int64)
     distance = np.empty(count, np.int32)
-    step = np.empty(count, np.int32)
+    next_channel = np.empty(count, np.int32)
     queue = np.empty(count, np.int32)
     flow = np.empty(count, np.int64)
     for j in order:
         root = endpoints[j]
-        # 1. Ways down to the destination.
+        # 1. Shortest ways down to the destination.
         distance[:] = -1
-        step[:] = -1
+        next_channel[:] = -1
         distance[root] = 0
         queue[0] = root
-        num_down = _extend_routes(incoming, source, down, weight, distance, step, queue, 1)
-        # 2. Ways up to any switch with a way down; all of these are equally good. Their `step` is
-        #    removed, so that no channel up replaces it.
+        num_down = _extend_routes(incoming, source, down, weight, distance, next_channel, queue, 1)
+        # 2. Shortest ways up to any switch with a way down; all of these switches are equally good,
+        #    so their distance becomes 0. They keep their channel down in `hops`.
         for i in range(num_down):
             switch = queue[i]
-            hops[switch, j] = step[switch]
+            hops[switch, j] = next_channel[switch]
             distance[switch] = 0
-            step[switch] = -1
-        reached = _extend_routes(incoming, source, up, weight, distance, step, queue, num_down)
+            next_channel[switch] = -1
+        reached = _extend_routes(
+            incoming, source, up, weight, distance, next_channel, queue, num_down
+        )
         for i in range(num_down, reached):
-            hops[queue[i], j] = step[queue[i]]
-        # 3. Loads for the destinations to come. The queue has each switch behind the one that it
-        #    leads to, so from its end on all flow into a switch is known.
+            hops[queue[i], j] = next_channel[queue[i]]
+        # 3. Loads, for the destinations to come. The flow of a switch is the number of terminals
+        #    whose routes begin there or pass it. The queue has each switch behind the one to which
+        #    its next channel leads, so from its end on all flow into a switch is known.
         flow[:] = terminals
         for i in range(reached - 1, 0, -1):
             c = hops[queue[i], j]
