@@ -76,11 +76,15 @@ class Minimal(HopRoutingPlugin):
             raise UnsupportedError("some pairs of switches with terminals have no path")
         return HopProgram(
             hop=hop,
-            tables=graph_tables(topology, distance, []),
+            tables=graph_tables(topology, distance, numbers=[]),
+            # a class for each hop; 1 for a single switch with terminals, where packets take no hop
             vc_classes=max(1, diameter),
             candidates=most_channels(topology),
             by_occupancy=True,
+            # `hop` reads no queues, so the candidates of a packet at a switch never change
             fixed=True,
+            # "room" skips full channels. "best" waits for the best one, which is chosen again
+            # whenever the engine examines the packet.
             ranking="room" if self.parameters.blocked == "skip" else "best",
             again=self.parameters.blocked == "wait",
             max_hops=diameter,

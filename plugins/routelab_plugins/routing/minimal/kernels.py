@@ -11,20 +11,21 @@ from routelab.kernels.hops import TARGET, hop_kernel, table
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer all channels that come nearer, on the class after that of the last hop.
 
-    At injection `vc` is −1, so that the first hop takes class 0.
+    Writes (channel, class, penalty) of each to a row of `out`, and returns their number. At
+    injection `vc` is −1, so that the first hop takes class 0.
     """
     distances = np.uint64(distances_to(tables, packets[packet, TARGET]))
     distance = tables[distances + u(switch)]
     first, end = leaving(tables, switch)
-    # read once: for all the compiler knows, `out` may overwrite them
+    # Read once: for all that the compiler knows, writing to `out` may change them.
     channels, targets = u(table(tables, CHANNELS)), u(table(tables, TARGETS))
     count = np.uint64(0)
     for entry in range(first, end):
         next_switch = u(tables[targets + u(entry)])
         out[count, u(0)] = tables[channels + u(entry)]
         out[count, u(1)] = vc + 1
-        out[count, u(2)] = 0
-        # The next candidate overwrites this one if it does not come nearer. A branch would be
-        # mispredicted, which takes longer than the rest of the loop.
+        out[count, u(2)] = 0  # no penalty: the engine adds the occupancy
+        # The channel counts only if it comes nearer; otherwise the next one overwrites it. A branch
+        # would be mispredicted, which takes longer than the rest of the loop.
         count += u(tables[distances + next_switch] == distance - 1)
     return np.int64(count)

@@ -43,10 +43,11 @@ class MinimalAdaptive(EscapeRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        # classes 0 … escape_classes − 1 are the escape; the next one is adaptive and gets the rest
-        # of the virtual channels
-        escape_classes = count_ring_classes(grid, options.escape)
-        # half-way round an even ring, channels in both directions come nearer
+        # Classes 0 … num_escape_classes − 1 are the escape. The next one is adaptive and gets the
+        # rest of the virtual channels.
+        num_escape_classes = count_ring_classes(grid, options.escape)
+        adaptive_class = num_escape_classes
+        # A packet has a minimal channel in each dimension, and two half-way round an even ring.
         even_rings = sum(
             ring and size % 2 == 0 for size, ring in zip(grid.dims, grid.wrap, strict=True)
         )
@@ -55,13 +56,13 @@ class MinimalAdaptive(EscapeRouting):
             hop=hop,
             tables=grid_tables(
                 topology,
-                [escape_classes, escape_classes + 1],
+                [adaptive_class, adaptive_class + 1],  # first adaptive class, and the end
                 deadlock=options.escape,
                 ties=options.ties,
             ),
-            vc_classes=escape_classes + 1,
-            rest=escape_classes,
-            candidates=most_minimal_channels + 1,
+            vc_classes=num_escape_classes + 1,
+            rest=adaptive_class,
+            candidates=most_minimal_channels + 1,  # and the escape
             by_occupancy=True,
             # random ties change the escape that hop offers
             fixed=options.ties != "random",

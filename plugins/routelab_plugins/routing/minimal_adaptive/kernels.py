@@ -14,9 +14,10 @@ from routelab.kernels.hops import ESCAPE, SOURCE, TARGET, hop_kernel, table
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer all channels that come nearer, on all adaptive virtual channels, and the escape.
+    """Offer all channels that come nearer, on the adaptive class, and the escape.
 
-    The plugin's own array holds the adaptive class and its successor, which ends the range.
+    The candidates are written to `out`, and their number is returned. The plugin's own array holds
+    the number of the adaptive class, and the next number, where the range of classes ends.
     """
     target = packets[packet, TARGET]
     adaptive, adaptive_end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
@@ -25,10 +26,11 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         steps = shortest_steps(tables, dimension, switch, target)
         if steps != 0:
             onward = channel_towards(tables, switch, dimension, steps)
-            count = offer(out, count, onward, adaptive, adaptive_end, 0)
+            count = offer(out, count, onward, adaptive, adaptive_end, 0)  # 0: no penalty
             # both ways round the ring come nearer
             if is_half_ring(tables, dimension, steps):
                 onward = channel_towards(tables, switch, dimension, -steps)
                 count = offer(out, count, onward, adaptive, adaptive_end, 0)
+    # the escape: the next hop in dimension order; 0 is the number of the only order
     onward, escape_class = order_step(tables, 0, packets[packet, SOURCE], target, switch, random)
     return offer(out, count, onward, escape_class, escape_class + 1, ESCAPE)

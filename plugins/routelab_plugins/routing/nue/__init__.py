@@ -80,17 +80,20 @@ class Nue(RoutingPlugin):
 
     def route(self, topology: Topology) -> RouteTable:
         """Compute one tree towards each terminal, in several orders of the terminals."""
-        rng = np.random.default_rng(self.parameters.seed)
-        blocks = blocks_of_lanes(topology, self.parameters.vls)
-        solution = LaneTrees(topology, blocks)
+        random = np.random.default_rng(self.parameters.seed)
+        blocks = divide_into_lanes(topology, self.parameters.vls)
+        # 1. The first round of each order; the trees with the smallest maximum load remain.
+        best = LaneTrees(topology, blocks)
         for _ in range(self.parameters.orders - 1):
-            in_random_order = LaneTrees(topology, blocks, rng)
-            solution = min(solution, in_random_order, key=lambda trees: trees.peak)
+            in_random_order = LaneTrees(topology, blocks, random)
+            best = min(best, in_random_order, key=lambda trees: trees.peak)
+        # 2. Further rounds of these.
         for _ in range(self.parameters.rounds - 1):
-            solution.route()
-        table = table_of_trees(topology, solution.trees)
+            best.run_round()
+        # 3. The table: all hops of a route are on the lane of its destination.
+        table = table_of_trees(topology, best.trees)
         destination = table.path_pair % table.num_destinations
-        hop_lane = np.repeat(solution.lane[destination], table.path_length)
+        hop_lane = np.repeat(best.lane[destination], table.path_length)
         return table.with_vcs(hop_lane, "plain")
 
 
@@ -101,10 +104,11 @@ class LaneTrees:
     ----------
     topology : Topology
     blocks : list of (int, int64 array)
-        A lane and its terminals, for each lane in each connected part of the network.
-    rng : Generator or None
+        From `divide_into_lanes`: a lane and its terminals, for each lane in each connected part of
+        the network.
+    random : Generator or None
         Draws the order of the terminals of each block, and the root of its spanning tree; None:
-        the order is that of the block, and the root is the most central switch.
+        the order is that of the block, and the root has the least sum of distances to them.
 
     Attributes
     ----------
@@ -113,7 +117,7 @@ class LaneTrees:
     trees : int32 array, shape (T, S)
         Next channels of the best round so far; −1 at the terminal's switch.
     peak : float
-        Their largest load relative to its channel's capacity.
+        Largest load of a channel under `trees`, relative to its capacity.
     islands, escaped : int
         Trees of the last round that met a dead end, and those that backtracking did not complete.
     """
@@ -122,64 +126,73 @@ class LaneTrees:
         self,
         topology: Topology,
         blocks: list[tuple[int, Int64Array]],
-        rng: np.random.Generator | None = None,
+        random: np.random.Generator | None = None,
     ) -> None:
         self.topology = topology
         self.fabric = fabric_of(topology)
         self.legality = all_routes(self.fabric)
+        # 1. For each block a spanning tree, and in it the escape route from each switch to each
+        #    terminal of the block.
         self.lane = np.zeros(topology.num_terminals, np.int64)
-        self.escape = np.full((topology.num_terminals, topology.num_switches), -1, np.int32)
+        self.escape_trees = np.full((topology.num_terminals, topology.num_switches), -1, np.int32)
         order = []
         for lane, terminals in blocks:
             targets = topology.terminal_switch[terminals]
-            root = _median_switch(topology, targets) if rng is None else int(rng.choice(targets))
+            if random is None:
+                root = _median_switch(topology, targets)
+                order.append(terminals)
+            else:
+                root = int(random.choice(targets))
+                order.append(random.permutation(terminals))
             self.lane[terminals] = lane
-            self.escape[terminals], _ = trees_in_spanning_tree(topology, root, targets)
-            order.append(terminals if rng is None else rng.permutation(terminals))
+            # the second value is always True: a block is in one connected part
+            self.escape_trees[terminals], _ = trees_in_spanning_tree(topology, root, targets)
         self.order = np.concatenate(order)
-        self.lanes = escape_lane_graphs(
-            self.fabric, self.escape, self.lane, np.int64(self.lane.max(initial=0) + 1)
-        )
-        # trees and loads of the last round, which the next one changes
-        self.last_trees = np.full_like(self.escape, -1)
+        # 2. The dependency graph of each lane, at first with those of the escape routes only.
+        num_lanes = np.int64(self.lane.max(initial=0) + 1)
+        self.lane_graphs = escape_lane_graphs(self.fabric, self.escape_trees, self.lane, num_lanes)
+        # 3. Trees and loads of the last round, which the next one changes.
+        self.last_trees = np.full_like(self.escape_trees, -1)
         self.load = np.zeros(topology.num_channels, np.int64)
         self.trees, self.peak = self.last_trees, np.inf
-        self.route()
+        self.run_round()
 
-    def route(self) -> None:
-        """Route all terminals once, and keep the trees if they are the best so far.
+    def run_round(self) -> None:
+        """Grow the trees of all terminals once, and keep them if they are the best so far.
 
-        The kernel updates `lanes`, `last_trees` and `load`.
+        The kernel updates `lane_graphs`, `last_trees` and `load`.
         """
         self.islands, self.escaped = nue_round(
-            self.fabric,
-            self.legality,
-            self.lanes,
-            self.escape,
-            self.lane,
-            self.order,
-            self.last_trees,
-            self.load,
+            fabric=self.fabric,
+            legality=self.legality,
+            lanes=self.lane_graphs,
+            escape=self.escape_trees,
+            lane=self.lane,
+            order=self.order,
+            trees=self.last_trees,
+            load=self.load,
         )
         peak = float((self.load / self.topology.channel_capacity).max(initial=0.0))
         if peak < self.peak:
             self.trees, self.peak = self.last_trees.copy(), peak
 
 
-def blocks_of_lanes(topology: Topology, vls: int) -> list[tuple[int, Int64Array]]:
+def divide_into_lanes(topology: Topology, vls: int) -> list[tuple[int, Int64Array]]:
     """Divide the terminals of each connected part of the network evenly into lanes.
 
     Terminals that are near each other share a lane: they are divided in breadth-first order from
-    the center of their part.
+    the center of their part. For example, 5 terminals on 2 lanes: the 3 nearest to the center, then
+    the other 2.
 
     Returns
     -------
     list of (int, int64 array)
-        A lane and its terminals, for each lane in each part.
+        A lane and its terminals, for each lane in each connected part of the network.
     """
     blocks = []
     is_undivided = np.ones(topology.num_terminals, np.bool_)
     while is_undivided.any():
+        # the part of the first terminal that is not divided yet
         hops = _hops_from_center(topology, terminal=int(np.argmax(is_undivided)))
         members = np.flatnonzero(is_undivided & (hops[topology.terminal_switch] >= 0))
         is_undivided[members] = False
@@ -192,12 +205,16 @@ def blocks_of_lanes(topology: Topology, vls: int) -> list[tuple[int, Int64Array]
 
 
 def _hops_from_center(topology: Topology, terminal: int) -> Int32Array:
-    """Return the hops from the center of a terminal's part; int32, shape (S,), −1 outside it."""
+    """Return the hops of each switch from the center of the connected part of a terminal.
+
+    int32, shape (S,); −1 for switches in other parts. The center is the switch with the least
+    eccentricity, which is the largest distance from it to any switch of the part.
+    """
     hops = np.empty(topology.num_switches, np.int32)
     queue = np.empty(topology.num_switches, np.int32)
     graph = (*topology.outgoing, topology.channel_target)
     hop_distances(*graph, int(topology.terminal_switch[terminal]), hops, queue)
-    # the center has the least eccentricity; no switch outside the part may become it
+    # no switch outside the part may become the center: no eccentricity is as large as this
     eccentricity = np.where(hops >= 0, eccentricities(*graph), topology.num_switches + 1)
     hop_distances(*graph, int(np.argmin(eccentricity)), hops, queue)
     return hops

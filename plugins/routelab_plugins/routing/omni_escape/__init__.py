@@ -81,6 +81,7 @@ class OmniEscape(HopRoutingPlugin):
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        # the number of virtual channels does not matter here: the program has two classes
         if reason := self.supports(topology, max(2, virtual_channels)):
             raise UnsupportedError(reason)
         options = self.parameters
@@ -97,11 +98,12 @@ class OmniEscape(HopRoutingPlugin):
                 topology.channel_source,
             ),
             vc_classes=2,
-            rest=1,
+            rest=1,  # class 0, of escapes, has one virtual channel; class 1 gets the others
             # each channel may be an adaptive hop and an escape
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             detour_penalty=options.penalty,
-            **options.choice,
+            **options.choice,  # `blocked` and `escape_wait`
+            # all adaptive hops, then escapes, each of which lessens the up*/down* distance
             max_hops=dimensions + deroutes + int(up_down.max()),
         )

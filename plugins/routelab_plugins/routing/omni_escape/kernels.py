@@ -17,21 +17,26 @@ DEROUTES, PENALTY = DIMENSIONS + 1, DIMENSIONS + 2
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer hops in all unaligned dimensions and escapes; escapes only behind an escape.
+    """Offer hops in all unaligned dimensions, and escapes; after an escape, escapes only.
 
-    STATE is the number of hops that the whole route has if it has no deroutes.
+    A dimension is unaligned if the coordinate of the switch is not yet that of the target. Writes
+    (channel, class, penalty) of each hop to a row of `out`, and returns their number.
+
+    The packet's column STATE has the hops of its route without deroutes; it is set at injection.
     """
     if vc == ESCAPES:
+        # 0: no candidates before the escapes
         return offer_escapes(tables, HAMMING_OWN, packets, packet, switch, channel, vc, 0, out)
     position = coordinates_of(tables, switch)
     target = coordinates_of(tables, packets[packet, TARGET])
-    # hops of the whole route if no more deroutes follow: every deroute so far made it one longer
+    # Hops of the whole route if no more deroutes follow. Every deroute so far made it one longer,
+    # so the difference to STATE is the number of deroutes.
     route_hops = packets[packet, HOPS] + unaligned(tables, position, target)
     if channel < 0:
         packets[packet, STATE] = route_hops
     numbers, unit = table(tables, OWN), unit_flits(tables)
     may_deroute = route_hops - packets[packet, STATE] < tables[numbers + DEROUTES]
-    # in units, as the engine counts occupancy, and rounded
+    # from flits to units, in which the engine counts occupancy; rounded to the nearest
     penalty = (tables[numbers + PENALTY] + unit // 2) // unit
     first, end = leaving(tables, switch)
     count = 0
@@ -39,7 +44,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         onward, next_switch = channel_at(tables, entry)
         d = dimension_of(tables, onward)
         if tables[position + d] == tables[target + d]:
-            continue
+            continue  # aligned
         aligns = tables[coordinates_of(tables, next_switch) + d] == tables[target + d]
         if aligns or may_deroute:
             out[count, 0] = onward

@@ -89,14 +89,15 @@ class Omniwar(HopRoutingPlugin):
         if reason := not_hamming(topology):
             raise UnsupportedError(reason)
         deroutes, dimensions = self.parameters.deroutes, coordinates(topology).shape[1]
-        # all virtual channels are classes, and every packet starts in class 0
-        classes, class_and_distance = virtual_channels, 0
+        # A packet at distance d starts in class max(0, reference - d). Without a limit, this is
+        # class 0, and all virtual channels are classes.
+        classes, reference = virtual_channels, 0
         if deroutes is not None:
-            # a packet at distance d starts in class N - d, so that N + M classes allow M deroutes
-            classes, class_and_distance = dimensions + deroutes, dimensions
+            # class N - d, so that N + M classes allow M deroutes
+            classes, reference = dimensions + deroutes, dimensions
         return HopProgram(
             hop=hop,
-            tables=hamming_tables(topology, [classes, class_and_distance]),
+            tables=hamming_tables(topology, [classes, reference]),
             vc_classes=classes,
             candidates=most_channels(topology),
             ranking="best",

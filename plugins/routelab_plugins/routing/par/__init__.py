@@ -93,6 +93,7 @@ class Par(HopRoutingPlugin):
         if endpoint_diameter(topology, distance) is None:
             return "some pairs of switches with terminals have no path"
         program = base.prepare(topology, virtual_channels)
+        # two phases: the base sends packets by way of a waypoint, and par needs the only one
         if program.inject is not None or program.phases != 1 or program.by_terminal:
             return (
                 f"base {base.name} makes choices at injection, sets waypoints or has routes to "
@@ -109,15 +110,19 @@ class Par(HopRoutingPlugin):
         return None
 
     def _classes_per_half(self, topology: Topology, distance: Int32Array, base_hops: int) -> int:
-        """Return the largest number of hops of half a route; `base_hops` is that of the base."""
-        hops: int = self.parameters.hops
-        if hops == 0:
+        """Return the largest number of hops of half a route: it has a class for each of them.
+
+        `base_hops` is the largest number of hops of a route of the base.
+        """
+        hops_before_choice: int = self.parameters.hops
+        if hops_before_choice == 0:
             return max(1, base_hops)
-        # The packet chooses a waypoint after up to `hops` hops. Then it may be at a switch without
-        # terminals, which can be further away from others than the routes of the base are long.
+        # The packet chooses a waypoint after up to `hops_before_choice` hops. Then it may be at a
+        # switch without terminals, which can be further away from switches with terminals than
+        # these are from each other. By so much can its route be longer than the base's longest.
         ends = topology.endpoints
-        extra = int(distance[ends].max()) - int(distance[np.ix_(ends, ends)].max())
-        return base_hops + hops + extra
+        extra_hops = int(distance[ends].max()) - int(distance[np.ix_(ends, ends)].max())
+        return base_hops + hops_before_choice + extra_hops
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
@@ -132,15 +137,15 @@ class Par(HopRoutingPlugin):
         return HopProgram(
             hop=progressive(base.hop),
             inject=inject,
-            # in the order of the constants of the kernels
+            # in the order of the constants of the kernels: first the numbers of HEAD
             tables=append_tables(
                 base.tables,
                 [
-                    len(ends),
-                    topology.num_switches,
-                    options.threshold,
-                    options.queue_number,
-                    options.hops,
+                    len(ends),  # ENDPOINTS
+                    topology.num_switches,  # SWITCHES
+                    options.threshold,  # THRESHOLD
+                    options.queue_number,  # QUEUE
+                    options.hops,  # CHOICES
                 ],
                 ends,
                 endpoint_numbers(topology),
@@ -148,7 +153,7 @@ class Par(HopRoutingPlugin):
                 _groups(topology),
             ),
             vc_classes=classes,
-            phases=2,
+            phases=2,  # to the waypoint, and from there
             candidates=base.candidates,
             by_occupancy=base.by_occupancy,
             ranking=base.ranking,

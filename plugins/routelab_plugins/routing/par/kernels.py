@@ -48,10 +48,10 @@ GROUP = 4
 @helper(_nrt=False)
 def _draw_waypoint(tables, packets, packet, switch, random):
     """Draw a switch with terminals; return −1 if it is this switch, the source or the target."""
-    count = tables[appended(tables, HEAD) + ENDPOINTS]
-    via = np.int64(tables[appended(tables, ENDS) + pick(random, count)])
-    is_near = via == switch or via == packets[packet, SOURCE]
-    return np.int64(-1) if is_near or via == packets[packet, DESTINATION] else via
+    num_endpoints = tables[appended(tables, HEAD) + ENDPOINTS]
+    via = np.int64(tables[appended(tables, ENDS) + pick(random, num_endpoints)])
+    is_no_detour = via == switch or via == packets[packet, SOURCE]
+    return np.int64(-1) if is_no_detour or via == packets[packet, DESTINATION] else via
 
 
 @inline
@@ -81,9 +81,10 @@ def _prefers_waypoint(tables, packets, packet, switch, via, minimal_queue, via_q
 
 @helper(_nrt=False)
 def _may_choose_again(tables, packets, packet, switch):
-    """Return whether the packet is on a minimal route, in its source group, and may leave it.
+    """Return whether the packet is on its minimal route, and may still decide to leave it.
 
-    Without hops it is at its source, where `inject` has chosen.
+    It may within its first hops, inside its source group. At the source itself (HOPS is 0), it may
+    not choose again, because `inject` has just chosen.
     """
     group = appended(tables, GROUP)
     return (
@@ -98,18 +99,20 @@ def _may_choose_again(tables, packets, packet, switch):
 def inject(tables, reals, packets, packet, queues, hop, random, out):
     """Choose between the minimal route and one through a random switch, at the source.
 
+    Sets the packet's column WAYPOINT if it goes through that switch.
+
     Returns
     -------
     int
-        0: the result is in the packet, in the column WAYPOINT, and this number has no meaning.
+        0; the engine ignores it.
     """
     source, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
     via = _draw_waypoint(tables, packets, packet, source, random)
     if via < 0:
-        return 0
+        return 0  # the minimal route
     # Random words for the base, which draws among its hops. These draws only choose which queues
-    # are compared. The checker tries both results of the comparison (`either`), so it need not try
-    # the draws (`unscripted`).
+    # are compared. The deadlock checker tries both results of the comparison (`either`), so it need
+    # not try the draws, too (`unscripted`).
     base_random = another(unscripted(random))
     count = offers(hop, tables, packets, packet, queues, source, target, base_random, out)
     minimal_queue = _shortest_queue(tables, packets, packet, queues, count, base_random, out)
@@ -124,17 +127,20 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
 
 @cache
 def progressive(base):
-    """Compile the hop function over that of the base, which is called as if at injection.
+    """Compile the hop function of PAR over that of the base, which is called as if at injection.
 
-    Numba does not keep functions over other functions in its cache: this takes two seconds of CPU
-    time in each process.
+    Numba's cache on disk does not keep functions that call a function given as a value. So this
+    takes two seconds of CPU time in each process, once for each base (`cache`).
     """
 
     # The base never learns where the packet came from, nor its class: it is called with channel and
     # vc −1, as at injection, and with empty columns STATE.
     @njit(no_cfunc_wrapper=True)
     def offer_towards(tables, packets, packet, queues, switch, target, vc, random, out):
-        """Write the base's candidates for a target, on the class after `vc`, and count them."""
+        """Write the base's candidates for a target to `out`, and return their number.
+
+        All are on the class after `vc`, whatever class the base names. TARGET is restored.
+        """
         current_target = packets[packet, TARGET]
         for column in range(STATE, STATE + STATES):
             packets[packet, column] = 0
@@ -149,7 +155,10 @@ def progressive(base):
 
     @njit(HOP, nogil=True)
     def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-        """Offer the base's candidates; a packet that may choose again does so before."""
+        """Offer the base's candidates; a packet that may choose again does so before.
+
+        If it chooses a waypoint, this sets its column WAYPOINT.
+        """
         target, base_random = np.int64(packets[packet, TARGET]), another(random)
         # The same comparison as in `inject`, with the queues of this switch.
         if _may_choose_again(tables, packets, packet, switch):
@@ -173,8 +182,9 @@ def progressive(base):
                 )
                 if either(random, prefers_via):
                     packets[packet, WAYPOINT] = via
-                    return count
-        # again, because the candidates towards `via` have replaced those of the minimal route
+                    return count  # `out` has the candidates towards `via`
+        # computed once more, because candidates towards `via` have replaced those of the minimal
+        # route
         return offer_towards(tables, packets, packet, queues, switch, target, vc, base_random, out)
 
     return hop

@@ -108,9 +108,13 @@ class Polarized(HopRoutingPlugin):
     def _exact_problem(
         self, topology: Topology, distance: Int32Array, virtual_channels: int
     ) -> str | None:
-        """Return why the routing does not apply, from a search of all routes; None if it does."""
+        """Return why the routing does not apply, from a search of all routes; None if it does.
+
+        It must have no dead end, and a virtual channel for each hop of the longest route.
+        """
         ends, names = topology.endpoints, topology.switch_names
         starts, channels = topology.outgoing
+        # by (source, target); the kernel fills it
         longest = np.empty((len(ends), len(ends)), np.int32)
         num_dead_ends, (source, target, switch) = longest_routes(
             starts=starts,
@@ -143,9 +147,9 @@ class Polarized(HopRoutingPlugin):
         # of all switches, because routes may pass those without terminals
         diameter = int(distance.max())
         options = self.parameters
-        # penalties by the growth of the weight, 0 to 2, and whether they are relative
+        # penalties of hops that increase the weight by 0, by 1 and by 2; whether they are relative
         numbers = [options.p0, options.p1, 0, options.penalties == "relative"]
-        # No route is longer, so more classes would stay empty.
+        # No route is longer (see the module), so more classes would stay empty.
         longest_route = max(2, 4 * diameter - 3)
         classes = max(1, min(virtual_channels, longest_route))
         return HopProgram(

@@ -17,12 +17,15 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
 def longest_routes(starts, targets, distance, ends, diameter, longest):
     """Compute the longest route of each pair of switches, if a packet may take any allowed hop.
 
+    The weight of a switch is its distance from the source less its distance to the target. `growth`
+    says which hops are allowed: none lessens the weight.
+
     Parameters
     ----------
     starts : int32 array, shape (S + 1,)
-        First leaving channel of each switch.
+        Channels ``starts[c]`` to ``starts[c + 1] - 1`` leave switch c.
     targets : int32 array, shape (C,)
-        Switch that each channel enters, by the switch that it leaves.
+        Switch that each channel enters; channels are sorted by the switch that they leave.
     distance : int32 array, shape (S, S)
         Symmetric.
     ends : int32 array, shape (E,)
@@ -37,7 +40,7 @@ def longest_routes(starts, targets, distance, ends, diameter, longest):
     num_dead_ends : int
         Number of reachable states (source, target, switch) without an allowed hop.
     example : int64 array, shape (3,)
-        Source, target and switch of one of them; −1 if there is none.
+        Source, target and switch of one of these states; −1 if there is none.
     """
     num_switches = len(starts) - 1
     # weights are −diameter … diameter, and distances 0 … diameter
@@ -57,9 +60,9 @@ def longest_routes(starts, targets, distance, ends, diameter, longest):
                 continue
             to_target = distance[target]
             # 1. Sort the switches so that every route visits them in this order: by weight, which
-            #    no hop lessens. Hops that leave the weight lead away from source and target while
-            #    it is negative, and towards both otherwise: so by distance from the source, rising
-            #    or falling. Counting sort.
+            #    no hop lessens. Hops that do not change the weight lead away from source and target
+            #    where it is negative, and towards both elsewhere. So switches of equal weight are
+            #    sorted by distance from the source, rising or falling. This is a counting sort.
             next_position[:] = 0
             for c in range(num_switches):
                 weight = from_source[c] - to_target[c]

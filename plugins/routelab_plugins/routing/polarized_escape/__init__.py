@@ -88,18 +88,19 @@ class PolarizedEscape(HopRoutingPlugin):
             tables=graph_tables(
                 topology,
                 distance,
-                # penalties by the growth of the weight, 0 to 2; 0: they are not relative
+                # penalties of hops that increase the weight by 0, by 1 and by 2; then 0, because
+                # penalties are not relative
                 [options.p0, options.p1, 0, 0],
                 level,
                 up_down,
                 topology.channel_source,
             ),
             vc_classes=2,
-            rest=1,
+            rest=1,  # class 0, of escapes, has one virtual channel; class 1 gets the others
             # each channel may be an adaptive hop and an escape
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             detour_penalty=max(options.p0, options.p1),
-            **options.choice,
+            **options.choice,  # `blocked` and `escape_wait`
             max_hops=4 * int(distance.max()) + int(up_down.max()),
         )
