@@ -111,6 +111,7 @@ class OpenSM(RoutingPlugin):
             return "needs a host that OpenSM runs on"
         try:
             addresses = addresses_of(topology)
+            # only for its errors: it refuses networks that the engine does not support
             self._torus_file(topology, addresses)
         except UnsupportedError as error:
             return str(error)
@@ -126,11 +127,13 @@ class OpenSM(RoutingPlugin):
         InputError
             If the tables have a loop or lack an entry.
         """
-        # 1. The tables of the whole network by (switch, LID): −1 without an entry. OpenSM does not
-        #    run for parts without hosts; there switches have an entry for themselves only, port 0.
+        # 1. The forwarding tables of the whole network: an output port by (switch, LID), −1 without
+        #    an entry. OpenSM does not run for parts without hosts; there each switch has an entry
+        #    for itself only, port 0.
         addresses = addresses_of(topology)
         ports = np.full((topology.num_switches, int(addresses.lids.max()) + 1), -1, np.int16)
         ports[np.arange(topology.num_switches), addresses.switch_lids] = 0
+        # the service level of each pair of terminals; 0 for pairs in different parts
         levels = np.zeros((topology.num_terminals,) * 2, np.int8)
         lanes: dict[str, Int8Array] = {}
         seconds = 0.0
@@ -142,6 +145,7 @@ class OpenSM(RoutingPlugin):
             part_ports, part_levels, part_lanes, part_seconds = self._run(
                 part_topology, part_addresses
             )
+            # the dump of a part may have fewer LIDs than the network, or more
             num_lids = min(part_ports.shape[1], ports.shape[1])
             ports[in_part, :num_lids] = part_ports[:, :num_lids]
             terminals = np.flatnonzero(in_part[topology.terminal_switch])
@@ -167,11 +171,12 @@ class OpenSM(RoutingPlugin):
         Returns
         -------
         ports : int16 array, shape (S, L)
-            Port by switch and LID.
+            Output port by switch and LID, as in the forwarding tables.
         levels : int8 array, shape (T, T), or None
             Service level of each pair of terminals; None: all on level 0.
         lanes : mapping of str to int8 array
-            SL2VL tables by GUID of the switch, see `LaneTables`; empty if all pairs are on level 0.
+            Virtual lane of each service level (SL2VL tables) by GUID of the switch, see
+            `LaneTables`; empty if all pairs are on level 0.
         seconds : float
             Routing time in OpenSM's log.
         """
@@ -185,9 +190,10 @@ class OpenSM(RoutingPlugin):
                 levels = None
                 if self.parameters.engine in LAYERED:
                     host_switches = topology.terminal_switch.tolist()
-                    ports = list(zip(addresses.terminal_guids, host_switches, strict=True))
-                    answers = np.frombuffer(running.service_levels(ports), dtype=np.int8)
-                    levels = frozen_array(answers.reshape(len(ports), -1), np.int8)
+                    host_ports = list(zip(addresses.terminal_guids, host_switches, strict=True))
+                    # a byte for each pair of hosts
+                    answers = np.frombuffer(running.service_levels(host_ports), dtype=np.int8)
+                    levels = frozen_array(answers.reshape(len(host_ports), -1), np.int8)
             finally:
                 running.stop()
             tables = read_forwarding_tables(folder / LFTS)
@@ -230,8 +236,8 @@ class OpenSM(RoutingPlugin):
             "roots": "".join(f"{guid}\n" for guid in roots),
             "torus.conf": self._torus_file(topology, addresses),
         }
-        # 2. The sizes for the simulator. A switch has ports 0 … its last one with a cable, free
-        #    ones among them; a host has ports 0 and 1.
+        # 2. The sizes for the simulator. A switch has all ports from 0 to its last one with a
+        #    cable, whether free or not; a host has ports 0 and 1.
         last_port = np.zeros(topology.num_switches, dtype=np.int64)
         np.maximum.at(last_port, topology.channel_source, addresses.channel_port)
         np.maximum.at(last_port, topology.terminal_switch, addresses.terminal_port)
@@ -247,7 +253,9 @@ class OpenSM(RoutingPlugin):
         )
 
     def _torus_file(self, topology: Topology, addresses: Addresses) -> str:
-        """Return the configuration of engine torus-2QoS: shape, and links at one switch.
+        """Return the text of the configuration file of engine torus-2QoS.
+
+        It has the shape of the torus, and the links at one switch.
 
         For a 4x4 torus, the lines ``torus 4t 4t 1m``, ``xp_link GUID GUID``, ``xm_link …``,
         ``x_dateline 0`` and so on. Empty for other engines.
@@ -269,8 +277,8 @@ class OpenSM(RoutingPlugin):
             sizes.append("1m")
         lines = [f"torus {' '.join(sizes)}"]
         # 2. The links of the seed switch in each direction, p (plus) and m (minus). OpenSM gives it
-        #    the coordinates 0; the position of a dateline moves that origin, so that coordinates
-        #    are those of the network.
+        #    the coordinates 0. The position of a dateline moves this origin: with −c, where c is
+        #    the coordinate of the seed switch, OpenSM's coordinates are those of the network.
         assert topology.coordinates is not None
         seed = _seed_switch(topology, damaged)
         for axis, coordinate in enumerate(topology.coordinates[seed].tolist()):
@@ -288,16 +296,19 @@ class OpenSM(RoutingPlugin):
 
 
 def _seed_switch(topology: Topology, damaged: DamagedGrid) -> int:
-    """Return the first switch for which it and its neighbours miss fewest links in total.
+    """Return the switch whose links the configuration of torus-2QoS names.
 
-    OpenSM finds the coordinates of all other switches from the links there.
+    OpenSM finds the coordinates of all other switches from there. So it is a switch that, together
+    with its neighbours, misses fewest links; of several the first.
     """
     assert topology.coordinates is not None
     wrap, last = np.array(damaged.grid.wrap), np.array(damaged.grid.dims) - 1
-    # by (switch, direction), positive directions first: a line has no link behind its ends
+    # Whether an undamaged grid has a link, by (switch, direction), positive directions first: rings
+    # have all, a line has none behind its ends.
     has_link = np.hstack([wrap | (topology.coordinates < last), wrap | (topology.coordinates > 0)])
     num_missing = (has_link & (damaged.out_channel < 0)).sum(axis=1)
     num_missing_nearby = num_missing.copy()
+    # add those of each neighbour
     np.add.at(num_missing_nearby, topology.channel_source, num_missing[topology.channel_target])
     return int(np.argmin(num_missing_nearby))
 

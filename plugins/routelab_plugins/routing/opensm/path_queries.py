@@ -41,7 +41,10 @@ class PortId(ctypes.Structure):
 
 
 def main(ports_file: str, levels_file: str) -> None:
-    """Ask for the service levels of all pairs of the ports in a file, and write them to another."""
+    """Ask for the service levels of all ordered pairs of ports, and write them to a file.
+
+    The module's docstring describes both files.
+    """
     mad = ctypes.CDLL(LIBRARY)
     mad.mad_rpc_open_port.restype = ctypes.c_void_p
     mad.ib_resolve_smlid_via.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
@@ -61,6 +64,7 @@ def main(ports_file: str, levels_file: str) -> None:
         for (_, target_switch), target in zip(ports, gids, strict=True):
             if source_switch != target_switch:
                 ctypes.memset(record, 0, RECORD_BYTES)
+                # fills `record`; returns the target's LID, which is positive, or an error
                 lid = mad.ib_path_query_via(port, source, target, ctypes.byref(manager), record)
                 levels[pair] = record.raw[LEVEL_BYTE] & 15 if lid > 0 else NO_ANSWER
             pair += 1

@@ -52,20 +52,21 @@ def missing_programs() -> str | None:
 
 @dataclass(frozen=True)
 class Fabric:
-    """What OpenSM needs to start.
+    """A network for the simulator ibsim, and the files that OpenSM is started with on it.
 
     Attributes
     ----------
     network : str
         Network file of ibsim.
     files : mapping of str to str
-        Further files, by name in OpenSM's folder; ``cache/guid2lid`` and ``options`` are read.
+        Text of further files, by name in OpenSM's folder. ``cache/guid2lid`` and ``options`` are
+        always read.
     nodes, switches : int
         Numbers of channel adapters and of switches.
     ports : int
-        Number of ports of all nodes, those of switches themselves included.
+        Number of ports of all nodes, with port 0 of each.
     hosts : tuple of str
-        Ids of channel adapters in the network file. OpenSM runs on the first one.
+        Names of the channel adapters in the network file. OpenSM runs on the first one.
     """
 
     network: str
@@ -107,10 +108,10 @@ class RunningFabric:
         }
 
     def start(self, arguments: Sequence[str]) -> float:
-        """Start both, wait until the subnet is up, and return OpenSM's routing time in seconds.
+        """Start both programs, wait until the subnet is up, and return OpenSM's routing time.
 
-        The time is from the line "building routing" to "tables configured" in its log: it includes
-        the writing of the tables to the switches, and of the log.
+        The time, in seconds, is from the line "building routing" to "tables configured" in its log:
+        it includes the writing of the tables to the switches, and of the log.
 
         Raises
         ------
@@ -118,11 +119,12 @@ class RunningFabric:
             If the subnet does not come up; with the cause from OpenSM's log.
         """
         fabric = self._fabric
+        # Limits for the simulator, one above what it needs: nodes (-N), switches (-S), ports (-P).
         limits = ("-N", fabric.nodes + 1, "-S", fabric.switches + 1, "-P", fabric.ports + 1)
         # -s: start the network; -n: no console
         simulator = self._launch("ibsim", "-s", "-n", *map(str, limits), "fabric.net")
         socket = self._environment["IBSIM_SOCKNAME"]
-        # the simulator opens its sockets when the network is ready
+        # The simulator opens its sockets when the network is ready. Linux lists them in this file.
         self._wait(simulator, lambda: socket in Path("/proc/net/unix").read_text())
         log = LogReader(self.folder / "opensm.log")
         # -e: erase the log; -D: log errors (1), info (2) and verbose lines (4), dump routes (0x40)
@@ -136,7 +138,12 @@ class RunningFabric:
         return log.seconds
 
     def service_levels(self, ports: Sequence[tuple[str, int]]) -> bytes:
-        """Return the service level of each ordered pair of ports, given as GUID and switch.
+        """Return the service level of each ordered pair of ports, one byte each.
+
+        Parameters
+        ----------
+        ports : sequence of (str, int)
+            GUID of the port of each host, and its switch.
 
         Raises
         ------
@@ -145,16 +152,18 @@ class RunningFabric:
         """
         queries, answers = self.folder / "ports", self.folder / "levels"
         queries.write_text("".join(f"{guid} {switch}\n" for guid, switch in ports))
+        # -I and -S: without the environment and the packages of this Python
         command = (sys.executable, "-I", "-S", str(QUERIES), str(queries), str(answers))
         client = self._launch(*command, host=self._fabric.hosts[-1])
         self._wait(client, lambda: client.poll() is not None)
+        # a client that failed has written no answers
         levels = answers.read_bytes() if answers.exists() else b""
         if len(levels) != len(ports) ** 2 or NO_ANSWER in levels:
             raise UnsupportedError("OpenSM gives no path record for some pair of hosts")
         return levels
 
     def stop(self) -> None:
-        """End all processes; OpenSM would clear up for seconds."""
+        """End all processes at once, because OpenSM would clear up for seconds."""
         for process in self._processes:
             end_process(process)
 
@@ -175,7 +184,8 @@ class RunningFabric:
         # deadline, so that `_wait` reports the deadline first.
         seconds_left = max(self._deadline - time.monotonic(), 1)
         limited = ("timeout", "-k", "1", f"{seconds_left + 5:.0f}")
-        # env, so that only the command loads the simulator's library, not timeout
+        # The program `env` sets the variables, so that the command loads the simulator's library
+        # (LD_PRELOAD), but `timeout` does not.
         assignments = (f"{name}={value}" for name, value in environment.items())
         wrapped = ("env", *assignments, *command)
         with (self.folder / f"{Path(command[0]).name}.out").open("wb") as output:
@@ -190,7 +200,7 @@ class RunningFabric:
         return process
 
     def _wait(self, process: Process, is_reached: Callable[[], bool]) -> None:
-        """Wait until `is_reached` returns True.
+        """Wait until `is_reached` returns True, while a process runs.
 
         Raises
         ------
@@ -198,7 +208,8 @@ class RunningFabric:
             If the process ends before, or at the deadline.
         """
         while not is_reached():
-            # ask again: the process may have reached the state and ended since the first question
+            # Call it once more: the process may have reached the state and ended since the first
+            # call.
             if process.poll() is not None and not is_reached():
                 *_, last_output = sorted(self.folder.glob("*.out"), key=os.path.getmtime)
                 lines = last_output.read_text("utf-8", "replace").splitlines()[-SHOWN_LINES:]
@@ -215,9 +226,9 @@ class LogReader:
     ----------
     path : Path
     problem : str
-        Errors of the log, if no table was computed; "" so far.
+        Errors in the log, if no routing engine could compute tables; "" until then.
     seconds : float
-        Routing time; NaN so far.
+        Routing time; NaN until the log tells it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -246,7 +257,7 @@ class LogReader:
             if "building routing with" in line:
                 self._routing_start = _seconds_of_day(line)
             elif "tables configured on all switches" in line:
-                # a day may end in between
+                # modulo a day, because midnight may be between the two lines
                 self.seconds = (_seconds_of_day(line) - self._routing_start) % 86400
             elif "-> SUBNET UP" in line:
                 return True

@@ -62,8 +62,9 @@ class Romm(OrderRouting):
                 topology, deadlock=options.deadlock, order=options.order, ties=options.ties
             ),
             phases=2,
+            # Classes of one phase: each order that may be drawn has separate ones.
             vc_classes=orders * count_ring_classes(grid, options.deadlock),
-            # the classes of both phases
+            # under bubble flow control these are the classes of both phases, one for each order
             bubble=bubble_classes(grid, options.deadlock, classes=2 * orders),
             max_hops=grid_diameter(grid),
         )

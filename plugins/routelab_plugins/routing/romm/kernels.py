@@ -6,10 +6,15 @@ from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, another, inject
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Draw a switch of a minimal quadrant; half a ring is crossed in a random direction."""
+    """Set the packet's WAYPOINT to a random switch of a minimal quadrant.
+
+    The quadrant has all switches on shortest paths in the given directions; half a ring is crossed
+    in a random direction. Returns 0, which the engine ignores.
+    """
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     backwards = minimal_directions(tables, source, target, random)
-    # another sequence of random words than the directions were drawn from
+    # The directions were drawn from the sequence of words that starts at `random`. The inverted
+    # word starts another sequence, so that the switch does not depend on the same draws.
     second_random = another(inverted(random))
     packets[packet, WAYPOINT] = switch_in_quadrant(tables, source, target, backwards, second_random)
     return 0

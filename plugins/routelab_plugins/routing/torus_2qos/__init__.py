@@ -66,9 +66,10 @@ class Torus2Qos(RoutingPlugin):
         damaged = damaged_grid(topology)
         if damaged is None:
             raise UnsupportedError("needs a torus or mesh")
-        # grid points are numbered row by row, a line of the last dimension after another
-        damaged_lines = np.unique(damaged.missing // damaged.grid.dims[-1])
-        if len(damaged_lines) > 1:
+        # Grid points are numbered row by row, so those of one line in the last dimension have the
+        # same quotient.
+        lines_with_missing_switches = np.unique(damaged.missing // damaged.grid.dims[-1])
+        if len(lines_with_missing_switches) > 1:
             raise UnsupportedError(
                 f"routes around one missing switch, or several on one line of the last "
                 f"dimension; {len(damaged.missing)} are missing"
@@ -119,7 +120,8 @@ def _next_hops(topology: Topology, damaged: DamagedGrid) -> Int32Array:
     for d in reversed(range(num_dimensions)):
         size, wrap = grid.dims[d], grid.wrap[d]
         source, target = position[:, d, np.newaxis], target_position[np.newaxis, :, d]
-        # 1. The corner: where a route that only this dimension moves ends. Is its switch missing?
+        # 1. The corner is where a route ends that moves in this dimension only. Is its switch
+        #    missing?
         is_missing = damaged.switch_at[grid_point + (target - source) * stride] < 0
         stride *= size
         # 2. Hops to the corner in the positive and in the negative direction, and whether failures
@@ -130,11 +132,13 @@ def _next_hops(topology: Topology, damaged: DamagedGrid) -> Int32Array:
         up_reach, down_reach = damaged.reach[:, [d]], damaged.reach[:, [num_dimensions + d]]
         up_open = (up_hops > 0) & (up_hops - is_missing <= up_reach)
         down_open = (down_hops > 0) & (down_hops - is_missing <= down_reach)
-        # 3. The usual direction if it is open, else the other one if that is open.
+        # 3. The usual direction if it is open, else the other one: up is usual and open, or down is
+        #    usual and not open. If none is open, there is no hop.
         goes_up = np.where(_goes_positive(source, target, size, wrap), up_open, ~down_open)
         step = np.where(goes_up, out_channel[:, [d]], out_channel[:, [num_dimensions + d]])
         step = np.where(up_open | down_open, step, -1)
-        # 4. One hop before a missing corner, the route turns into the next dimension.
+        # 4. One hop before a missing corner, the route turns into the next dimension: there, and
+        #    where this dimension is done, the hops of later dimensions remain.
         turns = is_missing & (np.where(goes_up, up_hops, down_hops) == 1)
         next_hops = np.where((source == target) | turns, next_hops, step)
     return next_hops

@@ -100,17 +100,17 @@ class Ugal(WaypointRouting):
             If the base does not apply.
         """
         ends, options = topology.endpoints, self.parameters
-        # the arrays are in the order of the constants of the kernels
+        # the arrays are in the order of the constants of the kernels: first the numbers of HEAD
         return self.two_halves(
             topology,
             virtual_channels,
             inject,
             [
-                len(ends),
-                options.threshold,
-                options.queue_number,
-                options.mode == "global",
-                # a base that takes more hops is not followed further
+                len(ends),  # ENDPOINTS
+                options.threshold,  # THRESHOLD
+                options.queue_number,  # QUEUE
+                options.mode == "global",  # IS_GLOBAL
+                # MOST_HOPS: a base that takes more hops is not followed further
                 2 * topology.num_switches,
             ],
             ends,
@@ -122,7 +122,7 @@ class Ugal(WaypointRouting):
 
 
 def _distances(topology: Topology) -> Int32Array:
-    """Return the hops between switches with terminals, by (source, destination)."""
+    """Return the hops between switches with terminals, by (source, destination); int32, (P, P)."""
     ends = topology.endpoints
     distances = np.empty((len(ends), len(ends)), np.int32)
     hops, queue = (np.empty(topology.num_switches, np.int32) for _ in range(2))
