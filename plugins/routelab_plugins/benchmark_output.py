@@ -71,19 +71,19 @@ def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
 
 
 def _check_errors(output: RunOutput, errors: Sequence[str]) -> None:
-    """Raise if the output has a text of an error, or the exit code is not 0."""
+    """Raise if the output has a line about an error, or the exit code is not 0."""
     streams = [text.replace("\r\n", "\n").split("\n") for text in (output.stdout, output.stderr)]
     patterns = (*errors, *_ERRORS)
     any_error = re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
     for lines in streams:
         for number, line in enumerate(map(str.strip, lines)):
             if any_error.search(line):
-                # what follows a colon is on the next lines, up to an empty one
+                # after a colon, the error itself is on the next lines, up to an empty one
                 paragraph = " ".join(takewhile(bool, map(str.strip, lines[number:])))
                 text = paragraph if line.endswith(":") else line
                 raise BenchmarkError("error-text", f"the output says: {quote_line(text)}")
-    # `routelab bench` has looked for reports of launchers before it calls a parser; other callers
-    # of a parser have not.
+    # A launcher reports that a run died. `routelab bench` has looked for such reports before it
+    # calls a parser; other callers have not.
     report = find_report(output.stdout, output.stderr)
     if report:
         raise BenchmarkError("error-text", f"the output says: {quote_line(report)}")

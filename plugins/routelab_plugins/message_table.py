@@ -44,7 +44,7 @@ class MessageParameters(Parameters):
 
 @dataclass(frozen=True)
 class Row:
-    """The figures that one row of a table prints.
+    """The figures of merit (measured numbers) in one row of a table.
 
     Attributes
     ----------
@@ -85,15 +85,16 @@ def checked_figures(
     *,
     doubling: bool = True,
 ) -> tuple[FigureOfMerit, ...]:
-    """Return the figures of merit of all rows, which must match the requested ones.
+    """Check the rows of a table, and return the figures of merit of all of them.
 
     Parameters
     ----------
     rows : sequence of Row
-        With sizes.
+        Rows with message sizes.
     request : MessageParameters
+        The requested sizes and iterations.
     task : BenchmarkTask or None
-        None if the request is unknown.
+        None if the request is unknown: then `request` is not compared.
     doubling : bool
         Whether sizes must double from row to row, as in 0, 1, 2, 4; otherwise they only have to
         differ.
@@ -111,6 +112,7 @@ def checked_figures(
         check_row(row)
     sizes = [row.size or 0 for row in rows]
     for size, next_size in pairwise(sizes):
+        # the size after 0 is 1
         after_doubling = 2 * size if size else 1
         if doubling and next_size != after_doubling:
             raise BenchmarkError(
@@ -130,10 +132,11 @@ def check_row(row: Row) -> None:
     """Raise if values of a row contradict each other."""
     average = row.value("latency_avg")
     if average is not None:
+        # Some benchmarks print the average only: then it is the least and the greatest one, too.
         least, greatest = row.value("latency_min"), row.value("latency_max")
         least = average if least is None else least
         greatest = average if greatest is None else greatest
-        # 0.00 is possible for empty messages only
+        # Only empty messages may take 0.00 us.
         is_timed = greatest > 0 or row.size == 0
         if not (least <= average <= greatest and is_timed):
             raise BenchmarkError(
@@ -216,13 +219,16 @@ class LatencyBenchmark(MessageBenchmark):
     Class attributes
     ----------------
     predicts : str
-        The metric that equals the time of one call, from the first start to the last end of a rank.
+        The metric that the prediction stands for: the time of one call, from when the first rank
+        starts it to when the last rank ends it.
     """
 
     predicts = "latency_avg"
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
         """Return the time of one call with the largest message, as the flow engine predicts it.
+
+        Nothing is returned if the engine gives no time.
 
         Parameters
         ----------

@@ -160,7 +160,8 @@ def _lu_problem(name: str, points: int, ranks: int) -> str | None:
     if shape is None:
         return f"{name} needs n1 x n2 processes with n1 / 2 <= n2 <= n1, and {ranks} are not"
     columns, rows = shape
-    # there are at least as many columns as rows, so a rank has fewest points along a row of ranks
+    # Each rank has points // columns points along one axis, and points // rows along the other.
+    # There are at least as many columns as rows, so it has fewest along the axis of the columns.
     if points // columns < LU_SMALLEST:
         return (
             f"{name}: subdomain size is too small: {points} points on {columns} of the "

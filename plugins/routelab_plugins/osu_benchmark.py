@@ -53,7 +53,7 @@ class OsuParameters(MessageParameters):
 
 
 class WindowParameters(OsuParameters):
-    """The same, and the number of messages in flight."""
+    """Message sizes, repetitions and validation, and the number of messages in flight."""
 
     window: int = parameter(
         WINDOW,
@@ -87,7 +87,12 @@ class OsuBenchmark(BenchmarkPlugin):
         return (str(task.executable), *self.options(task))
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
-        """Parse header, names of columns and rows; keep lines of other programs."""
+        """Parse the header, the names of columns and the rows.
+
+        Lines of other programs are kept in `foreign` of the result. Its `facts` say whether
+        received data was verified, and for ``osu_mbw_mr`` the numbers of pairs and of messages in
+        flight.
+        """
         _check_program_errors(output)
         parsed = read_output(read_lines(output), self.title, self.program)
         facts: dict[str, Any] = {"validation": "pass"} if parsed.table.validated else {}
@@ -113,6 +118,7 @@ class OsuMessageBenchmark(OsuBenchmark, MessageBenchmark):
     """Base class of the benchmarks that measure message sizes, each with a row in a table."""
 
     Parameters = OsuParameters
+    # nothing follows the last row, so an output that was cut there looks complete
     shows_end = False
 
     def options(self, task: BenchmarkTask) -> tuple[str, ...]:
@@ -140,7 +146,7 @@ class OsuCollectiveBenchmark(OsuMessageBenchmark):
     def options(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Add ``-f`` for minimum and maximum, and ``-M`` where the default limit of memory is low.
 
-        The programs leave out sizes whose buffers exceed the limit.
+        Without a sufficient limit, the programs leave out sizes whose buffers exceed it.
         """
         buffer_bytes = self.buffers(task.ranks)
         memory = ("-M", str(buffer_bytes)) if buffer_bytes > MEMORY else ()

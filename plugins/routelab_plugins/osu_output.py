@@ -59,18 +59,19 @@ def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
     BenchmarkError
         If there is not exactly one table of this benchmark, or a row may be damaged.
     """
-    # 1. The title. Some versions of osu_mbw_mr print it twice, one line below the other.
+    # 1. The title. Some versions of osu_mbw_mr print it twice, one line below the other; then the
+    #    second one counts.
     expected_title = re.compile(
         rf"# OSU MPI(?:-[A-Z]+)? {re.escape(title)} v(?P<version>[0-9]+(?:\.[0-9]+)*) *"
     )
-    title_numbers = [number for number, line in enumerate(lines) if ANY_TITLE.search(line)]
-    if program == "osu_mbw_mr" and len(title_numbers) == 2:
-        first, second = title_numbers
+    title_line_numbers = [number for number, line in enumerate(lines) if ANY_TITLE.search(line)]
+    if program == "osu_mbw_mr" and len(title_line_numbers) == 2:
+        first, second = title_line_numbers
         if second == first + 1 and lines[first] == lines[second]:
-            del title_numbers[0]
-    check_one(len(title_numbers), "OSU's header")
-    title_number = title_numbers[0]
-    title_line = lines[title_number]
+            del title_line_numbers[0]
+    check_one(len(title_line_numbers), "OSU's header")
+    title_line_number = title_line_numbers[0]
+    title_line = lines[title_line_number]
     header = expected_title.fullmatch(title_line)
     if header is None:
         # a line that begins as a title is that of another program; any other one is damaged
@@ -82,7 +83,7 @@ def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
     table_lines: list[str] = []
     pairs_lines: list[re.Match[str]] = []
     num_datatype_lines = 0
-    for line in lines[title_number + 1 :]:
+    for line in lines[title_line_number + 1 :]:
         if pairs_line := PAIRS.fullmatch(line):
             pairs_lines.append(pairs_line)
         elif DATATYPE.fullmatch(line):
@@ -96,7 +97,7 @@ def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
         )
     # 3. The table. Lines before the title are from other programs, except for the first of two
     #    equal titles.
-    lines_above = [line for line in lines[:title_number] if line != title_line]
+    lines_above = [line for line in lines[:title_line_number] if line != title_line]
     output = OsuOutput(version=header["version"], table=read_table(table_lines, lines_above))
     if not pairs_lines:
         return output

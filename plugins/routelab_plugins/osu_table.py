@@ -88,8 +88,10 @@ class OsuHeading:
         # the last column is right-aligned, so a row is as long as the heading
         if len(text) != self.column_ends[-1]:
             return None
+        # `begin` is where the next column begins
         message_size, begin = None, 0
         if self.sized:
+            # at least two spaces follow the size, as in all rows
             size = re.match(rf"{WHOLE}(?=  )", text)
             if size is None:
                 return None
@@ -105,6 +107,7 @@ class OsuHeading:
                 raise BenchmarkError(
                     "verification-failed", f"the program printed: {quote_line(line)}"
                 )
+            # "Pass" is no figure; `validates` says that the data was verified
             if value != "Pass":
                 figures.append(
                     FigureOfMerit(
