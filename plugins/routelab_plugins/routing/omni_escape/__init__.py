@@ -81,7 +81,7 @@ class OmniEscape(HopRoutingPlugin):
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        # the number of virtual channels does not matter here: the program has two classes
+        # any number of virtual channels will do here; `supports` refuses fewer than two
         if reason := self.supports(topology, max(2, virtual_channels)):
             raise UnsupportedError(reason)
         options = self.parameters

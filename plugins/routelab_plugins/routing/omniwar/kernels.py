@@ -20,7 +20,8 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer minimal hops, and deroutes while classes remain for the minimal hops after them.
 
     Writes (channel, class, penalty) of each hop to a row of `out`, and returns their number. The
-    penalty is the congestion times the remaining hops; the packet takes the least.
+    penalty is the congestion times the remaining hops (`congestion_weight`); the packet takes the
+    candidate with the least.
     """
     position = coordinates_of(tables, switch)
     target = coordinates_of(tables, packets[packet, TARGET])

@@ -119,7 +119,7 @@ class RunningFabric:
             If the subnet does not come up; with the cause from OpenSM's log.
         """
         fabric = self._fabric
-        # Limits for the simulator, one above what it needs: nodes (-N), switches (-S), ports (-P).
+        # limits for the simulator: nodes (-N), switches (-S), ports (-P), one more than there are
         limits = ("-N", fabric.nodes + 1, "-S", fabric.switches + 1, "-P", fabric.ports + 1)
         # -s: start the network; -n: no console
         simulator = self._launch("ibsim", "-s", "-n", *map(str, limits), "fabric.net")

@@ -93,7 +93,7 @@ class Par(HopRoutingPlugin):
         if endpoint_diameter(topology, distance) is None:
             return "some pairs of switches with terminals have no path"
         program = base.prepare(topology, virtual_channels)
-        # two phases: the base sends packets by way of a waypoint, and par needs the only one
+        # A base with two phases sets waypoints itself, and a packet can have one only.
         if program.inject is not None or program.phases != 1 or program.by_terminal:
             return (
                 f"base {base.name} makes choices at injection, sets waypoints or has routes to "

@@ -129,8 +129,8 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
 def progressive(base):
     """Compile the hop function of PAR over that of the base, which is called as if at injection.
 
-    Numba's cache on disk does not keep functions that call a function given as a value. So this
-    takes two seconds of CPU time in each process, once for each base (`cache`).
+    Numba does not keep such closures in its cache on disk, so this takes two seconds of CPU time
+    for each base in each process.
     """
 
     # The base never learns where the packet came from, nor its class: it is called with channel and

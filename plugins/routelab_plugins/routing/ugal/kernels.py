@@ -119,10 +119,8 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
         0; the engine ignores it.
     """
     head = appended(tables, HEAD)
-    num_endpoints, threshold = (
-        np.int64(tables[head + ENDPOINTS]),
-        np.int64(tables[head + THRESHOLD]),
-    )
+    num_endpoints = np.int64(tables[head + ENDPOINTS])
+    threshold = np.int64(tables[head + THRESHOLD])
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     # 1. The waypoint. At either end it would leave the route as it is.
     via = tables[appended(tables, ENDS) + pick(random, num_endpoints)]

@@ -131,7 +131,7 @@ class Cheapest(SelectionPlugin):
             patience = max(LEAST_ROUNDS, min(MOST_ROUNDS, WORK // max(search.hops, 1)))
         while rounds_since_best < patience and best_load > search.bound:
             # Steps 1 to 3. Emphasis also leads through worse routes, so the best ones are copied.
-            search.round(random)
+            search.run_round(random)
             rounds += 1
             rounds_since_best += 1
             if search.load.max(initial=0) < best_load:
@@ -247,7 +247,7 @@ class _Search:
             last_edge=self._last_edge,
         )
 
-    def round(self, random: np.random.Generator) -> None:
+    def run_round(self, random: np.random.Generator) -> None:
         """Sweep and exchange once (steps 1 to 3); updates routes, loads and the sum of prices."""
         # 1. cost[x]: what a hop over a channel of load x costs, before emphasis. During the
         #    exchange loads rise above the present maximum: the table ends at twice the maximum and
@@ -255,7 +255,7 @@ class _Search:
         mean_load, max_load = max(_mean(self.load), 1.0), int(self.load.max(initial=0))
         possible_loads = np.arange(2 * max_load + 1 + int(self._weight.max(initial=0)))
         exponential = np.exp(np.minimum(SHARPNESS / mean_load * (possible_loads - max_load), 60.0))
-        # a mean of 1 over the channels, and 1 for the hop itself
+        # with emphasis, a mean of 1 over the channels; and 1 for the hop itself
         cost = 1.0 + exponential / _mean(self.emphasis * exponential[self.load])
         # 2. Cheapest routes at noisy prices. The proof takes the exponential part without noise,
         #    normalized, so that every round counts alike.
@@ -281,8 +281,7 @@ class _Search:
 
     def _draw_order(self, random: np.random.Generator) -> Int64Array:
         """Return all rows in random order, those of a group of sources together."""
-        # Rows are sorted by source, equally many for each, so a block has the rows of GROUP
-        # sources.
+        # Rows are sorted by source, equally many for each: a block has the rows of GROUP sources.
         num_rows = len(self._weight)
         size = max(1, num_rows // max(1, self._num_sources)) * GROUP
         starts = random.permutation(np.arange(0, num_rows, size))

@@ -113,7 +113,7 @@ class Sssp(SelectionPlugin):
         ends, symmetry = graph.topology.endpoints, choices.symmetry
         order = endpoint_order(graph, options.tie_seed)
         # 1. The groups, and where each begins among all pairs and among all hops.
-        source, length, start, rank, next_pair, next_hop, num_hops = cut_groups(
+        source, length, start, row_rank, next_pair, next_hop, num_hops = cut_groups(
             choices.arrays,
             symmetry.source_class[ends],
             options.unique_first,
@@ -138,7 +138,7 @@ class Sssp(SelectionPlugin):
                 symmetry.arrays,
                 endpoints=ends,
                 order=order,
-                rank=rank,
+                row_rank=row_rank,
                 next_entry=(next_pair, next_hop),
                 source_range=(first, last),
                 groups=groups,

@@ -73,9 +73,9 @@ def build_routes_sssp(search, unique, pairs, group_start):
         Trees built in stage 1 and in stages 2 and 3 (Figure 4 of the paper).
     """
     graph, endpoints, lengths = search.graph, search.endpoints, search.lengths
-    count = len(endpoints)
-    start = route_offsets(lengths)
-    hops = np.empty(start[-1], np.int32)
+    num_endpoints = len(endpoints)
+    route_start = route_offsets(lengths)
+    hops = np.empty(route_start[-1], np.int32)
     weight = np.zeros(graph.num_channels, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
     arrival = np.empty(len(graph.begin), np.int32)
@@ -83,9 +83,9 @@ def build_routes_sssp(search, unique, pairs, group_start):
     # Stage 1. A tree from each source that has such pairs. The weights stay 0 meanwhile: a unique
     # route does not depend on them.
     unique_trees = 0
-    for source in range(count):
+    for source in range(num_endpoints):
         farthest = 0
-        for target in range(count):
+        for target in range(num_endpoints):
             if unique[source, target]:
                 farthest = max(farthest, lengths[source, target])
         if farthest == 0:
@@ -94,16 +94,16 @@ def build_routes_sssp(search, unique, pairs, group_start):
         root, backwards = graph.begin[endpoints[source]], False
         visited = grow_tree(graph, root, weight, backwards, farthest, tree)
         settle_switches(graph, tree, visited, arrival)
-        for target in range(count):
+        for target in range(num_endpoints):
             if unique[source, target]:
-                pair = source * count + target
-                route = hops[start[pair] : start[pair + 1]]
+                pair = source * num_endpoints + target
+                route = hops[route_start[pair] : route_start[pair + 1]]
                 write_route(graph, tree, arrival[endpoints[target]], route)
-    for source in range(count):
-        for target in range(count):
+    for source in range(num_endpoints):
+        for target in range(num_endpoints):
             if unique[source, target]:
-                pair = source * count + target
-                route = hops[start[pair] : start[pair + 1]]
+                pair = source * num_endpoints + target
+                route = hops[route_start[pair] : route_start[pair + 1]]
                 add_route(weight, route, search.demand[source] * search.demand[target])
 
     # Stage 3. `last_tree` has the number of the last tree with an applied route over each channel.
@@ -112,8 +112,8 @@ def build_routes_sssp(search, unique, pairs, group_start):
     for group in range(len(group_start) - 1):
         waiting = pairs[group_start[group] : group_start[group + 1]].copy()
         num_waiting = len(waiting)
-        source = waiting[0] // count
-        length = lengths[source, waiting[0] % count]
+        source = waiting[0] // num_endpoints
+        length = lengths[source, waiting[0] % num_endpoints]
         root = graph.begin[endpoints[source]]
         while num_waiting:
             visited = grow_tree(graph, root, weight, search.backwards[source], length, tree)
@@ -122,8 +122,8 @@ def build_routes_sssp(search, unique, pairs, group_start):
             num_postponed = 0
             for k in range(num_waiting):
                 pair = waiting[k]
-                target = pair % count
-                route = hops[start[pair] : start[pair + 1]]
+                target = pair % num_endpoints
+                route = hops[route_start[pair] : route_start[pair + 1]]
                 write_route(graph, tree, arrival[endpoints[target]], route)
                 is_taken = False
                 for channel in route:
@@ -212,27 +212,28 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
     -------
     source, length, start
         Source and length of each group, and its first pair, as in `GroupedRoutes`.
-    rank : int32 array, shape (Q * P,)
+    row_rank : int32 array, shape (Q * P,)
         Rank of each row's turns and length; −1 for rows that are left out.
     next_pair, next_hop : int64 array, shape (ranks, P)
         First pair and first hop of the group of a rank and a source; undefined without a group.
-    hops : int
-        Number of hops of all groups.
+    num_hops : int
+        Number of hops of the routes in all groups.
     """
-    rank, num_ranks = _rank_rows(choices, unique_first, channel_direction)
+    row_rank, num_ranks = _rank_rows(choices, unique_first, channel_direction)
     num_endpoints = len(order)
-    classes = len(rank) // max(num_endpoints, 1)
+    num_classes = len(row_rank) // max(num_endpoints, 1)
 
-    # 1. The number of pairs, and of hops of their routes, of each rank from a source of each class.
-    num_pairs = np.zeros((num_ranks, classes), np.int64)
-    num_hops = np.zeros((num_ranks, classes), np.int64)
+    # 1. A group has a rank and a source. All sources of a class have equally many pairs of a rank,
+    #    and hops of their routes; so they are counted by (rank, class).
+    pairs_of_group = np.zeros((num_ranks, num_classes), np.int64)
+    hops_of_group = np.zeros((num_ranks, num_classes), np.int64)
     length_of_rank = np.zeros(num_ranks, np.int32)
-    for row in range(len(rank)):
-        if rank[row] >= 0:
-            length_of_rank[rank[row]] = choices.length[row]
-            num_pairs[rank[row], row // num_endpoints] += 1
+    for row in range(len(row_rank)):
+        if row_rank[row] >= 0:
+            length_of_rank[row_rank[row]] = choices.length[row]
+            pairs_of_group[row_rank[row], row // num_endpoints] += 1
             hops_of_row = np.int64(choices.routes[row]) * choices.length[row]
-            num_hops[rank[row], row // num_endpoints] += hops_of_row
+            hops_of_group[row_rank[row], row // num_endpoints] += hops_of_row
 
     # 2. Where each group begins: rank after rank, and in each the sources in tie order.
     max_groups = num_ranks * num_endpoints
@@ -240,24 +241,25 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
     start = np.zeros(max_groups + 1, np.int64)
     next_pair = np.empty((num_ranks, num_endpoints), np.int64)
     next_hop = np.empty((num_ranks, num_endpoints), np.int64)
-    groups, pairs, hops = 0, np.int64(0), np.int64(0)
-    for k in range(num_ranks):
+    num_groups, num_pairs, num_hops = 0, np.int64(0), np.int64(0)
+    for rank in range(num_ranks):
         for i in order:
             own_class = source_class[i]
-            if num_pairs[k, own_class] == 0:
+            if pairs_of_group[rank, own_class] == 0:
                 continue  # no group
-            source[groups], length[groups] = i, length_of_rank[k]
-            next_pair[k, i], next_hop[k, i] = pairs, hops
-            pairs += num_pairs[k, own_class]
-            hops += num_hops[k, own_class]
-            groups += 1
-            start[groups] = pairs
-    cut = source[:groups].copy(), length[:groups].copy(), start[: groups + 1].copy()
-    return *cut, rank, next_pair, next_hop, hops
+            source[num_groups], length[num_groups] = i, length_of_rank[rank]
+            next_pair[rank, i], next_hop[rank, i] = num_pairs, num_hops
+            num_pairs += pairs_of_group[rank, own_class]
+            num_hops += hops_of_group[rank, own_class]
+            num_groups += 1
+            start[num_groups] = num_pairs
+    # the arrays had room for a group of every rank and source
+    cut = source[:num_groups].copy(), length[:num_groups].copy(), start[: num_groups + 1].copy()
+    return *cut, row_rank, next_pair, next_hop, num_hops
 
 
 @jit
-def fill_groups(choices, symmetry, endpoints, order, rank, next_entry, source_range, groups):
+def fill_groups(choices, symmetry, endpoints, order, row_rank, next_entry, source_range, groups):
     """Write the pairs of some sources, and their routes, into their groups.
 
     Listed are only the routes of one source per class; a translation gives those of the others.
@@ -270,7 +272,7 @@ def fill_groups(choices, symmetry, endpoints, order, rank, next_entry, source_ra
     endpoints : int32 array, shape (P,)
     order : int64 array, shape (P,)
         Endpoints in tie order.
-    rank
+    row_rank
         From `cut_groups`.
     next_entry : tuple of two int64 arrays, shape (ranks, P)
         ``next_pair`` and ``next_hop`` from `cut_groups`: where a group's next pair and its hops
@@ -297,16 +299,16 @@ def fill_groups(choices, symmetry, endpoints, order, rank, next_entry, source_ra
         source_class = symmetry.source_class[endpoints[i]]
         for j in order:
             row = source_class * num_endpoints + preimage[j]
-            k = rank[row]
-            if k < 0:
+            rank = row_rank[row]
+            if rank < 0:
                 continue  # in no group
-            target[next_pair[k, i]], routes[next_pair[k, i]] = j, known_routes[row]
-            next_pair[k, i] += 1
-            first, begin = first_hop[row], next_hop[k, i]
+            target[next_pair[rank, i]], routes[next_pair[rank, i]] = j, known_routes[row]
+            next_pair[rank, i] += 1
+            first, begin = first_hop[row], next_hop[rank, i]
             num_hops = np.int64(known_routes[row]) * known_length[row]
             for h in range(num_hops):
                 hops[begin + h] = channel_image[known_hops[first + h]]
-            next_hop[k, i] += num_hops
+            next_hop[rank, i] += num_hops
 
 
 @jit
@@ -336,18 +338,18 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
     trees : int
         Number of rounds: trees that Algorithm 3 would build.
     """
-    count = len(demand)
+    num_endpoints = len(demand)
     target, hops = groups.target, groups.hops
     # first hop of the first route of each pair of a group; once a route is chosen, of that route
-    first = np.empty(count, np.int64)
-    waiting, applied = np.empty(count, np.int32), np.empty(count, np.int32)
+    first_hop = np.empty(num_endpoints, np.int64)
+    waiting, applied = np.empty(num_endpoints, np.int32), np.empty(num_endpoints, np.int32)
     trees, next_hop = 0, np.int64(0)
     for group in range(len(groups.source)):
         source, num_hops = np.int64(groups.source[group]), np.int64(groups.length[group])
-        begin, num_waiting = groups.start[group], groups.start[group + 1] - groups.start[group]
-        routes = groups.routes[begin : begin + num_waiting]
+        first_pair, num_waiting = groups.start[group], groups.start[group + 1] - groups.start[group]
+        routes = groups.routes[first_pair : first_pair + num_waiting]
         for k in range(num_waiting):
-            waiting[k], first[k] = k, next_hop
+            waiting[k], first_hop[k] = k, next_hop
             next_hop += num_hops * routes[k]
         while num_waiting:
             trees += 1
@@ -356,59 +358,60 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
             for w in range(num_waiting):
                 k = waiting[w]
                 pick = _lightest_unmarked_route(
-                    hops, first[k], num_hops, np.int64(routes[k]), load, backwards[source]
+                    hops, first_hop[k], num_hops, np.int64(routes[k]), load, backwards[source]
                 )
                 if pick < 0:
                     waiting[num_postponed] = k
                     num_postponed += 1
                     continue
-                chosen[source * count + target[begin + k]] = pick
-                first[k] += pick * num_hops
-                for h in range(first[k], first[k] + num_hops):
+                chosen[source * num_endpoints + target[first_pair + k]] = pick
+                first_hop[k] += pick * num_hops
+                for h in range(first_hop[k], first_hop[k] + num_hops):
                     load[hops[h]] += CROSSED
                 applied[num_applied] = k
                 num_applied += 1
             # 2. The loads of the chosen routes in place of the marks.
             for a in range(num_applied):
                 k = applied[a]
-                amount = demand[source] * demand[target[begin + k]]
-                for h in range(first[k], first[k] + num_hops):
-                    load[hops[h]] += amount - CROSSED
+                pair_demand = demand[source] * demand[target[first_pair + k]]
+                for h in range(first_hop[k], first_hop[k] + num_hops):
+                    load[hops[h]] += pair_demand - CROSSED
             num_waiting = num_postponed
     return trees
 
 
 @helper()
-def _lightest_unmarked_route(hops, first, n, routes, load, backwards):
+def _lightest_unmarked_route(hops, first_hop, num_hops, routes, load, backwards):
     """Return the number of a pair's lightest route if none of its channels is marked, else −1.
 
     Parameters
     ----------
     hops : uint32 array
-        ``hops[first:first + routes * n]`` are the channels of the pair's routes of `n` hops.
+        ``hops[first_hop:first_hop + routes * num_hops]`` are the channels of the pair's routes of
+        `num_hops` hops.
     """
     # 1. Usually the pair has to wait because the first channels of all its routes are marked. A
     #    marked load is CROSSED + the load, and CROSSED is one bit, above those of any load. So the
     #    bit remains in the AND of all these loads only if each of them is marked.
     marked = CROSSED
-    h = np.uint64(first)
+    hop = np.uint64(first_hop)
     for _ in range(routes):
-        marked &= load[hops[h]]
-        h += np.uint64(n)
+        marked &= load[hops[hop]]
+        hop += np.uint64(num_hops)
     if marked:
         return np.int64(-1)
     # 2. The lightest route, by weights without marks. If it is marked, the pair waits, even if a
     #    heavier one is unmarked. The sum of a route with m marked channels is m · CROSSED + its
     #    weight, and the weight is below CROSSED.
-    pick, least = np.int64(-1), np.int64(0)
-    h = np.uint64(first)
+    lightest, least_cost = np.int64(-1), np.int64(0)
+    hop = np.uint64(first_hop)
     for r in range(routes):
         cost = np.int64(0)
-        for _ in range(n):
-            cost += load[hops[h]]
-            h += np.uint64(1)
+        for _ in range(num_hops):
+            cost += load[hops[hop]]
+            hop += np.uint64(1)
         # the lowest 40 bits of the sums
-        weight, least_weight = cost & (CROSSED - 1), least & (CROSSED - 1)
+        weight, least_weight = cost & (CROSSED - 1), least_cost & (CROSSED - 1)
         if r == 0 or weight < least_weight or (backwards and weight == least_weight):
-            pick, least = r, cost
-    return pick if least < CROSSED else np.int64(-1)
+            lightest, least_cost = r, cost
+    return lightest if least_cost < CROSSED else np.int64(-1)

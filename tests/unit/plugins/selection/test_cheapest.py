@@ -142,7 +142,7 @@ def test_what_it_proves_is_no_more_than_what_flows_need(graph):
     random = np.random.default_rng(0)
     expected = int(np.ceil(least_load(graph) - 1e-6))
     for _ in range(15):
-        search.round(random)
+        search.run_round(random)
         search.improve_bound()
         assert search.bound <= expected
         recounted = np.zeros_like(search.load)
