@@ -92,27 +92,27 @@ def build_routes_bfs(search, reading):
         Channels of all routes, pair after pair.
     """
     graph, endpoints, lengths = search.graph, search.endpoints, search.lengths
-    count = len(endpoints)
-    start = route_offsets(lengths)
-    hops = np.empty(start[-1], np.int32)
+    num_endpoints = len(endpoints)
+    route_start = route_offsets(lengths)
+    hops = np.empty(route_start[-1], np.int32)
     weight = np.zeros(graph.num_channels, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
     arrival = np.empty(len(graph.begin), np.int32)
-    is_built = np.zeros(count, np.bool_)
+    is_built = np.zeros(num_endpoints, np.bool_)
     source = search.order[0]
-    for _ in range(count):
+    for _ in range(num_endpoints):
         # 1. A tree on the weights so far, and the routes that it has.
         root, backwards = graph.begin[endpoints[source]], search.backwards[source]
         _grow_sorted_tree(graph, root, weight, reading, backwards, tree, arrival)
-        for target in range(count):
-            pair = source * count + target
+        for target in range(num_endpoints):
+            pair = source * num_endpoints + target
             if lengths[source, target] > 0:
-                route = hops[start[pair] : start[pair + 1]]
+                route = hops[route_start[pair] : route_start[pair + 1]]
                 write_route(graph, tree, arrival[endpoints[target]], route)
         # 2. Weights change only when all routes of the tree are known.
-        for target in range(count):
-            pair = source * count + target
-            route = hops[start[pair] : start[pair + 1]]
+        for target in range(num_endpoints):
+            pair = source * num_endpoints + target
+            route = hops[route_start[pair] : route_start[pair + 1]]
             add_route(weight, route, search.demand[source] * search.demand[target])
         # 3. The next source is the farthest of those that are left.
         is_built[source] = True

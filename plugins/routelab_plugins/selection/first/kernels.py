@@ -28,17 +28,17 @@ def first_routes(search, parity, balanced):
         Channels of all routes, pair after pair.
     """
     graph, endpoints, lengths = search.graph, search.endpoints, search.lengths
-    count = len(endpoints)
+    num_endpoints = len(endpoints)
     start = route_offsets(lengths)
     hops = np.empty(start[-1], np.int32)
     level = np.empty(len(graph.vertex_switch), np.int32)
     queue = np.empty(len(graph.vertex_switch), np.int32)
     nearer = np.empty(graph.num_channels, np.int32)
-    for j in range(count):
+    for j in range(num_endpoints):
         levels_to(graph, endpoints[j], level, queue)
-        for i in range(count):
+        for i in range(num_endpoints):
             v = graph.begin[endpoints[i]]
-            for h in range(start[i * count + j], start[i * count + j + 1]):
+            for h in range(start[i * num_endpoints + j], start[i * num_endpoints + j + 1]):
                 num_nearer = 0
                 for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
                     if level[graph.edge_target[e]] == level[v] - 1:

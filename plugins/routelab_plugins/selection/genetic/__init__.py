@@ -120,12 +120,12 @@ class Genetic(SelectionPlugin):
         def fitness(chromosomes: Int32Array) -> Float64Array:
             """Return the deviation of each chromosome's channel loads; the least is best."""
             sums: Float64Array = deviations(
-                chromosomes,
-                (genes.hop_start, genes.length, genes.hops),
-                genes.demand,
-                factor,
-                perfect,
-                options.sigma,
+                genes=chromosomes,
+                routes=(genes.hop_start, genes.length, genes.hops),
+                demand=genes.demand,
+                factor=factor,
+                perfect=perfect,
+                power=options.sigma,
             )
             return (sums / max(topology.num_channels, 1)) ** (1 / options.sigma)
 

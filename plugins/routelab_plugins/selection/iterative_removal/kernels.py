@@ -97,9 +97,9 @@ def remove_routes(routes, pair, demand, routes_left, tie_position, num_channels)
         for h in range(hop_start[r], hop_start[r + 1]):
             load[hops[h]] += demand[pair[r]]
             size[hops[h]] += 1
-    # 2. A heap of routes for each channel c, in ``key[first[c]:first[c] + size[c]]`` and `item`. A
-    #    key compares the routes left first, then positions in tie order, which are less than the
-    #    number of routes. Sizes count up again while the heaps are filled.
+    # 2. A heap of routes for each channel c, in ``key[first[c]:first[c] + size[c]]``; `item` has
+    #    the route of each key. A key compares the routes left first, then positions in tie order,
+    #    which are less than the number of routes. Sizes count up again while the heaps are filled.
     first = np.zeros(num_channels + 1, np.int64)
     first[1:] = np.cumsum(size)
     key = np.empty(first[-1], np.int64)

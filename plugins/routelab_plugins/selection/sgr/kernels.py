@@ -67,7 +67,7 @@ def decompose(graph, sources, lengths, edge_flow, exit_flow, tolerance):
     hops : int32 array
         Channels of all paths, path after path.
     """
-    count = len(lengths)
+    num_endpoints = len(lengths)
     last_in = np.full(len(graph.vertex_switch), -1, np.int64)
     previous_in = np.full(len(edge_flow), -1, np.int64)
     max_paths = len(edge_flow) + len(exit_flow)
@@ -76,7 +76,7 @@ def decompose(graph, sources, lengths, edge_flow, exit_flow, tolerance):
     hops = np.empty(1024, np.int32)
     walk = np.empty(max(lengths.max(), 1), np.int64)
     num_paths = num_hops = 0
-    for i in range(count):
+    for i in range(num_endpoints):
         first, last = sources.edge_start[i], sources.edge_start[i + 1]
         # 1. The edges into each vertex v as a linked list, the last one first: last_in[v], then
         #    previous_in of that edge, and so on to -1. So of equal flows the one that comes last in
@@ -111,7 +111,7 @@ def decompose(graph, sources, lengths, edge_flow, exit_flow, tolerance):
                     edge_flow[walk[h]] -= path_amount
                     hops[num_hops + h] = graph.edge_channel[sources.edge[walk[h]]]
                 exit_flow[exit_number] -= path_amount
-                path_pair[num_paths] = i * count + j
+                path_pair[num_paths] = i * num_endpoints + j
                 path_flow[num_paths] = path_amount
                 num_paths += 1
                 num_hops += length

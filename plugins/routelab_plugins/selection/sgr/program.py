@@ -86,10 +86,12 @@ def _build_program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> An
         exit_source * num_endpoints + sources.exit_target, return_inverse=True
     )
     first_pair, first_channel = len(vertices), len(vertices) + len(pairs)
+    # whether an edge starts at another vertex than the one in which the source's packets begin
     is_inner = graph.begin[topology.endpoints][edge_source] != graph.edge_source[sources.edge]
-    # 2. A vertex: flow in − flow out − flow that leaves = 0, but not at the source, where all flow
-    #    begins. A pair: its exits add up to its demand. A channel: the flow over its edges is at
-    #    most the maximum load times the capacity, as a share of the greatest one.
+    # 2. Entries, as rows, columns and values. A vertex: flow in − flow out − flow that leaves = 0,
+    #    but not at the source, where all flow begins. A pair: its exits add up to its demand. A
+    #    channel: the flow over its edges is at most the maximum load times the capacity, as a share
+    #    of the greatest one.
     edge_column, exit_column = np.arange(num_edges), num_edges + np.arange(num_exits)
     load_column = np.full(topology.num_channels, num_edges + num_exits)
     channel_row = first_channel + np.arange(topology.num_channels)

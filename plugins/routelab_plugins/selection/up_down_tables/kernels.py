@@ -57,13 +57,13 @@ def next_hops(incoming, source, target, up_and_down, endpoints, terminals, order
         Endpoints in the order of routing; the loads of earlier ones decide between equals.
     """
     up, down = up_and_down
-    count = len(terminals)
-    hops = np.full((count, len(endpoints)), -1, np.int32)
+    num_switches = len(terminals)
+    table = np.full((num_switches, len(endpoints)), -1, np.int32)
     weight = np.zeros(len(source), np.int64)
-    distance = np.empty(count, np.int32)
-    next_channel = np.empty(count, np.int32)
-    queue = np.empty(count, np.int32)
-    flow = np.empty(count, np.int64)
+    distance = np.empty(num_switches, np.int32)
+    next_channel = np.empty(num_switches, np.int32)
+    queue = np.empty(num_switches, np.int32)
+    flow = np.empty(num_switches, np.int64)
     for j in order:
         root = endpoints[j]
         # 1. Shortest ways down to the destination.
@@ -73,23 +73,23 @@ def next_hops(incoming, source, target, up_and_down, endpoints, terminals, order
         queue[0] = root
         num_down = _extend_routes(incoming, source, down, weight, distance, next_channel, queue, 1)
         # 2. Shortest ways up to any switch with a way down; all of these switches are equally good,
-        #    so their distance becomes 0. They keep their channel down in `hops`.
+        #    so their distance becomes 0. They keep their channel down in `table`.
         for i in range(num_down):
             switch = queue[i]
-            hops[switch, j] = next_channel[switch]
+            table[switch, j] = next_channel[switch]
             distance[switch] = 0
             next_channel[switch] = -1
         reached = _extend_routes(
             incoming, source, up, weight, distance, next_channel, queue, num_down
         )
         for i in range(num_down, reached):
-            hops[queue[i], j] = next_channel[queue[i]]
+            table[queue[i], j] = next_channel[queue[i]]
         # 3. Loads, for the destinations to come. The flow of a switch is the number of terminals
         #    whose routes begin there or pass it. The queue has each switch behind the one to which
         #    its next channel leads, so from its end on all flow into a switch is known.
         flow[:] = terminals
         for i in range(reached - 1, 0, -1):
-            c = hops[queue[i], j]
+            c = table[queue[i], j]
             weight[c] += flow[queue[i]] * terminals[root]
             flow[target[c]] += flow[queue[i]]
-    return hops
+    return table
