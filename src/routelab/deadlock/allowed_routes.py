@@ -23,10 +23,12 @@ class AllowedRoutes:
     Attributes
     ----------
     longest : int or None
-        Hops of the longest route; None if packets may never arrive. With waypoints, an upper bound
-        after `explore_fixed`, which joins the two halves of routes freely.
-        If classes are missing (`missing_class_states`), a search by switches counts hops as if they
-        existed, here and in `long_route_pairs`; other searches end a route where they miss a class.
+        Hops of the longest route; None if packets may never arrive. An upper bound after
+        `explore_fixed` of a program with waypoints: it adds the longest walk to a waypoint and the
+        longest walk from there, even if no single packet makes both.
+        If there are too few classes (`missing_class_states`), a walk ends where its next class does
+        not exist. Only `explore_fixed` with `FixedStates.ascending` follows it further, here and in
+        `long_route_pairs`.
     diameter : int
         Longest distance between two switches with terminals.
     pairs : int
@@ -35,12 +37,12 @@ class AllowedRoutes:
     long_route_pairs : int
         Pairs with a route of more than twice the diameter; an upper bound where `longest` is one.
     dead_ends : int
-        Reachable states (source, target, switch) without a candidate.
+        Number of reachable states (source, target, switch) without a candidate.
     dead_end_example : str
         One of them, in words.
     missing_class_states : int
-        States (source, target, switch, class) that packets reach on the existing classes, with a
-        candidate of a class that does not exist: there are too few virtual channels.
+        Number of states (source, target, switch, class) that packets reach on the existing classes,
+        with a candidate of a class that does not exist: there are too few virtual channels.
     missing_class_example : str
         One of them, in words, with the class.
     """
@@ -70,39 +72,49 @@ class AllowedRoutes:
     @property
     def obstacle(self) -> str:
         """Say why the algorithm cannot run, empty if it can: dead ends, or too few classes."""
-        causes = []
+        obstacles = []
         if self.dead_ends:
-            ends = "dead end" if self.dead_ends == 1 else "dead ends"
-            causes.append(f"{self.dead_ends:,} {ends} without a candidate: {self.dead_end_example}")
+            noun = "dead end" if self.dead_ends == 1 else "dead ends"
+            obstacles.append(
+                f"{self.dead_ends:,} {noun} without a candidate: {self.dead_end_example}"
+            )
         if self.missing_class_states:
-            states = "state needs" if self.missing_class_states == 1 else "states need"
-            causes.append(
-                f"{self.missing_class_states:,} {states} more virtual channels than available: "
+            subject = "state needs" if self.missing_class_states == 1 else "states need"
+            obstacles.append(
+                f"{self.missing_class_states:,} {subject} more virtual channels than available: "
                 f"{self.missing_class_example}"
             )
-        return "; ".join(causes)
+        return "; ".join(obstacles)
 
 
 def sample_sources(topology: Topology, pairs_per_source: int) -> Int32Array:
-    """Return the switches with terminals; of a large network a drawn sample of them.
+    """Return the switches where packets begin: all with terminals, or a random sample of them.
+
+    It is a sample if all of them would have more than `MAX_PAIRS` pairs of source and destination.
 
     Parameters
     ----------
     topology : Topology
     pairs_per_source : int
-        Pairs with the same source switch, so that there are at most `MAX_PAIRS` in all.
+        Number of pairs of each source switch.
     """
-    ends = topology.endpoints
+    sources = topology.endpoints
+    # at least one source; a network without terminals has no pairs
     max_sources = max(1, MAX_PAIRS // max(pairs_per_source, 1))
-    if len(ends) > max_sources:
-        ends = np.sort(np.random.default_rng(SEED).choice(ends, max_sources, replace=False))
-    return ends.astype(np.int32)
+    if len(sources) > max_sources:
+        random = np.random.default_rng(SEED)
+        sources = np.sort(random.choice(sources, max_sources, replace=False))
+    return sources.astype(np.int32)
 
 
 def endpoint_distances(topology: Topology, sources: Int32Array) -> Int32Array:
-    """Return the hops from each of some switches to every switch; (E, S), −1 if no path."""
+    """Return the hops from each source to every switch; −1 if no path leads there.
+
+    Shape (number of sources, number of switches).
+    """
     distance = np.empty((len(sources), topology.num_switches), np.int32)
-    queue = np.empty(topology.num_switches, np.int32)
-    for row, end in zip(distance, sources, strict=True):
-        hop_distances(*topology.outgoing, topology.channel_target, end, row, queue)
+    queue = np.empty(topology.num_switches, np.int32)  # working space
+    for distance_row, source in zip(distance, sources, strict=True):
+        # fills `distance_row`
+        hop_distances(*topology.outgoing, topology.channel_target, source, distance_row, queue)
     return distance

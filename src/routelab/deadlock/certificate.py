@@ -83,14 +83,15 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         raise InputError(f"no certificate for a table whose verdict is {verdict.status}")
     topology, vc_numbers = table.topology, np.array(verdict.vc_numbers)
     vcs = len(vc_numbers)
-    # Dependencies name resources by their position in the list, which leaves out unused ones.
+    # The certificate lists only resources that a route uses (rank 0 or more), and a dependency has
+    # their positions in that list. If only resources 2 and 5 are used, dependency (2, 5) is [0, 1].
     rank = verdict.rank.reshape(-1)
     resources = np.flatnonzero(rank >= 0)
-    position = np.full(len(rank), -1, dtype=np.int64)
-    position[resources] = np.arange(len(resources))
+    list_position = np.full(len(rank), -1, dtype=np.int64)
+    list_position[resources] = np.arange(len(resources))
     names = topology.switch_names
-    # without this field, the destinations are the endpoints
-    destinations = (
+    # The field is left out if the destinations are the endpoints.
+    destinations_field = (
         {"destinations": [names[switch] for switch in table.destination_switch]}
         if table.per_terminal
         else {}
@@ -103,13 +104,14 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         "switches": list(names),
         "channels": list_channels(topology),
         "rings": [{"vc": ring.vc, "channels": list(ring.channels)} for ring in verdict.rings],
+        # resource r is virtual channel number r % vcs of those in use, of channel r // vcs
         "resources": np.column_stack(
             (resources // vcs, vc_numbers[resources % vcs], rank[resources])
         ).tolist(),
-        "dependencies": position[verdict.dependencies].tolist(),
+        "dependencies": list_position[verdict.dependencies].tolist(),
         "endpoints": [names[switch] for switch in topology.endpoints],
-        **destinations,
-        "routes": _routes(table),
+        **destinations_field,
+        "routes": _list_routes(table),
     }
 
 
@@ -123,8 +125,11 @@ def list_channels(topology: Topology) -> list[list[str]]:
     ]
 
 
-def _routes(table: RouteTable) -> list[str | None]:
-    """Return the paths of each pair as text; None without a route."""
+def _list_routes(table: RouteTable) -> list[str | None]:
+    """Return the paths of each pair as text, such as ``3 7:1;4 8``; None without a route.
+
+    That is two paths: channel 3, then channel 7 on virtual channel 1; or channels 4 and 8.
+    """
     hops = [
         f"{channel}:{vc}" if vc else str(channel)
         for channel, vc in zip(table.hop_channel.tolist(), table.hop_vc.tolist(), strict=True)

@@ -53,26 +53,28 @@ def require_equal_ends(topology: Topology) -> None:
         if min(source[1], target[1]) < 0:
             ends = (source[0], -1), (target[0], -1)
         cables.setdefault(ends, []).append(channel)
-    # 2. Compare both directions: 0 is plain, 1 a bubble, −1 not declared.
+    # 2. Compare both directions: 0 is plain, 1 a bubble, −1 not declared. Of parallel cables that
+    #    cannot be distinguished, only the numbers of bubbles can be compared, so they are sorted.
     bubble = topology.channel_bubble
     for ends, forward in cables.items():
         backward = cables.get(ends[::-1], [])
-        flows, opposite_flows = sorted(bubble[forward]), sorted(bubble[backward])
-        is_declared = min(flows + opposite_flows) >= 0
-        if len(flows) == len(opposite_flows) and flows != opposite_flows and is_declared:
-            # plain channels first
+        forward_bubbles, backward_bubbles = sorted(bubble[forward]), sorted(bubble[backward])
+        # different numbers: some channels are one-way, and nothing says which
+        all_two_way = len(forward) == len(backward)
+        all_declared = min(forward_bubbles + backward_bubbles) >= 0
+        if all_two_way and all_declared and forward_bubbles != backward_bubbles:
+            # plain channels come first, those with a bubble last, and there are both
             channels = sorted(forward + backward, key=lambda channel: int(bubble[channel]))
-            plain, other = topology.link_name(channels[0]), topology.link_name(channels[-1])
+            plain_name = topology.link_name(channels[0])
+            bubble_name = topology.link_name(channels[-1])
             raise InputError(
-                f"the two ends of a cable differ: {plain} is plain, and {other} keeps a bubble; "
-                "both directions need the same flow control"
+                f"the two ends of a cable differ: {plain_name} is plain, and {bubble_name} keeps a "
+                "bubble; both directions need the same flow control"
             )
 
 
 def find_obstacle(topology: Topology, used: BoolArray, switching: str) -> tuple[Status, str]:
-    """Return why no criterion applies to routes on the network, with the verdict.
-
-    The text is empty if a criterion applies.
+    """Check conditions 1 to 3 of the module's docstring for the channels that routes use.
 
     Parameters
     ----------
@@ -81,6 +83,13 @@ def find_obstacle(topology: Topology, used: BoolArray, switching: str) -> tuple[
     used : bool array, shape (C,)
         Channels of the routes.
     switching : {"virtual-cut-through", "wormhole"}
+
+    Returns
+    -------
+    status : Status
+        The verdict if a condition is violated; without meaning otherwise.
+    obstacle : str
+        Which condition is violated, and where; empty if none is.
 
     Raises
     ------
@@ -118,7 +127,10 @@ def rings_with_bubble(topology: Topology) -> list[list[int]]:
 
 
 def explain_cycle(topology: Topology, channels: Int64Array) -> tuple[Status, str]:
-    """Return the verdict on a cycle, and why the bubbles of its channels do not help.
+    """Return the verdict on a cycle that no ring with a bubble allows, and the reason.
+
+    A bubble on some channels of the cycle makes it harmless only if their ring meets condition 4 of
+    the module's docstring, and the cycle is that ring.
 
     Parameters
     ----------
@@ -134,19 +146,20 @@ def explain_cycle(topology: Topology, channels: Int64Array) -> tuple[Status, str
         The end of the sentence that reports the cycle.
     """
     bubble, name = topology.channel_bubble, topology.link_name
-    ring_of = {channel: ring for ring in complete_rings(topology) for channel in ring}
+    complete_ring = {channel: ring for ring in complete_rings(topology) for channel in ring}
     with_bubble = channels[bubble[channels] == 1].tolist()
     # The first channel whose ring does not meet condition 4 explains why the bubble does not help.
     for channel in with_bubble:
         if topology.channel_ring[channel] < 0:
             why = f"; {name(channel)} keeps a bubble, and no whole ring that has it is declared"
             return "not enough input", why
-        if channel not in ring_of:
+        if channel not in complete_ring:
             return "cycle", f"; the channels of the ring of {name(channel)} are no complete ring"
-        for other in ring_of[channel]:
-            if bubble[other] != 1:
-                why = f"; the ring of {name(channel)} keeps no bubble, because {name(other)}"
-                if bubble[other] == 0:
+        for ring_channel in complete_ring[channel]:
+            if bubble[ring_channel] != 1:
+                why = f"; the ring of {name(channel)} keeps no bubble, because {name(ring_channel)}"
+                if bubble[ring_channel] == 0:
                     return "cycle", f"{why} is plain"
                 return "not enough input", f"{why} declares no flow control"
+    # All these rings keep their bubbles, but the cycle leaves one of them.
     return "cycle", " that is not one complete ring" if with_bubble else ""

@@ -46,17 +46,20 @@ def words_per_row(topology: Topology, classes: int) -> int:
 
 
 def edges_from_bits(
-    topology: Topology, classes: int, rows: NDArray[np.uint64]
+    topology: Topology, classes: int, awaited_bits: NDArray[np.uint64]
 ) -> tuple[Int64Array, Int64Array]:
-    """Return the edges of a graph, ascending: the resource that is held, and the awaited one.
+    """Return the edges of a dependency graph: the held resource of each, and the awaited one.
 
-    Bit ``port * classes + class`` of row r is the edge from r to that resource behind r's channel.
+    Row r of `awaited_bits` has the edges from resource r. Its bit ``port * classes + class`` is the
+    edge to that class of the channel that leaves the switch at the end of r's channel by that port.
+    Edges are sorted by the held resource, then by the awaited one.
     """
-    held, bit = np.nonzero(unpack_bits(rows))
+    held, bit = np.nonzero(unpack_bits(awaited_bits))
     port, awaited_class = np.divmod(bit, classes)
-    first_channel, channels = topology.outgoing
+    # the channels that leave a switch, in the order of their ports, begin at outgoing_start
+    outgoing_start, outgoing_channels = topology.outgoing
     next_switch = topology.channel_target[held // classes]
-    awaited_channel = channels[first_channel[next_switch] + port].astype(np.int64)
+    awaited_channel = outgoing_channels[outgoing_start[next_switch] + port].astype(np.int64)
     awaited = awaited_channel * classes + awaited_class
     order = np.lexsort((awaited, held))
     return held[order].astype(np.int64), awaited[order]
@@ -65,7 +68,11 @@ def edges_from_bits(
 def dependency_queries(
     topology: Topology, classes: int, held: Int32Array, awaited: Int32Array
 ) -> Int64Array:
-    """Return a query for each edge: its row, its bit, and −1 until its cause is found; (K, 3)."""
+    """Return queries for a second search, which finds a pair or a leg that causes each edge.
+
+    Columns `Q_ROW` and `Q_BIT`: where the search sets the bit of the edge, see `edges_from_bits`;
+    `Q_CAUSE`: −1, which the search replaces by the index of the pair or leg. Shape (K, 3).
+    """
     port = channel_ports(topology)[awaited // classes, PORT].astype(np.int64)
     bit = port * classes + awaited % classes
     return np.column_stack((held, bit, np.full(len(held), -1))).astype(np.int64)
@@ -85,21 +92,22 @@ def search_in_chunks(
     num_searched: Callable[[], int],
     chunk: int,
 ) -> None:
-    """Search pairs or legs until all are searched, the search stops, or all queries are answered.
+    """Search pairs or legs in chunks, between which Ctrl-C can interrupt the search.
 
-    Between two chunks, a search can be interrupted.
+    Ends when all are searched, when `explore` stops early, or when all queries are answered.
 
     Parameters
     ----------
     explore : callable
-        Searches some items and updates the findings.
+        Searches a chunk of the items and updates the findings. It may leave out the last items of
+        the chunk, because of a fault or the limit of states.
     items : int32 array, shape (N, 4)
         Pairs or legs.
     findings : AnyFindings
         `Findings` or `LegFindings`, updated. `longest` has a number for each item, and `queries`
         names items as causes.
     num_searched : callable
-        Returns the number of items that were searched.
+        Returns the number of items that were searched in all chunks.
     chunk : int
         Largest number of items of a call of `explore`.
     """
@@ -107,10 +115,13 @@ def search_in_chunks(
     for begin in range(0, len(items), chunk):
         end = min(begin + chunk, len(items))
         open_queries = np.flatnonzero(queries[:, Q_CAUSE] < 0)
-        # `explore` numbers the items of a chunk from 0 on, and so the causes that it finds
+        # `explore` numbers the items of a chunk from 0 on: so it gets the entries of `longest` for
+        # this chunk alone, and the causes that it writes into queries are too small by `begin`.
         explore(items[begin:end], findings._replace(longest=findings.longest[begin:end]))
         answered = open_queries[queries[open_queries, Q_CAUSE] >= 0]
         queries[answered, Q_CAUSE] += begin
-        has_stopped = num_searched() < end
-        if has_stopped or (len(queries) and (queries[:, Q_CAUSE] >= 0).all()):
+        has_stopped_early = num_searched() < end
+        # a search without queries goes on to the last item
+        all_answered = len(queries) > 0 and (queries[:, Q_CAUSE] >= 0).all()
+        if has_stopped_early or all_answered:
             break

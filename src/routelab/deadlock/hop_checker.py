@@ -343,8 +343,9 @@ def _check_program(
     """Search the states of a program, and return the verdict on them."""
     _require_valid_options(proof, options)
     escapes = proof == "duato"
-    # With shared buffers, escapes prove nothing, so Duato's extended graph is not needed. Otherwise
-    # it is: legs do not have the packets' earlier hops, which decide its dependencies.
+    # Under wormhole switching, `duato` needs the indirect dependencies of the extended graph. They
+    # depend on a packet's earlier hops, which `explore_fixed` does not know. With shared buffers
+    # escapes prove nothing (`_find_obstacle`), so the graph would be of no use.
     indirect = escapes and options.switching == "wormhole" and not options.shared_buffers
     exploration: ReachableStates | FixedStates
     if program.fixed and not indirect:
@@ -450,8 +451,10 @@ def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> t
     """Return what the hardware must guarantee for a verdict by this kind of proof to hold."""
     always = (_RANKING_PRECONDITIONS[program.ranking], *_ALWAYS)
     if program.bubble and proof != "acyclic":
+        # these include virtual cut-through, which `duato` needs, too
         return always + BUBBLE_PRECONDITIONS
     if proof != "duato":
+        # `acyclic` holds for any switching
         return always
     return (*always, _CUT_THROUGH if switching == "virtual-cut-through" else _EMPTY_FIRST)
 
@@ -459,9 +462,10 @@ def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> t
 def _verdict_from_dependencies(
     exploration: ReachableStates | FixedStates, facts: dict[str, Any]
 ) -> HopVerdict:
-    """Find a rank or a cycle of the dependency graph, from its components and rings.
+    """Return the verdict on the dependency graph: it has a harmful cycle, or each resource a rank.
 
-    `facts` are the fields that every verdict has. The steps are those of `check_table`.
+    The steps are those of `check_table`. `facts` has the fields of `HopVerdict` that are known so
+    far.
     """
     topology, classes = exploration.topology, exploration.classes
     if (
@@ -472,9 +476,9 @@ def _verdict_from_dependencies(
         reason = f"there are {count:,} dependencies of escapes, too many"
         return HopVerdict("unproven", reason=reason, partial=True, **facts)
     # 1. Every hop uses a higher class: the class is the rank, without a graph.
-    resources = exploration.criterion_resources(facts["proof"])
+    is_vertex = exploration.criterion_resources(facts["proof"])
     if exploration.ascending and exploration.complete:
-        rank = np.where(resources.reshape(-1, classes), np.arange(classes), -1)
+        rank = np.where(is_vertex.reshape(-1, classes), np.arange(classes), -1)
         facts["rank"] = frozen_array(rank, np.int32)
         return _verdict_without_cycle(exploration, "every hop uses a higher class", facts)
     # 2. The dependency graph, as lists of the resources that packets in each resource wait for.
@@ -483,17 +487,18 @@ def _verdict_from_dependencies(
         resources_of_edges.astype(np.int32)
         for resources_of_edges in exploration.dependency_edges(facts["proof"])
     )
-    num_edges = np.bincount(held, minlength=len(resources))
+    num_edges = np.bincount(held, minlength=len(is_vertex))
     first_edge = np.concatenate(([0], np.cumsum(num_edges))).astype(np.int64)
-    # 3. Cycles: edges inside a strongly connected component, except along a complete ring.
+    # 3. An edge lies on a cycle if its ends are in the same strongly connected component. It is
+    #    harmful, except along a complete ring on a class that keeps a bubble.
     component = strong_components(first_edge, awaited)
-    inside = component[held] == component[awaited]
+    is_on_cycle = component[held] == component[awaited]
     rings = complete_rings(topology) if facts["proof"] != "acyclic" else []
-    keeps_bubble = np.isin(np.arange(len(resources)) % classes, exploration.program.bubble)
+    keeps_bubble = np.isin(np.arange(len(is_vertex)) % classes, exploration.program.bubble)
     next_in_ring = ring_successors(topology, rings, classes)
     along_ring = keeps_bubble[held] & (next_in_ring[held] == awaited)
     facts["dependencies"] = frozen_array(np.column_stack((held, awaited)), np.int32)
-    is_harmful = inside & ~along_ring
+    is_harmful = is_on_cycle & ~along_ring
     if is_harmful.any():
         cycle = short_cycle(first_edge, awaited, component, is_harmful, CYCLE_BUDGET)
         return _cycle_verdict(exploration, cycle, facts)
@@ -502,15 +507,17 @@ def _verdict_from_dependencies(
             f"no fault in {exploration.examined_part}; there are too many states to examine all"
         )
         return HopVerdict("unproven", reason=reason, partial=True, **facts)
-    # 4. No cycle: the certificate is a rank that grows along every edge between components.
-    rank = np.where(resources, component_ranks(first_edge, awaited, component), -1)
-    cyclic = np.zeros(len(component), dtype=np.bool_)
-    cyclic[held[inside]] = True
+    # 4. No harmful cycle: the certificate is a rank that grows along every edge between components.
+    rank = np.where(is_vertex, component_ranks(first_edge, awaited, component), -1)
+    # The rings whose bubbles the proof needs. A cycle that remains is a whole ring, so the first
+    # channel of a ring shows whether the ring is a cycle.
+    is_in_cycle = np.zeros(len(component), dtype=np.bool_)
+    is_in_cycle[held[is_on_cycle]] = True
     cyclic_rings = tuple(
         Ring(vc, tuple(ring))
         for ring in rings
         for vc in range(classes)
-        if cyclic[ring[0] * classes + vc]
+        if is_in_cycle[ring[0] * classes + vc]
     )
     subject = "the dependencies" + (" of escapes" if facts["proof"] == "duato" else "")
     reason = (
@@ -528,11 +535,12 @@ def _verdict_without_cycle(
 ) -> HopVerdict:
     """Return the verdict if there is no cycle: proven, proven if declared, or unproven.
 
-    ``proven if declared`` names the assumptions, which only samples of calls support.
+    ``proven if declared`` holds under assumptions that only a sample of calls supports; the reason
+    lists them, and the number of these calls.
     """
     assumptions = []
     if isinstance(exploration, FixedStates):
-        calls = exploration.num_verified_calls
+        sampled_calls = exploration.num_verified_calls
         assumptions.append("candidates are fixed as declared")
         if exploration.waypoint_text:
             assumptions.append(f"waypoints are {exploration.waypoint_text}")
@@ -541,7 +549,7 @@ def _verdict_without_cycle(
         # without the rank and the rings that `_verdict_from_dependencies` has found
         return HopVerdict("unproven", reason=reason, **{**facts, "rank": None, "rings": ()})
     else:
-        calls = exploration.num_sampled_calls
+        sampled_calls = exploration.num_sampled_calls
         if reads_queues(exploration.program):
             assumptions.append("queues decide only what `either` and penalties show")
         if has_unscripted_draws(exploration.program):
@@ -551,22 +559,23 @@ def _verdict_without_cycle(
         assumptions.append(f"{hidden_state} decides nothing")
     if not assumptions:
         return HopVerdict("proven", reason=reason, **facts)
-    reason = f"{reason}, if {' and '.join(assumptions)} ({calls:,} calls agree)"
+    reason = f"{reason}, if {' and '.join(assumptions)} ({sampled_calls:,} calls agree)"
     return HopVerdict("proven if declared", reason=reason, **facts)
 
 
 def _cycle_verdict(
     exploration: ReachableStates | FixedStates, resources: Int32Array, facts: dict[str, Any]
 ) -> HopVerdict:
-    """Return the verdict with a cycle: resources of which each waits for the next."""
+    """Return the verdict with a cycle: packets in each resource may wait for the next one."""
     successors = np.roll(resources, -1)
     pairs = exploration.example_pairs(resources, successors)
     kind = "escapes" if facts["proof"] == "duato" else "resources"
-    outside = " that is not one complete ring" if exploration.program.bubble else ""
+    # under bubble flow control, a complete ring would be harmless
+    restriction = " that is not one complete ring" if exploration.program.bubble else ""
     cycle = [divmod(int(resource), exploration.classes) for resource in resources]
     return HopVerdict(
         "cycle",
-        reason=f"{len(resources)} {kind} wait for each other in a cycle{outside}",
+        reason=f"{len(resources)} {kind} wait for each other in a cycle{restriction}",
         cycle=tuple(cycle),
         cycle_routes=tuple((int(source), int(target)) for source, target in pairs),
         **facts,

@@ -38,25 +38,26 @@ class HopVerdict:
     preconditions : tuple of str
         Properties that the hardware must guarantee for the verdict to hold.
     dependencies : int32 array, shape (D, 2)
-        Pairs of resources in the criterion, ascending. Empty if every hop uses a higher class on a
-        network where they are not collected.
+        The edges of the dependency graph that the proof examines, ascending: a held resource, and
+        one that packets in it may wait for. Empty if they were not collected, because every hop
+        uses a higher class.
     rank : int32 array, shape (C, classes), or None
         Only for a proof: every dependency leads to a higher rank, or along one of `rings` at the
-        same rank; −1 for resources outside the criterion.
+        same rank; −1 for resources that are not in the graph.
     rings : tuple of Ring
         Only for a proof: complete rings on one class whose bubble it needs.
     cycle : tuple of (channel, class)
-        Only for a refusal: resources that wait for each other in cyclic order.
+        Only for a refusal: packets in each of these resources may wait for the next one, in the
+        last for the first.
     cycle_routes : tuple of (source, destination)
-        A pair of switches whose packets cause each dependency of the cycle.
+        For each resource of `cycle` a pair of switches whose packets wait for the next one there.
     problems : tuple of str
         Violations of the contract; an algorithm with violations is never proven.
     allowed_routes : AllowedRoutes or None
-        The longest route, pairs with long routes, dead ends, and states that need more virtual
-        channels than there are, over the examined pairs.
+        Facts about the routes of the examined pairs, such as the longest one and dead ends.
     partial : bool
-        Whether it is unproven because there are too many states, without a fault in the examined
-        ones, or too many dependencies of escapes.
+        The verdict is ``unproven`` only because there are too many states or dependencies: those
+        that were examined have no fault.
     small : HopVerdict or None
         Verdict on a small network of the same kind, if this one is `partial`.
     """

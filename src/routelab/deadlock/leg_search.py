@@ -24,8 +24,12 @@ def leg_input(
     queue_contents: Int32Array,
     waypoints: Int32Array,
 ) -> LegInput:
-    """Return the input of a search; `waypoints` are the switches that may be waypoints."""
-    # The first and the last channel into each switch: candidates must be the same behind both.
+    """Return the input of a search; `waypoints` are the switches that may be waypoints.
+
+    The caller sets the remaining settings: the limit of states, `S_BY_SWITCH` and `S_ESCAPES_ONLY`.
+    """
+    # Fixed candidates do not depend on the channel that a packet came over. To verify that, the
+    # search calls hop with the first and the last channel into each switch.
     first, incoming = topology.incoming
     entering_channels = np.full((topology.num_switches, 2), -1, np.int32)
     with_input = np.flatnonzero(np.diff(first))
@@ -71,32 +75,39 @@ def list_legs(
         otherwise one for each target.
     """
     ends = topology.endpoints
-    # A packet of phase 0 goes to a waypoint, or to its destination if it gets none.
+    # 1. Phase 0: a packet goes to a waypoint, or to its destination if it gets none. Below, i and j
+    #    are positions in the lists of sources and of targets. A distance of 0 is no leg.
     targets = ends if program.phases == 1 else np.union1d(ends, waypoints)
-    source, target = np.nonzero(distance[:, targets] > 0)
-    zeros = np.zeros(len(source), np.int64)
-    legs = [np.column_stack((sources[source], targets[target], zeros, zeros))]
+    i, j = np.nonzero(distance[:, targets] > 0)
+    zeros = np.zeros(len(i), np.int64)
+    legs = [np.column_stack((sources[i], targets[j], zeros, zeros))]
+    # 2. Phase 1: packets come from any waypoint, so a leg needs no source, only a target. In column
+    #    LEG_ROW, j is the row of the target in `LegFindings.longest_from_waypoint`.
     if program.phases == 2:
-        source, target = np.nonzero(distance[:, ends] > 0)
+        i, j = np.nonzero(distance[:, ends] > 0)
         if not by_source:
-            # their rows name the first source of each target, which does not matter
-            target, first_pair = np.unique(target, return_index=True)
-            source = source[first_pair]
-        phase = np.ones(len(source), np.int64)
-        legs.append(np.column_stack((sources[source], ends[target], phase, target)))
+            # the packet's row has to name some source: the first one that reaches the target
+            j, first_pair = np.unique(j, return_index=True)
+            i = i[first_pair]
+        ones = np.ones(len(i), np.int64)
+        legs.append(np.column_stack((sources[i], ends[j], ones, j)))
     return np.concatenate(legs).astype(np.int32)
 
 
 def initial_findings(
     topology: Topology, classes: int, legs: Int32Array, task: LegInput, *, collect: bool
 ) -> LegFindings:
-    """Return findings before a search that is to `collect` dependencies, or not."""
-    size = topology.num_channels * classes
+    """Return the findings before a search of `legs`: nothing is found yet.
+
+    Without `collect`, rows of bits have no words, which tells the search to collect no
+    dependencies. `classes` counts those of all phases.
+    """
+    num_resources = topology.num_channels * classes
     words = words_per_row(topology, classes) if collect else 0
     return LegFindings(
-        dependencies=np.zeros((size, words), np.uint64),
-        used=np.zeros((2, size), np.bool_),
-        into_waypoint=np.zeros(size, np.bool_),
+        dependencies=np.zeros((num_resources, words), np.uint64),
+        used=np.zeros((2, num_resources), np.bool_),
+        into_waypoint=np.zeros(num_resources, np.bool_),
         from_waypoint=np.zeros((topology.num_switches, words), np.uint64),
         faults=np.zeros((kernel.NUM_FAULTS, kernel.FAULT_COLUMNS), np.int64),
         longest=np.zeros(len(legs), np.int32),
@@ -109,7 +120,10 @@ def initial_findings(
 def search_legs(
     program: HopProgram, task: LegInput, legs: Int32Array, findings: LegFindings
 ) -> LegFindings:
-    """Search legs until all are searched, a limit is reached, or all queries are answered.
+    """Search legs until all are searched, the search stops early, or all queries are answered.
+
+    It stops early at `S_MAX_CALLS` states of `task.settings`, and for the reasons that
+    `kernels.leg_search.explore_legs` lists.
 
     Returns
     -------
@@ -118,7 +132,7 @@ def search_legs(
     """
     explore = compile_legs()
     search_in_chunks(
-        lambda chunk, part: explore(program.hop, task, chunk, part),
+        lambda chunk, chunk_findings: explore(program.hop, task, chunk, chunk_findings),
         items=legs,
         findings=findings,
         num_searched=lambda: int(findings.numbers[kernel.N_LEGS]),
