@@ -72,16 +72,18 @@ class NextHopVerdict:
     longest : int or None
         Hops of the longest route; None if packets may walk forever.
     routed : bool array, shape (S, D), or None
-        Switches that packets for a destination begin at or come to; None of broken tables.
+        Entry [s, d]: packets for destination d begin at switch s or come to it. None for a broken
+        table.
     vc_numbers : tuple of int
         The V virtual channels that candidates use, ascending.
     waits : {"any", "one", "escape"}
         What packets wait for in the criterion that was applied.
     rank : int32 array, shape (C, V), or None
-        Only of a proof: the order of removal; −1 for buffers without packets.
+        Only for a proof: the position of each buffer in the order of removal; −1 for buffers
+        without packets.
     cycle : tuple of (str, str, str)
-        Only of a refusal: for each step of the cycle the buffer that waits, the one that it waits
-        for, and the packets that do, in words.
+        Only for a refusal, in words: for each step of the cycle a buffer, the next one, and the
+        packets in the first that wait for the next.
     """
 
     status: Status
@@ -134,7 +136,7 @@ def check_next_hops(
         routed=reached.reshape(topology.num_switches, len(destinations)),
     )
     # 2. The states: packets at the head of buffers. Virtual channels are renumbered without gaps,
-    #    as in `check_table`.
+    #    because arrays have an entry for each of them; buffer number channel * V + vc.
     vc_numbers = used_numbers(table.vc)
     if len(vc_numbers) < table.virtual_channels:
         table = replace(table, vc=np.searchsorted(vc_numbers, table.vc).astype(np.int16))
@@ -155,10 +157,12 @@ def check_next_hops(
         status, obstacle = declared.find_obstacle(topology, used, switching)
         if obstacle:
             return verdict(status, obstacle)
-    # 3. Remove buffers. Under wormhole switching only ``one`` has a criterion.
+    # 3. Remove buffers. Under wormhole switching only ``one`` has a criterion, which proves that
+    #    packets never deadlock whatever they wait for.
     criterion: Waits = "one" if switching == "wormhole" and table.has_choice else waits
     rank, remains = _removal_order(table, states, criterion)
     if remains.any() and criterion != waits:
+        # the stricter criterion fails, which says nothing about what packets really wait for
         return verdict(
             "not enough input",
             "the dependencies on all next hops together have a cycle, and no criterion is known "
@@ -193,7 +197,7 @@ class States(NamedTuple):
     buffer : int32 array, shape (N,)
         Buffer that the packet is in, ``channel * V + vc``.
     entry : int64 array, shape (N,)
-        Entry whose candidate that buffer was.
+        Entry of the switch before, by which the packet came into the buffer.
     next_entry : int64 array, shape (N,)
         Entry whose candidates the packet waits for; −1 at its destination.
     is_first : bool array, shape (N,)
@@ -220,25 +224,35 @@ def _removal_order(table: NextHops, states: States, waits: Waits) -> tuple[Int32
     buffer, entry, next_entry, is_first = states
     num_buffers = table.topology.num_channels * table.virtual_channels
     num_entries = len(table.entry_start) - 1
-    # How many candidates of an entry must be removed before packets that wait there no longer block
-    # their buffer; under ``escape`` only the first candidate counts.
-    needed = np.diff(table.entry_start) if waits == "one" else np.ones(num_entries, np.int64)
+    # How many candidates of an entry must be removed before packets that wait for them no longer
+    # block their buffer: all for ``one``, otherwise one. Under ``escape`` only the removal of the
+    # first candidate counts.
+    num_needed = np.diff(table.entry_start) if waits == "one" else np.ones(num_entries, np.int64)
     is_counted = is_first if waits == "escape" else np.ones(len(buffer), np.bool_)
-    states_of_buffer = group_by(buffer, num_buffers)
-    states_by_next_entry = group_by(next_entry, num_entries)
+    buffer_start, buffer_states = group_by(buffer, num_buffers)
+    waiting_start, waiting_states = group_by(next_entry, num_entries)
     rank = remove_buffers(
-        buffer, entry, next_entry, is_counted, needed, *states_of_buffer, *states_by_next_entry
+        buffer,
+        entry,
+        next_entry,
+        is_counted,
+        num_needed,
+        buffer_start,
+        buffer_states,
+        waiting_start,
+        waiting_states,
     )
-    has_packets = np.diff(states_of_buffer[0]) > 0
+    has_packets = np.diff(buffer_start) > 0
     return rank, has_packets & (rank < 0)
 
 
 def _waiting_cycle(
     table: NextHops, states: States, waits: Waits, remains: BoolArray, vc_numbers: tuple[int, ...]
 ) -> tuple[tuple[str, str, str], ...]:
-    """Follow remaining buffers from one to one that its head packet waits for, until they repeat.
+    """Return a cycle of buffers that remain, as `NextHopVerdict.cycle` describes it.
 
-    Every remaining buffer has a packet that waits for remaining ones only, or may choose one.
+    A buffer remains because a packet that may be at its head waits for another one that remains.
+    So a walk from each buffer to such another one must come to a buffer again.
     """
     vcs = table.virtual_channels
     candidates = table.channel * vcs + table.vc
@@ -258,9 +272,10 @@ def _waiting_cycle(
             "escape": remains[wanted[0]],
         }[waits]
         if is_blocked:
-            # under ``escape`` the first candidate remains, so it is the first of these
+            # Any of the remaining ones will do, but under ``escape`` it must be the first
+            # candidate: that one remains, so it is the first here, too.
             waits_for[buffer], blocking_entry[buffer] = int(remaining[0]), entry
-    # 2. Each waits for one of these buffers again, so a walk from any of them must repeat.
+    # 2. Walk from any of them to the buffer that it waits for, until the walk repeats.
     path = [next(iter(waits_for))]
     while waits_for[path[-1]] not in path:
         path.append(waits_for[path[-1]])
@@ -269,14 +284,14 @@ def _waiting_cycle(
     def buffer_name(buffer: int) -> str:
         return f"{table.topology.link_name(buffer // vcs)} vc {vc_numbers[buffer % vcs]}"
 
-    # 3. What waits, for what, and which packets do.
+    # 3. Each step in words. Under ``any``, the packets also wait for their other candidates.
     steps = []
     for buffer in cycle:
         entry, wanted_name = blocking_entry[buffer], buffer_name(waits_for[buffer])
-        others = int(table.entry_start[entry + 1] - table.entry_start[entry]) - 1
-        more = f" or {others} more" if waits == "any" and others else ""
+        num_others = int(table.entry_start[entry + 1] - table.entry_start[entry]) - 1
+        or_others = f" or {num_others} more" if waits == "any" and num_others else ""
         _, target = table.entry_names(entry)
-        steps.append((buffer_name(buffer), wanted_name + more, f"packets for {target}"))
+        steps.append((buffer_name(buffer), wanted_name + or_others, f"packets for {target}"))
     return tuple(steps)
 
 
@@ -303,24 +318,27 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
 
     JSON fields: ``format``; ``waits``; ``switches`` (names); ``destinations`` (the switch of each);
     ``sources`` (names of the switches where packets begin); ``channels`` (``[name, source,
-    target]``); ``entries`` (``[switch, destination, [[channel, vc], ...]]``, by position);
-    ``removal`` (``[channel, vc]`` in order). ``instances/check.py`` verifies it.
+    target]``); ``entries`` (``[switch, destination, [[channel, vc], ...]]``, where a number is the
+    index in these lists, and the pairs are the candidates); ``removal`` (``[channel, vc]`` in
+    order). ``instances/check.py`` verifies it.
     """
     assert verdict.rank is not None
     topology, destinations = table.topology, table.destination_switch
     names = topology.switch_names
-    # buffers in the order of removal; those without packets, which come first, are left out
+    # Buffers in the order of removal. Those without packets (rank −1) are left out.
+    num_vcs = verdict.rank.shape[1]
     order = np.argsort(verdict.rank, axis=None, kind="stable")
     removed = order[verdict.rank.reshape(-1)[order] >= 0]
-    # the candidates of each entry that has any
-    resources = list(zip(table.channel.tolist(), table.vc.tolist(), strict=True))
+    # The candidates of each entry that has any. Entry number switch * len(destinations) +
+    # destination.
+    candidates = list(zip(table.channel.tolist(), table.vc.tolist(), strict=True))
     first, end = table.entry_start[:-1].tolist(), table.entry_start[1:].tolist()
-    filled = np.flatnonzero(np.diff(table.entry_start)).tolist()
+    with_candidates = np.flatnonzero(np.diff(table.entry_start)).tolist()
     entries = [
-        [*divmod(entry, len(destinations)), resources[first[entry] : end[entry]]]
-        for entry in filled
+        [*divmod(entry, len(destinations)), candidates[first[entry] : end[entry]]]
+        for entry in with_candidates
     ]
-    channels, vcs = np.divmod(removed, verdict.rank.shape[1])
+    channels, vcs = np.divmod(removed, num_vcs)
     proof = {
         "format": REMOVAL_FORMAT,
         "waits": verdict.waits,

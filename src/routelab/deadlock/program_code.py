@@ -49,20 +49,20 @@ def reads_queues(program: HopProgram) -> bool:
 def _reads_argument(code: Any, position: int) -> bool:
     """Return whether code reads the argument at a position."""
     name = code.co_varnames[position]
-    # one instruction may load two variables: its value is a tuple of names
-    return any(
-        instruction.opname.startswith("LOAD_")
-        and (instruction.argval == name or name in _as_tuple(instruction.argval))
-        for instruction in dis.get_instructions(code)
-    )
-
-
-def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else ()
+    for instruction in dis.get_instructions(code):
+        loaded = instruction.argval
+        # in Python 3.13, LOAD_FAST_LOAD_FAST loads two variables: a tuple of their names
+        loads_argument = name in loaded if isinstance(loaded, tuple) else name == loaded
+        if instruction.opname.startswith("LOAD_") and loads_argument:
+            return True
+    return False
 
 
 def has_unscripted_draws(program: HopProgram) -> bool:
-    """Return whether a function has draws that the checker does not try."""
+    """Return whether a function of a program has draws whose outcomes the checker does not try.
+
+    Those are the draws behind `redraw` and `unscripted` of `routelab.kernels.hops`.
+    """
     return any(
         {"redraw", "unscripted"} & _names(called)
         for function in (program.hop, program.inject)
@@ -73,19 +73,25 @@ def has_unscripted_draws(program: HopProgram) -> bool:
 def reads_random_words(function: Any) -> str:
     """Return the name of a function that reads a random word itself; empty if none does.
 
+    The checker tries all outcomes of `pick` and of the other draws of `routelab.kernels.hops`. It
+    does not know the outcomes of a function that reads the word in another way.
+
     Parameters
     ----------
     function : compiled function or None
-        It and all functions that it calls count, except those of `routelab.kernels.hops`.
+        Functions that it calls are examined, too, except those of `routelab.kernels.hops`.
     """
+    # 1. By attribute: `random.word` or `random.script` of a `RandomWord`.
     for called in _called_functions(function):
         if {"word", "script"} & _names(called):
             return str(called.__name__)
+    # 2. By position, as RandomWord is a tuple: `random[0]`.
     python = _python_function(function)
     if python is None:
         return ""
     # `random` is the last argument but one of hop and of inject
-    return _find_unpacking(python, python.__code__.co_argcount - 2, set())
+    random_position = python.__code__.co_argcount - 2
+    return _find_unpacking(python, random_position, set())
 
 
 def _find_unpacking(
@@ -93,15 +99,16 @@ def _find_unpacking(
 ) -> str:
     """Return the name of a function that takes an argument apart without an attribute.
 
-    That is ``random[0]``, an assignment to several names, or what may hide either: a tuple with the
-    argument in it, a call of what cannot be followed. Functions of `routelab.kernels` are trusted.
+    It does so by ``random[0]``, by an assignment to several names, or by what may hide either: a
+    tuple with the argument in it, or a call of a function whose code is not known. Functions of
+    `routelab.kernels` are trusted. Empty if there is no such function.
 
     Parameters
     ----------
     function : function
-        It and those that it passes the argument to count.
+        Examined, with the functions that it passes the argument to.
     position : int
-        Position of the argument.
+        Position of the argument among the parameters of `function`.
     visited : set of (function, position)
         Updated: what was examined, so that recursion ends.
     """
@@ -124,17 +131,18 @@ def _find_unpacking(
             for step in steps
             if isinstance(step.value, numba_ir.Var) and step.value.name in aliases
         }
-    # 2. Whatever uses one of them, but for its attributes and calls that can be followed.
+    # 2. Any expression with one of these names may take the argument apart, except `random.word`
+    #    (step 1 of `reads_random_words`) and a call of a known function, which is examined in turn.
     for step in steps:
-        used = step.value
-        if not isinstance(used, numba_ir.Expr) or used.op == "getattr":
+        expression = step.value
+        if not isinstance(expression, numba_ir.Expr) or expression.op == "getattr":
             continue
-        used_names = {variable.name for variable in used.list_vars()}  # type: ignore[no-untyped-call]
+        used_names = {variable.name for variable in expression.list_vars()}  # type: ignore[no-untyped-call]
         if not aliases & used_names:
             continue
-        if used.op != "call" or used.vararg is not None:
+        if expression.op != "call" or expression.vararg is not None:
             return function.__name__
-        callee = values.get(used.func.name)
+        callee = values.get(expression.func.name)
         while isinstance(callee, numba_ir.Var):
             callee = values.get(callee.name)
         if isinstance(callee, numba_ir.Arg):
@@ -144,10 +152,10 @@ def _find_unpacking(
         if python is None:
             return function.__name__
         parameters = python.__code__.co_varnames
-        by_keyword = [(parameters.index(name), variable) for name, variable in used.kws]
-        for parameter, variable in [*enumerate(used.args), *by_keyword]:
+        by_keyword = [(parameters.index(name), variable) for name, variable in expression.kws]
+        for callee_position, variable in [*enumerate(expression.args), *by_keyword]:
             if variable.name in aliases:
-                culprit = _find_unpacking(python, parameter, visited)
+                culprit = _find_unpacking(python, callee_position, visited)
                 if culprit:
                     return culprit
     return ""
@@ -212,6 +220,7 @@ def _is_known_function(value: Any) -> bool:
         value in _BUILTINS or value in vars(math).values() or value in vars(operator).values()
     ):
         return True
+    # the rest: functions of NumPy, which are found there by their names
     name = getattr(value, "__name__", "")
     return callable(value) and name not in _UNINITIALISED and getattr(np, name, None) is value
 
@@ -269,10 +278,11 @@ def _nested_codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Iterate over what a function refers to by name, and the value of each name.
+    """Iterate over the global and enclosing names that a function uses, and their values.
 
     A name is followed through modules: ``np.random.rand`` is one reference, to the function. In
-    bytecode it is a load of a global name and loads of attributes, which follow each other.
+    bytecode it is ``LOAD_GLOBAL np``, ``LOAD_ATTR random``, ``LOAD_ATTR rand``: so a reference is
+    complete when another instruction follows.
     """
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     enclosed = {name: cell.cell_contents for name, cell in cells}
@@ -281,15 +291,17 @@ def _references(function: FunctionType) -> Iterator[tuple[str, Any]]:
         "LOAD_DEREF": enclosed.get,
     }
     for code in _nested_codes(function.__code__):
-        # the reference so far; empty after an instruction that loads none
+        # the reference that has been read so far, such as ``np.random``; empty if there is none
         name, value = "", None
         for instruction in dis.get_instructions(code):
             operation, argument = instruction.opname, instruction.argval
+            # these may stand between the loads of one reference
             if operation in ("EXTENDED_ARG", "PUSH_NULL"):
                 continue
             if name and operation in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
                 name, value = f"{name}.{argument}", getattr(value, argument, None)
                 continue
+            # the instruction ends the reference, and may begin the next one
             if name:
                 yield name, value
             name = argument if operation in lookups else ""

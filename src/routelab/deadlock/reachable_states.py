@@ -100,10 +100,12 @@ class ReachableStates:
     num_pairs : int
         Number of all pairs.
     escapes : int64 array, shape (E,), or None
-        Resources of the rows of `Findings.extended_dependencies`, if these are collected.
+        Resources that are escapes, ascending: row and bit i of `Findings.extended_dependencies` are
+        about ``escapes[i]``. None if Duato's extended graph is not collected.
     findings : Findings
+        Results of the search.
     search : callable
-        Repeats the search, and writes to the findings that it is called with.
+        Repeats the search: takes `initial_findings` and updates them.
     """
 
     topology: Topology
@@ -177,7 +179,10 @@ class ReachableStates:
 
     @property
     def open_question(self) -> str:
-        """Say why not all candidates are known, with an example; empty if they are."""
+        """Say why packets may have candidates that the search did not see; empty if they have none.
+
+        A proof then does not hold.
+        """
         if self.raw_word_reader:
             return f"{self.raw_word_reader} reads random words other than by `pick`"
         for problem, text in _OPEN_QUESTIONS:
@@ -211,10 +216,11 @@ class ReachableStates:
         diameter = int(endpoint_distances(self.topology, sources)[:, ends].max(initial=0))
         longest, problems = self.findings.longest, self.findings.problems
         dead_end, missing_class = self._example(kernel.DEAD_END), self._example(kernel.WRONG_CLASS)
-        # a negative class is a fault of the program, which no further virtual channels help
+        # A negative class is an error of the program; more virtual channels would not help.
         if missing_class and missing_class[kernel.P_VALUE] < 0:
             missing_class = None
         return AllowedRoutes(
+            # entries are −1 for pairs of which no walk was examined, or none ends
             longest=int(longest.max(initial=0)),
             diameter=diameter,
             pairs=self.num_pairs,
@@ -231,7 +237,10 @@ class ReachableStates:
         )
 
     def criterion_resources(self, proof: str) -> BoolArray:
-        """Return which resources the criterion of a proof concerns; shape (R,)."""
+        """Return which resources are vertices of the graph that a proof examines; bool, shape (R,).
+
+        For ``duato`` those are the escapes, otherwise all candidates.
+        """
         used: BoolArray = self.findings.used[AS_ESCAPE if proof == "duato" else AS_CANDIDATE]
         return used
 
@@ -255,20 +264,24 @@ class ReachableStates:
             Resources of each edge, ascending.
         """
         if self.escapes is None:
-            # For ``duato`` only rows of escapes; the search has set the bits of awaited ones alone.
+            # For ``duato``, drop the edges of held resources that are no escapes. Awaited ones need
+            # no such step: a search with `escapes` sets the bits of escapes alone.
             awaited_bits = self.findings.dependencies.copy()
             awaited_bits[~self.criterion_resources(proof)] = 0
             return edges_from_bits(self.topology, self.classes, awaited_bits)
-        # Here the rows are the awaited escapes, and the bits the held ones; so they are transposed.
+        # In the extended graph a row is an awaited escape, and its bits are the held ones. It is
+        # transposed, so that edges are sorted by the held escape. The last word has bits to spare.
         is_awaited_by = unpack_bits(self.findings.extended_dependencies)[:, : len(self.escapes)]
         held, awaited = np.nonzero(is_awaited_by.T)
         return self.escapes[held], self.escapes[awaited]
 
     def example_pairs(self, held: Int32Array, awaited: Int32Array) -> Int32Array:
         """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
-        # The search answers a query with the index of the first pair that has the dependency.
+        # Search all pairs again: this time, the search writes the index of the first pair that has
+        # a dependency to its query.
         queries = dependency_queries(self.topology, self.classes, held, awaited)
         if self.escapes is not None:
+            # in the extended graph, rows are awaited escapes and bits are held ones
             queries[:, Q_ROW] = np.searchsorted(self.escapes, awaited)
             queries[:, Q_BIT] = np.searchsorted(self.escapes, held)
         initial = initial_findings(self.topology, self.classes, len(self.pairs), self.escapes)
@@ -282,7 +295,10 @@ class ReachableStates:
         return None if example[kernel.P_SOURCE] < 0 else example
 
     def _waypoint_fault(self, example: list[int]) -> str:
-        """Say why the packet of an example must not get its waypoint; see `_aim_at_waypoint`."""
+        """Say which rule of the contract forbids the waypoint that a packet gets in an example.
+
+        The rules are those of `kernels.state_search._aim_at_waypoint`, which found the fault.
+        """
         if self.program.phases == 1:
             return "the program has one phase"
         switch, waypoint = example[kernel.P_SWITCH], example[kernel.P_VALUE]
@@ -290,6 +306,7 @@ class ReachableStates:
             return f"there are switches 0..{self.topology.num_switches - 1}"
         # −1 removes the waypoint, so that the packet heads for its destination
         target = example[kernel.P_DESTINATION] if waypoint < 0 else waypoint
+        # of all rules, only that of phase 0 is left
         return "the packet is there" if switch == target else "the packet is in phase 1"
 
     def _location(self, example: list[int]) -> str:
@@ -351,7 +368,7 @@ def explore_states(
 
     def search(findings: Findings) -> None:
         search_in_chunks(
-            lambda chunk, part: explore(program.hop, inject, task, chunk, part),
+            lambda chunk, chunk_findings: explore(program.hop, inject, task, chunk, chunk_findings),
             items=pairs,
             findings=findings,
             num_searched=lambda: int(findings.numbers[kernel.N_PAIRS]),
@@ -361,12 +378,14 @@ def explore_states(
     escape_resources: Int64Array | None = None
     findings = initial_findings(topology, classes, len(pairs), escape_resources)
     search(findings)
-    # Duato's extended graph needs a row for each escape, and a search shows which resources are
-    # escapes: search again until every escape that was found has a row.
-    while indirect and (
-        escape_resources is None or findings.used[AS_ESCAPE, task.escape_row < 0].any()
-    ):
-        escape_resources = np.flatnonzero(findings.used[AS_ESCAPE] | (task.escape_row >= 0))
+    # Duato's extended graph needs a row for each escape, and only a search shows which resources
+    # are escapes. So search again until every escape that was found has a row.
+    while indirect:
+        has_row = task.escape_row >= 0
+        is_escape = findings.used[AS_ESCAPE]
+        if escape_resources is not None and not (is_escape & ~has_row).any():
+            break
+        escape_resources = np.flatnonzero(is_escape | has_row)
         task.escape_row[escape_resources] = np.arange(len(escape_resources))
         findings = initial_findings(topology, classes, len(pairs), escape_resources)
         search(findings)
@@ -385,15 +404,20 @@ def explore_states(
 def initial_findings(
     topology: Topology, classes: int, num_pairs: int, escapes: Int64Array | None
 ) -> Findings:
-    """Return findings before a search of a number of pairs; see `ReachableStates.escapes`."""
-    size = topology.num_channels * classes
+    """Return the findings before a search of `num_pairs` pairs: nothing is found yet.
+
+    `classes` counts those of all phases. `escapes` are the vertices of Duato's extended graph
+    (`ReachableStates.escapes`); with None, the search does not collect it.
+    """
+    num_resources = topology.num_channels * classes
     num_escapes = 0 if escapes is None else len(escapes)
+    escape_words = (num_escapes + 63) // 64
     problems = np.full((kernel.NUM_PROBLEMS, kernel.PROBLEM_COLUMNS), -1, np.int64)
     problems[:, kernel.P_COUNT] = 0
     return Findings(
-        dependencies=np.zeros((size, words_per_row(topology, classes)), np.uint64),
-        extended_dependencies=np.zeros((num_escapes, (num_escapes + 63) // 64), np.uint64),
-        used=np.zeros((2, size), np.bool_),
+        dependencies=np.zeros((num_resources, words_per_row(topology, classes)), np.uint64),
+        extended_dependencies=np.zeros((num_escapes, escape_words), np.uint64),
+        used=np.zeros((2, num_resources), np.bool_),
         problems=problems,
         longest=np.full(num_pairs, -1, np.int32),
         numbers=np.zeros(kernel.NUMBERS, np.int64),
@@ -430,27 +454,29 @@ def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Arr
         Their number; if they are only some, that of all pairs, connected or not.
     """
     terminal_switch = topology.terminal_switch
-    # 1. Switches where packets begin: all, or some of a very large network.
+    # 1. The terminals (all, or the first of each switch), and the switches where packets begin
+    #    (all, or some of a very large network).
     ends, first_terminal = np.unique(terminal_switch, return_index=True)
     terminals = np.arange(len(terminal_switch)) if by_terminal else first_terminal
     switch = terminal_switch[terminals]
     max_terminals = int(np.bincount(switch, minlength=1).max())
     sources = sample_sources(topology, max_terminals * len(terminals))
+    # A row for each of `sources`. A distance of 0 is a pair at one switch, which needs no hop.
     is_connected = endpoint_distances(topology, sources) > 0
-    # 2. Pairs of terminals, as indices of `terminals`. A distance of 0 is a pair at one switch.
-    row = np.full(topology.num_switches, -1)
-    row[sources] = np.arange(len(sources))
-    senders = np.flatnonzero(row[switch] >= 0)
-    distance_row = row[switch[senders]]
-    sender, target = np.nonzero(is_connected[distance_row][:, switch])
-    source = senders[sender]
+    # 2. Pairs of terminals, as indices of `terminals`: `senders` are those at the sources.
+    source_row = np.full(topology.num_switches, -1)
+    source_row[sources] = np.arange(len(sources))
+    senders = np.flatnonzero(source_row[switch] >= 0)
+    sender_reaches = is_connected[source_row[switch[senders]]][:, switch]
+    sender_number, target = np.nonzero(sender_reaches)
+    source = senders[sender_number]
     # 3. In drawn order, so that a search that stops early has seen pairs from everywhere.
     order = np.random.default_rng(SEED).permutation(len(source))
     source, target = source[order], target[order]
     pairs = np.column_stack((switch[source], switch[target], terminals[source], terminals[target]))
     num_pairs = len(pairs)
     if len(sources) < len(ends):
-        # all pairs of terminals without those at the same switch
+        # Of all sources: every pair of terminals but those at the same switch.
         num_pairs = len(switch) ** 2 - int((np.bincount(switch) ** 2).sum())
     return pairs.astype(np.int32), num_pairs
 
@@ -458,30 +484,35 @@ def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Arr
 def sample_queue_contents(
     arguments: RunTables, virtual_channels: int, *, waiting: bool, count: int = _QUEUE_CONTENTS
 ) -> Int32Array:
-    """Return possible contents of the queues: empty, full, and random.
+    """Return contents of the queues, to call functions with: empty, full, and random ones.
 
-    A random content fills whole channels, or some virtual channels of all channels, or single
-    buffers, in turn; the flits that wait inside the switches are drawn for each channel. Rows of a
-    content: the buffers; if the program needs `waiting` flits, the channels, and one for the cycle.
+    A program may choose by any of them, so the checker calls its functions with several. A random
+    content fills buffers of a channel alike, or those of a virtual channel number alike, or each
+    buffer on its own, in turn; the flits that wait inside the switches are drawn for each channel.
 
     Returns
     -------
     int32 array, shape (count, Q, QUEUE_COLUMNS)
+        The Q rows of a content are those of `RunTables.queues`: one for each buffer and, only if
+        the program needs `waiting` flits, one for each channel and one for the cycle.
     """
     random = np.random.default_rng(0)
     contents = np.repeat(arguments.queues[np.newaxis], count, axis=0)
     buffers, channels = contents[:, : arguments.buffers], arguments.buffers // virtual_channels
-    inside = contents[:, arguments.buffers : arguments.buffers + channels + 1]
-    # what is filled alike: all buffers of a channel, those of a virtual channel, single ones
+    cycle_row = arguments.buffers + channels
+    channel_rows = contents[:, arguments.buffers : cycle_row]
+    # free flits: equal for the buffers of a channel, for those of a virtual channel, or for none
     shapes = ((channels, 1), (1, virtual_channels), (channels, virtual_channels))
     for number, buffer_rows in enumerate(buffers):
         free = random.integers(UNITS + 1, size=shapes[number % len(shapes)])
         buffer_rows[:, CREDITS] = np.broadcast_to(free, (channels, virtual_channels)).reshape(-1)
+    # contents 0 and 1: all buffers empty, and all full
     buffers[0, :, CREDITS] = UNITS
     buffers[1, :, CREDITS] = 0
     if waiting:
-        # content 0 has no flits inside switches
-        inside[1:, :-1, FRONT_FLITS] = random.integers(2 * UNITS, size=(count - 1, channels))
-        inside[1:, :-1, BUSY_UNTIL] = random.integers(2 * UNITS, size=(count - 1, channels))
-        inside[1:, -1, NOW] = UNITS
+        # Content 0 has no flits inside switches. In the others, some channels are busy until before
+        # the present cycle, and some until after it.
+        channel_rows[1:, :, FRONT_FLITS] = random.integers(2 * UNITS, size=(count - 1, channels))
+        channel_rows[1:, :, BUSY_UNTIL] = random.integers(2 * UNITS, size=(count - 1, channels))
+        contents[1:, cycle_row, NOW] = UNITS
     return contents

@@ -13,8 +13,9 @@ from routelab.toolkit import build_grid, full_grid
 def small_network(topology: Topology, max_switches: int) -> Topology | None:
     """Build a small network of the same kind; return None if that is impossible.
 
-    For a whole torus or mesh: rings and lines keep their parity, even ones get at most 4 switches
-    and odd ones at most 5, or 3 if the total is too large; then the last dimensions are omitted.
+    Only for a torus or mesh without failures. Each dimension keeps its parity: an even size becomes
+    4 at most, an odd one 5, or 3 if the total is too large; then the last dimensions are omitted.
+    With at most 64 switches, 8x8x8 becomes 4x4x4, and 7x7x7 becomes 3x3x5.
     Every switch has one terminal, or two if the network has a switch with several, which suffices
     to detect whether packets of different terminals share channels.
 
@@ -27,9 +28,10 @@ def small_network(topology: Topology, max_switches: int) -> Topology | None:
     grid = full_grid(topology)
     if grid is None:
         return None
-    # All dimensions are rings, or all are lines; with 2 switches they are the same.
+    # `build_grid` makes all dimensions rings, or all lines. With 2 switches these are the same.
     wraps = {wrap for size, wrap in zip(grid.dims, grid.wrap, strict=True) if size > 2}
-    if len(wraps) > 1:
+    is_mixed = len(wraps) > 1
+    if is_mixed:
         return None
     dims = [min(size, 4 if size % 2 == 0 else 5) for size in grid.dims]
     while prod(dims) > max_switches and 5 in dims:

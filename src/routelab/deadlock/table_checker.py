@@ -145,21 +145,19 @@ def check_table(
     """
     option = flow_control or table.flow_control
     _require_valid_options(option, packets_per_buffer, switching)
-    flow, rings, obstacle, obstacle_status = _flow_rules(
-        table, option, packets_per_buffer, switching
-    )
+    rules = _flow_rules(table, option, packets_per_buffer, switching)
     # Virtual channels are renumbered without gaps, because all arrays below have an entry for each:
     # a table that uses number 32767 alone gets one entry per channel, not 32,768.
     vc_numbers = used_numbers(table.hop_vc)
     vcs = len(vc_numbers)
     if vcs < table.virtual_channels:
         table = table.with_vcs(np.searchsorted(vc_numbers, table.hop_vc))
-    preconditions = _preconditions(flow, option)
-    if obstacle:
+    preconditions = _preconditions(rules.flow, option)
+    if rules.obstacle:
         return Verdict(
-            status=obstacle_status,
-            flow_control=flow,
-            reason=obstacle,
+            status=rules.obstacle_status,
+            flow_control=rules.flow,
+            reason=rules.obstacle,
             preconditions=preconditions,
             vc_numbers=vc_numbers,
         )
@@ -168,13 +166,16 @@ def check_table(
     first_edge, awaited = dependency_graph(
         table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
     )
-    # 2. Edges inside a strongly connected component are harmful, except along a complete ring.
+    # 2. An edge lies on a cycle if its ends are in the same strongly connected component. It is
+    #    harmful, except along a complete ring that keeps a bubble.
     component = strong_components(first_edge, awaited)
     held = np.repeat(np.arange(len(first_edge) - 1, dtype=np.int32), np.diff(first_edge))
-    inside = component[held] == component[awaited]
-    is_harmful = inside & (ring_successors(table.topology, rings, vcs)[held] != awaited)
+    is_on_cycle = component[held] == component[awaited]
+    next_in_ring = ring_successors(table.topology, rules.rings, vcs)
+    is_harmful = is_on_cycle & (next_in_ring[held] != awaited)
     dependencies = frozen_array(np.column_stack((held, awaited)), np.int32)
-    # 3. A short cycle, and for each of its edges a pair of switches with a path that has it.
+    # 3. A short cycle, and for each of its edges a pair of switches with a path that has it:
+    #    examples[r] is the index of a path on which successor[r] follows resource r.
     if is_harmful.any():
         cycle = short_cycle(first_edge, awaited, component, is_harmful, CYCLE_BUDGET)
         successor = np.full(len(component), -1, dtype=np.int32)
@@ -184,11 +185,11 @@ def check_table(
         status, why = (
             declared.explain_cycle(table.topology, cycle // vcs)
             if option == "declared"
-            else _explain_cycle(table.topology, flow)
+            else _explain_cycle(table.topology, rules.flow)
         )
         return Verdict(
             status=status,
-            flow_control=flow,
+            flow_control=rules.flow,
             reason=f"{len(cycle)} resources wait for each other in a cycle{why}",
             preconditions=preconditions,
             vc_numbers=vc_numbers,
@@ -199,18 +200,19 @@ def check_table(
     # 4. A proof: a rank that grows along every edge between components.
     used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
     rank = np.where(used, component_ranks(first_edge, awaited, component), -1)
-    # A ring has a cycle on a virtual channel only if all of it is one: its first channel tells.
-    cyclic = np.zeros(len(component), dtype=np.bool_)
-    cyclic[held[inside]] = True
+    # The rings whose bubbles the proof needs. A cycle that remains is a whole ring on one virtual
+    # channel, so the first channel of a ring shows whether the ring is a cycle.
+    is_in_cycle = np.zeros(len(component), dtype=np.bool_)
+    is_in_cycle[held[is_on_cycle]] = True
     cyclic_rings = tuple(
         Ring(vc, tuple(ring))
-        for ring in rings
-        for position, vc in enumerate(vc_numbers)
-        if cyclic[ring[0] * vcs + position]
+        for ring in rules.rings
+        for v, vc in enumerate(vc_numbers)
+        if is_in_cycle[ring[0] * vcs + v]
     )
     return Verdict(
         status="proven",
-        flow_control=flow,
+        flow_control=rules.flow,
         reason=f"every cycle of dependencies is a complete ring ({len(cyclic_rings)} of them)"
         if cyclic_rings
         else "the dependencies are acyclic",
@@ -259,7 +261,11 @@ class FlowRules(NamedTuple):
 def _flow_rules(
     table: RouteTable, option: str, packets_per_buffer: int, switching: str
 ) -> FlowRules:
-    """Return the criterion for a flow control, which may be that which each channel declares."""
+    """Return the criterion for a table, and why it does not apply, if so.
+
+    With option ``declared``, it is the bubble criterion if some used channel keeps a bubble, and
+    only rings all of whose channels do count as rings.
+    """
     topology = table.topology
     if option == "plain":
         return FlowRules("plain", [])
@@ -305,10 +311,12 @@ def _explain_cycle(topology: Topology, flow: FlowControl) -> tuple[Status, str]:
     """
     if flow == "plain":
         return "cycle", ""
+    # A network with directions or rings, such as a mesh, has no other rings than it names. (Both
+    # are −1 for a channel without any.)
     names_rings = max(topology.channel_ring.max(), topology.channel_direction.max()) >= 0
     if names_rings:
         return "cycle", " that is not one complete ring"
-    # a network from a file: whether its routers keep bubbles, and where, is not in a graph
+    # A plain graph from a file does not say whether its routers keep bubbles, and where.
     why = (
         ", and the network does not say which channels are a ring with a bubble; name a torus with "
         "a list of routes (`routelab export routes`), a result of `routelab route`, or a file of "

@@ -57,7 +57,7 @@ class Guards(NamedTuple):
     Attributes
     ----------
     cells : int32 array, shape (N,)
-        All cells of `rows`, then of `out`, which are views.
+        All memory: the cells of `rows`, then those of `out`. Both are views of it.
     rows : int32 array, shape (3, PACKET_COLUMNS)
     packets : int32 array, shape (1, PACKET_COLUMNS)
         The packet's row, a view. Functions get it as from the packet engine, so `rows[2]` is what
@@ -79,7 +79,7 @@ def allocate_guards(max_candidates, num_channels, filling_number):
     """Return guards for answers of up to `max_candidates` candidates.
 
     Filling 0 has random numbers from −1 to `num_channels`, which look like channels. Filling 1 has
-    another number in every cell.
+    another number in every cell: one that is larger by 1 to 8.
     """
     size = _OUT_START + 3 * (max_candidates + _SPARE_ROWS)
     filling = np.empty(size, np.int32)
@@ -104,10 +104,11 @@ def fill_out(guards, first_row, end_row):
 
 @helper(_nrt=False)
 def draw_filling(guards, num_channels, number):
-    """Draw another filling for numbers from 0 up: for each of the first ones, later for one in 16.
+    """Draw another filling, and write it to all cells, also those of the packet.
 
-    All cells hold it then, also those of the packet. Half of its numbers are −1 and 0, with which
-    functions may compare, the others are from 1 to `num_channels`.
+    The caller counts in `number`, from 0. The later of these calls draw only once in 16 times.
+    A quarter of the filling is −1 and a quarter is 0, with which functions may compare; the rest is
+    from 1 to `num_channels`.
     """
     if number >= _ALL_DRAWN and number % _DRAWN_SHARE != 0:
         return
@@ -115,10 +116,11 @@ def draw_filling(guards, num_channels, number):
     random = word_after(np.uint64(number))
     for cell in range(u(0), u(len(cells))):
         random = random * _MULTIPLIER + _INCREMENT
-        # the upper bits are the kind of the number, those below are the number
-        channel = ((random >> np.uint64(32)) & np.uint64(0x3FFFFFFF)) * np.uint64(num_channels)
+        # The upper 2 bits are the kind: 0 and 1 give the numbers 0 and −1. For 2 and 3, the 30 bits
+        # below, a fraction of 2^30, give a number from 1 to `num_channels`.
+        scaled = ((random >> np.uint64(32)) & np.uint64(0x3FFFFFFF)) * np.uint64(num_channels)
         kind = np.int64(random >> np.uint64(62))
-        filling[cell] = np.int64(channel >> np.uint64(30)) + 1 if kind > 1 else -kind
+        filling[cell] = np.int64(scaled >> np.uint64(30)) + 1 if kind > 1 else -kind
         cells[cell] = filling[cell]
 
 
@@ -157,6 +159,7 @@ def find_cell_with_memory(first, second, first_row, max_candidates):
     """
     for cell in range(_OUT_START + 3 * first_row, _OUT_START + 3 * max_candidates):
         a, b = first.cells[cell], second.cells[cell]
+        # a cell that neither call wrote holds the two fillings, which differ
         is_untouched = a == first.filling[cell] and b == second.filling[cell]
         if a != b and not is_untouched:
             return cell

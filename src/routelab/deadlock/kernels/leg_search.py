@@ -124,7 +124,9 @@ _VERIFY_MASK = 255
 
 
 class _Scratch(NamedTuple):
-    """Memory of a search; rows without another index are those of the states of the leg at hand.
+    """Memory of a search. Entry (or row) n of an array is about state n, unless another is named.
+
+    The states are those of the leg that is searched at the moment.
 
     Attributes
     ----------
@@ -206,7 +208,8 @@ def _record_fatal_fault(findings, fault_kind, packet, switch, channel, vc, value
 def _fill_packet(packet, leg, waypoint):
     """Fill the packet's row for a leg.
 
-    DESTINATION is the leg's target in both phases, as fixed candidates do not depend on it.
+    A packet on its way to a waypoint has another DESTINATION than TARGET. Here both are the leg's
+    target, because fixed candidates do not depend on DESTINATION.
     """
     for column in range(PACKET_COLUMNS):
         packet[column] = 0
@@ -223,12 +226,12 @@ def _no_random_word():
 
 @helper(_nrt=False)
 def _equal_answers(candidates, count, repeated, repeated_count):
-    """Return whether two answers are equal."""
+    """Return whether two answers have equal candidates: channels, classes and penalties."""
     if count != repeated_count:
         return False
     for i in range(count):
-        for j in range(3):
-            if candidates[i, j] != repeated[i, j]:
+        for column in range(3):
+            if candidates[i, column] != repeated[i, column]:
                 return False
     return True
 
@@ -244,8 +247,9 @@ def _call_guarded(hop, task, guards, arguments):
 def _record_cell_faults(task, findings, scratch, first_row, state):
     """Record a cell that a call must not write to, and one that depends on what it held before.
 
-    The calls are those in `repeat_guards` and `other_guards`; `first_row` is the first behind their
-    answer, and `state` is a switch and the channel and class that the packet came over.
+    The last calls in `repeat_guards` and `other_guards` had the same arguments. `first_row` is the
+    first row of `out` behind their answers. `state` is a switch, and the channel and class that the
+    packet came over.
     """
     switch, channel, vc = state
     packet, guards = scratch.packets[0], scratch.repeat_guards
@@ -262,10 +266,10 @@ def _record_cell_faults(task, findings, scratch, first_row, state):
 def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count):
     """Repeat a call of hop with each change that must not matter; record those that do.
 
-    `count` is the number of candidates that the first call has written to `scratch.candidates`. The
-    changes are those of `ON_MEMORY` and so on, one at a time. The last one is another source in
-    phase 1. It may matter: then there is one leg for each source. All of these calls find a drawn
-    filling, which the first call did not.
+    The first call has written `count` candidates to `scratch.candidates`. The changes are
+    `ON_MEMORY` to `ON_SOURCE`, one at a time. The last one, another source in phase 1, may matter:
+    it sets `N_READS_SOURCE`, and then there is one leg for each source. All of these calls find a
+    drawn filling in memory, which the first call did not.
     """
     guards, random, settings = scratch.repeat_guards, scratch.random, task.settings
     packet, max_candidates = guards.rows[1], settings[S_CANDIDATES]
@@ -281,10 +285,10 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
         queues, word, arrival_channel = contents[0], np.uint64(0), channel
         _fill_packet(packet, leg, waypoint)
         if change in (ON_MEMORY, ON_ANSWER):
-            # other rows and `out` differ from those of the first call, not an argument: see 2
+            # the arguments stay; step 2 changes what other rows and `out` hold before the call
             pass
         elif change == ON_QUEUES:
-            # the first call had content 0
+            # any content but 0, which the first call had
             queues = contents[1 + num_verified % (len(contents) - 1)]
         elif change == ON_RANDOM:
             word = random[0]
@@ -298,26 +302,28 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
             if channel >= 0:
                 arrival_channel = np.int64(task.entering_channels[switch, num_verified % 2])
         elif settings[S_PHASES] < 2:
-            # without waypoints DESTINATION is the leg's target, and every leg has its own source
+            # The other changes need waypoints: without them, DESTINATION is always the leg's
+            # target, and every leg has its own source.
             break
         elif change == ON_DESTINATION:
-            # in phase 0 a packet to a waypoint, not to its destination; in phase 1 another waypoint
-            other_end = task.waypoints[num_verified % len(task.waypoints)]
+            # In phase 0, the leg's target is now a waypoint and no longer the destination. In phase
+            # 1, the packet has come from another waypoint.
+            other_switch = task.waypoints[num_verified % len(task.waypoints)]
             if leg[LEG_PHASE] == 0:
-                packet[WAYPOINT], packet[DESTINATION] = leg[LEG_TARGET], other_end
+                packet[WAYPOINT], packet[DESTINATION] = leg[LEG_TARGET], other_switch
             else:
-                packet[WAYPOINT] = other_end
+                packet[WAYPOINT] = other_switch
         elif leg[LEG_PHASE] == 1:
             packet[SOURCE] = task.waypoints[num_verified % len(task.waypoints)]
-        # 2. The call. If it leaves something outside its answer, a third one in other memory shows
+        # 2. The call. If it leaves something outside its answer, a third call in other memory shows
         #    whether that follows from the arguments. For `ON_ANSWER`, `out` keeps the answer of the
-        #    call before; so the filling is found only behind the rows of candidates.
+        #    call before, so only cells behind the rows of candidates still hold the filling.
         copy_row(scratch.other_guards.rows[1], packet)
         if change != ON_ANSWER:
             fill_out(guards, FIRST_ROW, max_candidates)
         arguments = queues, switch, arrival_channel, vc, RandomWord(word, np.uint64(0))
         repeated_count = _call_guarded(hop, task, guards, arguments)
-        # the first row behind the answer, whose count may be wrong
+        # the first row that should hold the filling; the count may be wrong
         first_row = (
             max_candidates if change == ON_ANSWER else min(max(repeated_count, 0), max_candidates)
         )
@@ -338,8 +344,8 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
 def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
     """Write the candidates in a state to `scratch.candidates`; return their number.
 
-    −1 if the answer breaks the contract. A class that is too high does not: `_expand_state` records
-    it as missing.
+    Returns −1 if the answer breaks the contract, and records that. A class that is too high does
+    not break it: `_expand_state` records it as missing.
     """
     # 1. The call, with the row of a packet that has just come.
     packet, candidates, settings = scratch.packets[0], scratch.candidates, task.settings
@@ -369,7 +375,7 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
             or packet[TARGET] != leg[LEG_TARGET]
             or packet[WAYPOINT] != scratch.waypoint[0]
         ):
-            # whichever of the three has changed
+            # whichever of the three has changed, the message names WAYPOINT
             _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, np.int64(WAYPOINT))
         if 0 <= count <= settings[S_CANDIDATES]:
             _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
@@ -421,7 +427,7 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
     vc, channel = np.int64(scratch.arrival_class[state]), np.int64(scratch.arrival_channel[state])
     # 1. The candidates, which are resources of the next hop.
     count = _call_hop(hop, task, findings, scratch, leg, switch, channel, vc)
-    # a switch without candidates for several classes is one dead end
+    # A dead end is a switch: states of several classes there count once for each leg.
     if count == 0 and scratch.dead_end_leg[switch] != leg_number:
         scratch.dead_end_leg[switch] = leg_number
         _record_fault(faults, DEAD_END, scratch.packets[0], switch, channel, vc, np.int64(0))
@@ -431,6 +437,7 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
             np.int64(candidates[i, C_CHANNEL]),
             np.int64(candidates[i, C_CLASS]),
         )
+        # at injection vc is −1, so an ascending walk begins on class 0
         if next_class != vc + 1:
             numbers[N_NOT_ASCENDING] = 1
         if next_class >= classes:
@@ -446,7 +453,7 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
         if is_escape or settings[S_ESCAPES_ONLY] == 0:
             bit = task.channels[next_channel, PORT] * all_classes + first_class + next_class
             scratch.candidate_bits[state, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
-        # 3. The state of the packet behind that hop; none at the target.
+        # 3. The state of the packet behind that hop; −1 at the target, where the leg ends.
         next_switch = np.int64(task.channels[next_channel, TO_SWITCH])
         successor = (
             next_switch * (classes + 1) + next_class + 1 if next_switch != leg[LEG_TARGET] else -1
@@ -460,7 +467,8 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
                 )
             scratch.in_degree[successor] += 1
     scratch.out_degree[state] = out_degree
-    # 4. Properties of the state: missing classes, and whether it has an escape.
+    # 4. Properties of the state: missing classes, and whether it has an escape. A candidate of a
+    #    missing class might have been one.
     if missing_class >= 0:
         _record_fault(faults, MISSING_CLASS, scratch.packets[0], switch, channel, vc, missing_class)
     if count > 0 and missing_class < 0 and not has_escape:
@@ -472,8 +480,8 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
 def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_end):
     """Find the switches that follow a switch, and add new ones to the queue; return its new end.
 
-    `N_NOT_ASCENDING` is set, and the search stops, if some hop does not use the next class. The
-    loop has no branches: they would be mispredicted, which takes longer than all else.
+    If some hop does not use the next class, set `N_NOT_ASCENDING`, and the search stops. The loop
+    has no branches: they would be mispredicted, which takes longer than all else.
     """
     settings, numbers = task.settings, findings.numbers
     candidates, packet = scratch.candidates, scratch.packets[0]
@@ -504,12 +512,14 @@ def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_
     # Their packets arrive on the last class but one, so that the next class exists.
     next_class = min(vc + 1, settings[S_CLASSES] - 2)
     is_ascending, end = True, u(queue_end)
-    channels, size = task.channels, u(len(task.channels))
-    # an already reached switch is written behind the end of the queue, which does not move then
+    channels, num_channels = task.channels, u(len(task.channels))
+    # An already reached switch is written behind the end of the queue, too, but the end does not
+    # move then.
     for k in range(u(count)):
-        # a negative number becomes a large one
+        # Unsigned, so that one comparison suffices: a negative number becomes a large one. For a
+        # channel that does not exist, read channel 0: `is_ascending` becomes False anyway.
         next_channel = u(candidates[k, u(C_CHANNEL)])
-        exists = next_channel < size
+        exists = next_channel < num_channels
         next_channel = next_channel if exists else u(0)
         next_switch = u(channels[next_channel, u(TO_SWITCH)])
         is_ascending &= exists & (channels[next_channel, u(FROM_SWITCH)] == switch)
@@ -568,15 +578,17 @@ def _sort_topologically(scratch, queue_end):
 def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
     """Call hop with the class of the longest walk to a switch, for one switch in 16.
 
-    A search by switches has called it with the class of one walk only, and the candidates must not
-    depend on the class: else set `N_NOT_ASCENDING`.
+    A search by switches calls hop once for a switch, with the class of the walk that it found
+    first. That suffices if candidates do not depend on the class, apart from the next class itself.
+    If they do, set `N_NOT_ASCENDING`.
     """
     classes, numbers, candidates = task.settings[S_CLASSES], findings.numbers, scratch.candidates
     for k in range(numbers[N_CALLS] % 16, num_sorted, 16):
         switch = np.int64(scratch.topological_order[k])
-        # hop n uses class n − 1; the last class but one as in `_expand_switch`
+        # After n hops a packet came over class n − 1. The last class but one is the highest, as in
+        # `_expand_switch`, so that the next class exists.
         vc = np.int64(min(scratch.depth[switch] - 1, classes - 2))
-        # the class of the first call, or a switch without candidates
+        # Nothing to compare: it is the class of the first call, or there are no candidates.
         if vc <= scratch.arrival_class[switch] or scratch.out_degree[switch] == 0:
             continue
         numbers[N_VERIFIED] += 1
@@ -608,7 +620,8 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
 
     If states are switches, also record those at which all classes are used up.
     """
-    # 1. The longest walk of the leg. A hop to the target counts, which need not be a state.
+    # 1. The longest walk of the leg. The target need not be a state, so one hop is added behind a
+    #    state with successors.
     depth, longest = scratch.depth, 0
     for k in range(num_sorted):
         state = scratch.topological_order[k]
@@ -617,7 +630,8 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
         else:
             longest = max(longest, depth[state])
     findings.longest[leg_number] = longest
-    # 2. Switches that packets reach with as many hops as there are classes.
+    # 2. In a search by switches: record those that some packet reaches after as many hops as there
+    #    are classes. For each switch, bit n of `hop_counts` says that some walk has n hops.
     if task.settings[S_BY_SWITCH] != 0 and longest > task.settings[S_CLASSES]:
         classes = task.settings[S_CLASSES]
         for k in range(num_sorted):
@@ -625,6 +639,7 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
         for k in range(num_sorted):
             state = scratch.topological_order[k]
             if scratch.arrival_channel[state] < 0:
+                # walks begin here: 0 hops
                 scratch.hop_counts[state] |= np.uint64(1)
             # a packet that has made `classes` hops needs class `classes` next, which is missing
             hop_counts = scratch.hop_counts[state]
@@ -648,10 +663,12 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
             successor = scratch.successors[state, i]
             remaining = max(remaining, 1 if successor < 0 else depth[successor] + 1)
         depth[state] = remaining
-    width = 1 if task.settings[S_BY_SWITCH] != 0 else task.settings[S_CLASSES] + 1
+    # Walks begin in the first state of a waypoint, that of a packet at injection. Legs of several
+    # sources have the same row, so it keeps the longest of their walks.
+    states_per_switch = 1 if task.settings[S_BY_SWITCH] != 0 else task.settings[S_CLASSES] + 1
     for index in range(len(task.waypoints)):
         if task.waypoints[index] != leg[LEG_TARGET]:
-            walk = depth[task.waypoints[index] * width]
+            walk = depth[task.waypoints[index] * states_per_switch]
             findings.longest_from_waypoint[leg[LEG_ROW], index] = max(
                 findings.longest_from_waypoint[leg[LEG_ROW], index], walk
             )
@@ -661,10 +678,12 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
 def _add_dependencies(task, findings, scratch, leg_number, leg, queue_end):
     """Add the dependencies of a leg to the graph, and note the queries that it answers.
 
-    A packet that reaches a waypoint is in phase 1 then: `FixedStates.dependency_edges` joins the
-    last resources of phase 0 and the first ones of phase 1.
+    A packet that holds the resource which leads to a state may wait for the candidates there. At a
+    waypoint these are the candidates of phase 1: `FixedStates.dependency_edges` joins the last
+    resources of phase 0 (`into_waypoint`) and the first ones of phase 1 (`from_waypoint`).
     """
     words = scratch.candidate_bits.shape[1]
+    # 1. Dependencies of the resources that lead out of each state.
     for k in range(queue_end):
         state = scratch.queue[k]
         for i in range(scratch.out_degree[state]):
@@ -674,11 +693,14 @@ def _add_dependencies(task, findings, scratch, leg_number, leg, queue_end):
                 for word in range(words):
                     findings.dependencies[resource, word] |= scratch.candidate_bits[successor, word]
             elif leg[LEG_PHASE] == 0:
+                # it leads to the target, which may be a waypoint
                 findings.into_waypoint[resource] = True
+        # a packet that begins phase 1 came over no channel of this leg
         if leg[LEG_PHASE] == 1 and scratch.arrival_channel[state] < 0:
             switch = state // (task.settings[S_CLASSES] + 1)
             for word in range(words):
                 findings.from_waypoint[switch, word] |= scratch.candidate_bits[state, word]
+    # 2. This leg is the cause of each queried dependency that the graph did not have before.
     for k in range(len(findings.queries)):
         query = findings.queries[k]
         if query[Q_CAUSE] < 0:
@@ -697,28 +719,30 @@ def _search_leg(hop, task, findings, scratch, leg, leg_number):
     """
     settings, numbers = task.settings, findings.numbers
     by_switch = settings[S_BY_SWITCH] != 0
-    width = 1 if by_switch else settings[S_CLASSES] + 1
-    # 1. The first states: the source, or in phase 1 every waypoint.
+    states_per_switch = 1 if by_switch else settings[S_CLASSES] + 1
+    # 1. The first states: packets at injection (−1 as class and channel) at the source, or in phase
+    #    1 at every waypoint. All of these have the same row, with any waypoint in it: candidates do
+    #    not depend on that.
     scratch.waypoint[0] = task.waypoints[0] if leg[LEG_PHASE] == 1 else -1
     _fill_packet(scratch.packets[0], leg, scratch.waypoint[0])
-    queue_end, at_injection = np.int64(0), np.int64(-1)
+    queue_end, no_class, no_channel = np.int64(0), np.int64(-1), np.int64(-1)
     if leg[LEG_PHASE] == 0:
-        queue_end = _add_state(
-            scratch, leg_number, queue_end, leg[LEG_SOURCE] * width, at_injection, at_injection
-        )
+        first_state = leg[LEG_SOURCE] * states_per_switch
+        queue_end = _add_state(scratch, leg_number, queue_end, first_state, no_class, no_channel)
     else:
         for waypoint in task.waypoints:
             if waypoint != leg[LEG_TARGET]:
-                first_state = waypoint * width
+                first_state = waypoint * states_per_switch
                 queue_end = _add_state(
-                    scratch, leg_number, queue_end, first_state, at_injection, at_injection
+                    scratch, leg_number, queue_end, first_state, no_class, no_channel
                 )
     if by_switch:
-        # the target, at which no candidates are computed, but whose predecessors are counted
+        # The target is marked as reached, so that it never enters the queue and no candidates are
+        # computed there. But its predecessors are counted.
         target = leg[LEG_TARGET]
         scratch.reached_by[target] = leg_number
         scratch.in_degree[target], scratch.out_degree[target], scratch.depth[target] = 0, 0, 0
-    # 2. Breadth-first search, until a fault or a search by classes is necessary.
+    # 2. Breadth-first search, until there is a fault, or a search by classes is needed instead.
     queue_head = 0
     while (
         queue_head < queue_end
@@ -727,6 +751,7 @@ def _search_leg(hop, task, findings, scratch, leg, leg_number):
     ):
         state = scratch.queue[queue_head]
         if by_switch:
+            # the number of a state is that of its switch
             state = np.int64(state)
             queue_end = _expand_switch(
                 hop, task, findings, scratch, leg, leg_number, state, queue_end
@@ -736,7 +761,8 @@ def _search_leg(hop, task, findings, scratch, leg, leg_number):
                 hop, task, findings, scratch, leg, leg_number, state, queue_end
             )
         queue_head += 1
-    # 3. Topological order; the target counts if states are switches.
+    # 3. Topological order. It lacks states on a cycle. If states are switches, it includes the
+    #    target, which is not in the queue.
     reaches_target = by_switch and scratch.in_degree[leg[LEG_TARGET]] > 0
     num_sorted = _sort_topologically(scratch, queue_end)
     if num_sorted < queue_end + np.int64(reaches_target):
@@ -783,9 +809,9 @@ def compile_legs() -> Any:
 def explore_legs(hop, task, legs, findings):
     """Find every state that packets of some legs reach.
 
-    Stops when there are more states than `S_MAX_CALLS`, or when the states of a search by switches
-    are not those of the program. Also stops at the first fault other than dead ends and missing
-    classes or escapes.
+    Stops when there are more states than `S_MAX_CALLS`, and at the first fault other than dead ends
+    and missing classes or escapes. A search by switches also stops when it finds a hop that does
+    not use the next class, or a cycle: then its states are not those of the program.
 
     Parameters
     ----------
@@ -799,8 +825,8 @@ def explore_legs(hop, task, legs, findings):
     settings, numbers = task.settings, findings.numbers
     by_switch = settings[S_BY_SWITCH] != 0
     switches = len(task.entering_channels)
-    width = 1 if by_switch else settings[S_CLASSES] + 1
-    size = switches * width
+    states_per_switch = 1 if by_switch else settings[S_CLASSES] + 1
+    size = switches * states_per_switch
     max_candidates, channels = settings[S_CANDIDATES], len(task.channels)
     guards = allocate_guards(max_candidates, channels, np.int64(0))
     # The queue and the order have one more entry, because their loops write behind the end.

@@ -78,10 +78,12 @@ class LegInput(NamedTuple):
     Attributes
     ----------
     tables : int32 array
+        First argument of hop (`routelab.api.RunTables`).
     channels : int32 array, shape (C, 3)
-        See `routelab.deadlock.kernels.packet_states.FROM_SWITCH`.
+        Source, target and port of each channel, see
+        `routelab.deadlock.kernels.packet_states.FROM_SWITCH`.
     entering_channels : int32 array, shape (S, 2)
-        Two channels that enter each switch, which may be the same; −1 for none.
+        Two channels that enter each switch; the same twice if there is only one, −1 if none.
     waypoints : int32 array
         Switches where legs of phase 1 begin.
     queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)

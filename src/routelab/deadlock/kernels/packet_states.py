@@ -239,12 +239,14 @@ def reset_draws(script):
 
 @helper()
 def next_draws(script):
-    """Set the next outcomes of the draws of the last call; return whether there are any.
+    """Set the outcomes that the draws of the next call shall have; return False after the last.
 
-    The last draw changes first, as which draws follow depends on the outcomes before them. Two
-    draws of 2 outcomes: (0, 0), (0, 1), (1, 0), (1, 1).
+    `script` has the draws that the last call made, with their outcomes. The last of them changes
+    first, because which draws follow depends on the outcomes before them. For two draws of 2
+    outcomes the order is (0, 0), (0, 1), (1, 0), (1, 1).
     """
     draw = np.int64(script[0, NUM_DRAWS])
+    # the next call counts its draws from 0, and has no mark yet
     script[0, NUM_DRAWS], script[0, MARK] = 0, 0
     while draw > 0:
         script[draw, OUTCOME] += 1
@@ -307,12 +309,14 @@ def find_or_add_state(state, states, slots, num_states, pair):
     states, slots : arrays
         States of the pair and their hash table; see `_Scratch` of `state_search`. Updated.
     num_states : int
-        Number of states of the pair.
+        Number of states of the pair so far.
     pair : int
-        Slots of earlier pairs count as free, so the table is never emptied.
+        Index of the pair. Slots that earlier pairs wrote count as free, so the table need not be
+        emptied for each pair.
     """
     key = _HASH_START
     for i in range(STATE_COLUMNS):
+        # through 32 bits, so that a negative number does not set all upper bits
         key = (key ^ np.uint64(np.uint32(state[i]))) * _HASH_PRIME
     # The number of slots is a power of two. The lower bits of a product do not depend on the upper
     # bits of its factors, so the upper bits are mixed in.
@@ -336,15 +340,16 @@ def find_or_add_state(state, states, slots, num_states, pair):
 
 @helper()
 def hash_answer(candidates, num_candidates, packet):
-    """Return a hash of a call's answer: candidates, and the packet's columns.
+    """Return a hash of a call's answer: its candidates, and the packet's columns.
 
-    Penalties decide which candidate is taken, and the checker follows all of them. So of a penalty
-    only counts whether it makes an escape.
+    Answers with equal hashes count as the same. A penalty decides which candidate a packet takes,
+    but the checker follows all candidates. So two penalties are the same here if both make an
+    escape, or neither.
     """
     key = _HASH_START ^ np.uint64(num_candidates)
-    # a num_candidates that is wrong may exceed the rows
+    # a function that breaks the contract may return more candidates than there are rows
     for i in range(min(num_candidates, len(candidates))):
-        for j in range(2):
+        for j in range(2):  # channel and class
             key = (key ^ np.uint64(np.uint32(candidates[i, j]))) * _HASH_PRIME
         # a negative penalty is a fault, and must not be hidden by an answer without it
         kind = 2 if candidates[i, C_PENALTY] < 0 else np.int64(candidates[i, C_PENALTY] >= ESCAPE)

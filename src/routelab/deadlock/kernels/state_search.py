@@ -183,9 +183,9 @@ class _Scratch(NamedTuple):
 
 @helper()
 def _accept_answer(task, findings, scratch, num_candidates):
-    """Return whether an answer fulfils the contract; record violations.
+    """Return whether an answer of hop fulfils the contract; record violations.
 
-    If it sets a waypoint, TARGET is set to that.
+    If hop has set a waypoint, also set the packet's TARGET to it, as the packet engine does.
     """
     settings, candidates, packet = task.settings, scratch.candidates, scratch.packets[0]
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
@@ -201,7 +201,7 @@ def _accept_answer(task, findings, scratch, num_candidates):
             problems[WRONG_WAYPOINT], packet_before, location, np.int64(packet[WAYPOINT])
         )
         is_valid = False
-    # 2. The number of candidates. With another number, the rows of the answer mean nothing.
+    # 2. The number of candidates. If it is wrong, the rows of the answer mean nothing.
     if num_candidates < 0 or num_candidates > settings[S_CANDIDATES]:
         record_problem(problems[WRONG_COUNT], packet_before, location, num_candidates)
         return False
@@ -247,9 +247,10 @@ def _aim_at_waypoint(task, packet, location):
 
 @helper()
 def _add_injected_state(task, findings, scratch, ends, pair, num_states):
-    """Add the state in which a packet enters after inject; return the number of states.
+    """Add the state in which a packet enters after a call of inject, if it is new.
 
-    `num_states` is their number before. A fault of inject is recorded.
+    Faults of inject are recorded. `num_states` is the number of states of the pair so far; returns
+    the new number.
     """
     packet, settings, problems = scratch.packets[0], task.settings, findings.problems
     packet_before, location = scratch.packet_before, scratch.location
@@ -260,6 +261,7 @@ def _add_injected_state(task, findings, scratch, ends, pair, num_states):
         is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
         if not is_writable and packet[column] != packet_before[column]:
             record_problem(problems[WRITES], packet_before, location, column)
+            # so that the search goes on with a packet that exists
             packet[column] = packet_before[column]
     if packet[WAYPOINT] != -1:
         if settings[S_PHASES] < 2 or not 0 <= packet[WAYPOINT] < settings[S_SWITCHES]:
@@ -268,7 +270,8 @@ def _add_injected_state(task, findings, scratch, ends, pair, num_states):
             )
             return num_states
         packet[TARGET] = packet[WAYPOINT]
-    # integers of NumPy: Numba compiles a function once more for integers of Python
+    # At the source; −1 as channel and class, because it is at injection. Integers of NumPy: Numba
+    # compiles a function once more for integers of Python.
     arrival = np.int64(ends[0]), np.int64(-1), np.int64(-1)
     keeps_state = settings[S_KEEPS_STATE] != 0
     fill_arrival_state(scratch.state, packet, arrival, np.int64(0), keeps_state)
@@ -317,7 +320,10 @@ def _call_inject(hop, inject, task, guards, packet_before, queues, word):
 
 @helper()
 def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
-    """Find all states in which packets of a pair enter; return their number."""
+    """Find all states in which packets of a pair enter; return their number.
+
+    `ends` is the row of the pair: source, destination, and a terminal at each.
+    """
     source, settings = ends[0], task.settings
     random, guards, repeated = scratch.random, scratch.guards, scratch.repeat_guards
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
@@ -328,8 +334,9 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     reset_draws(script)
     fill_packet(packet_before, ends)
     draw_filling(repeated, len(task.channels), findings.numbers[N_PAIRS])
+    # 1. All outcomes of draws, with each content of the queues in turn. A sample of the calls is
+    #    repeated in other memory, and must leave an equal packet there.
     while True:
-        # all outcomes of draws, with each content of the queues in turn
         calls += 1
         queues = task.queue_contents[calls % settings[S_QUEUE_CONTENTS]]
         word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
@@ -351,12 +358,12 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
             break
         if not next_draws(script):
             break
+    # 2. Random words, with each content: they must lead to states that step 1 has found. Without an
+    #    inject function all injections are equal.
     num_enumerated = num_states
-    findings.numbers[N_SAMPLED] += (
-        RANDOM_WORDS * settings[S_QUEUE_CONTENTS] if settings[S_INJECT_CHOOSES] else 0
-    )
-    # without choices all injections are equal
-    for k in range(RANDOM_WORDS * settings[S_QUEUE_CONTENTS] if settings[S_INJECT_CHOOSES] else 0):
+    num_samples = RANDOM_WORDS * settings[S_QUEUE_CONTENTS] if settings[S_INJECT_CHOOSES] else 0
+    findings.numbers[N_SAMPLED] += num_samples
+    for k in range(num_samples):
         random[0] = word_after(random[0])
         queues = task.queue_contents[k % settings[S_QUEUE_CONTENTS]]
         word = RandomWord(random[0], np.uint64(0))
@@ -400,10 +407,9 @@ def _add_earlier_escape(scratch, state_index, successor, escape):
 def _pass_earlier_escapes_on(scratch, state_index, successor):
     """Add the earlier escapes of a state to those of its `successor`."""
     earlier_escapes = scratch.earlier_escapes
-    if (
-        add_to_set(earlier_escapes[successor], earlier_escapes[state_index])
-        and successor < state_index
-    ):
+    has_grown = add_to_set(earlier_escapes[successor], earlier_escapes[state_index])
+    # a successor with a lower index was expanded before, without these escapes
+    if has_grown and successor < state_index:
         scratch.has_changed[0] = 1
 
 
@@ -428,19 +434,22 @@ def _add_dependencies(task, findings, scratch, pair, state_index, num_states, nu
         has_escape |= is_escape
         resource = channel * classes + vc
         findings.used[AS_CANDIDATE, resource] = True
+        findings.used[AS_ESCAPE, resource] |= is_escape
+        # candidates over two channels are two routes; two classes of one channel are not
         if channel != candidates[0, C_CHANNEL]:
             record_problem(problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE)
-        findings.used[AS_ESCAPE, resource] |= is_escape
         # 2. Dependencies on it: of the held resource, and in the extended graph of earlier escapes.
         if held_resource >= 0 and (is_escape or settings[S_ESCAPES_ONLY] == 0):
             bit = task.channels[channel, PORT] * classes + vc
             findings.dependencies[held_resource, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
+        # An escape that this search is the first to find has no row: `explore_states` then gives it
+        # one and searches again.
         if is_escape and is_extended and task.escape_row[resource] >= 0:
             add_to_set(
                 findings.extended_dependencies[task.escape_row[resource]],
                 scratch.earlier_escapes[state_index],
             )
-        # 3. The state that the packet reaches over it.
+        # 3. The state that the packet reaches over it; none at its destination.
         hops = state[AT_HOPS] + 1
         if hops > settings[S_MAX_HOPS]:
             record_problem(problems[TOO_LONG], packet_before, location, hops)
@@ -468,7 +477,8 @@ def _add_dependencies(task, findings, scratch, pair, state_index, num_states, nu
             if not is_escape:
                 _pass_earlier_escapes_on(scratch, state_index, successor)
     if settings[S_CALLED_AGAIN]:
-        # 5. Hop may be called again before the packet moves.
+        # 5. Hop may be called again before the packet moves, and finds what this call has written
+        #    to the packet. The packet still holds the same escapes then.
         fill_waiting_state(scratch.state, state, packet)
         successor = find_or_add_state(
             scratch.state, scratch.states, scratch.slots, num_states, pair
@@ -556,10 +566,12 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
             ):
                 record_problem(problems[TOO_MANY_DRAWS], packet_before, location, vc)
                 break
+            # SKIPPED: hop has rejected this outcome, to draw once more
             if script[0, MARK] != SKIPPED and not _is_known(answers, num_answers, answer):
                 answers[num_answers] = answer
                 num_answers += 1
                 if _accept_answer(task, findings, scratch, num_candidates):
+                    # an earlier answer in this state had another first channel
                     if (
                         location[FIRST_CHANNEL] >= 0
                         and location[FIRST_CHANNEL] != candidates[0, C_CHANNEL]
@@ -571,6 +583,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
                     )
             if not next_draws(script):
                 break
+        # content 0 has shown all answers that other contents may give
         if content > 0 and num_answers > answers_before:
             record_problem(problems[ON_QUEUES], packet_before, location, vc)
         # 3. Random words: the answers must be known, and the same for the same word, whatever
@@ -666,9 +679,9 @@ def _choose_nothing(tables, reals, packets, packet, queues, hop, random, out):
 def explore(hop, inject, task, pairs, findings):
     """Find every state that packets of some pairs reach, for all outcomes of all draws.
 
-    Every content of the queues must give the same answers, penalties apart: programs decide by
-    queues with `either`. So must random words. If hop is called again while a packet waits, the
-    packet after the call is a state, too.
+    Programs decide by queues with `either`, whose two outcomes are tried like those of a draw. So
+    every content of the queues must give the same answers, penalties apart, and so must random
+    words. If hop is called again while a packet waits, the packet after the call is a state, too.
 
     Parameters
     ----------
@@ -680,14 +693,15 @@ def explore(hop, inject, task, pairs, findings):
         Updated.
     """
     settings, numbers = task.settings, findings.numbers
-    # At least twice as many slots as states, so that a search for a slot ends, and soon.
-    size = 2
-    while size < 2 * settings[S_MAX_STATES_OF_PAIR]:
-        size *= 2
+    # At least twice as many slots as states, so that a search for a slot ends, and soon. A power of
+    # two, as `find_or_add_state` needs.
+    num_slots = 2
+    while num_slots < 2 * settings[S_MAX_STATES_OF_PAIR]:
+        num_slots *= 2
     guards = allocate_guards(settings[S_CANDIDATES], len(task.channels), np.int64(0))
     scratch = _Scratch(
         states=np.empty((settings[S_MAX_STATES_OF_PAIR], STATE_COLUMNS), np.int32),
-        slots=np.full((size, 2), -1, np.int64),
+        slots=np.full((num_slots, 2), -1, np.int64),
         earlier_escapes=np.empty(
             (settings[S_MAX_STATES_OF_PAIR], findings.extended_dependencies.shape[1]), np.uint64
         ),
@@ -714,8 +728,8 @@ def explore(hop, inject, task, pairs, findings):
         scratch.random[0] = np.uint64(2026 + numbers[N_PAIRS])
         scratch.is_full[0] = 0
         num_states = _inject_packets(hop, inject, task, findings, scratch, ends, pair)
-        # 2. Expand states; new ones are put behind. Escapes on the way to a state may become more
-        #    after it was expanded: then all of them are expanded again, until nothing changes.
+        # 2. Expand states; new ones are put behind. The set of earlier escapes of a state may grow
+        #    after the state was expanded. Then expand all states once more, until no set grows.
         scratch.has_changed[0] = 1
         while scratch.has_changed[0]:
             scratch.has_changed[0] = 0

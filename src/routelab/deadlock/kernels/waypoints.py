@@ -34,15 +34,16 @@ have equal results."""
 
 
 @helper()
-def spaced_word(k, count, low):
-    """Return a word whose `pick` among `count` outcomes is k, with the lower half of word `low`.
+def spaced_word(k, count, random_word):
+    """Return a word whose `pick` among `count` outcomes is k, so that each outcome gets its word.
 
-    Its upper half is k / count of 2^32, rounded up: else `pick`, which rounds down, gives k − 1.
+    `pick` reads the upper half of a word; the lower half is that of `random_word`. The upper half
+    is k / count of 2^32, rounded up: else `pick`, which rounds down, gives k − 1.
     """
     upper = (np.uint64(k) << np.uint64(32)) // np.uint64(count)
     if upper * np.uint64(count) < np.uint64(k) << np.uint64(32):
         upper += np.uint64(1)
-    return (upper << np.uint64(32)) | (low & np.uint64(0xFFFFFFFF))
+    return (upper << np.uint64(32)) | (random_word & np.uint64(0xFFFFFFFF))
 
 
 @cache
@@ -90,8 +91,8 @@ def sample_waypoints(
         Index of a pair for which inject breaks a rule; −1 if there is none.
     fault : int
         The rule. `WRONG_WRITE`: a column that it must not write to, or a waypoint that does not
-        exist; also if no pair breaks a rule, for programs of one phase, which must not set any.
-        `WRONG_CELL`: see `cell`. `NOT_REPEATABLE`: two equal calls differ.
+        exist. `WRONG_CELL`: see `cell`. `NOT_REPEATABLE`: two equal calls differ. Without a pair it
+        is `WRONG_WRITE`: if the program has one phase, the caller reports any waypoint as that.
     cell : int
         The cell that inject must not change; −1 for other faults.
     """
@@ -104,9 +105,11 @@ def sample_waypoints(
         for k in range(words_per_pair):
             random = word_after(random)
             fill_packet(packet_before, pairs[pair])
+            # each content in turn, so that a pair with one word does not always get the first
             queues = queue_contents[(pair + k) % len(queue_contents)]
             word = RandomWord(spaced_word(k, words_per_pair, random), np.uint64(0))
-            # 1. The same call twice, in memory with different fillings.
+            # 1. The same call twice, in memory with different fillings. (`packet` is a row of
+            #    `guards`.)
             for memory in (guards, repeat_guards):
                 copy_row(memory.rows[1], packet_before)
                 fill_out(memory, FIRST_ROW, max_candidates)
