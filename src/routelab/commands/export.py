@@ -53,7 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Write or print the files of an export; with ``--verify``, compare existing files instead."""
     from routelab.api import InputError
     from routelab.commands._shared.logging import show_progress
-    from routelab.routing.export import check_destination, export_routes, verify, write_export
+    from routelab.routing.export import (
+        check_destination,
+        export_routes,
+        verify_export,
+        write_export,
+    )
 
     # argparse cannot say "one or two": its "+" has no upper limit
     if len(arguments.routes) > 2:
@@ -63,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.verify is not None:
         with show_progress(arguments):
-            verdict_text = verify(arguments.export, arguments.routes, arguments.verify)
+            verdict_text = verify_export(arguments.export, arguments.routes, arguments.verify)
         print(verdict_text)
         return 0
     # before the work, which may take long

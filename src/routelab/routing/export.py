@@ -56,13 +56,15 @@ def export_routes(
     return export_files(plugin, table, cluster_machine)
 
 
-def verify(export: str, routes: Sequence[str], folder: Path) -> str:
+def verify_export(export: str, routes: Sequence[str], folder: Path) -> str:
     """Read a folder, and check that it has the network and its routes.
 
     Parameters
     ----------
-    export, routes
-        As `export_routes`.
+    export : str
+        Instance name of the format of the files.
+    routes : sequence of one or two str
+        The routes that it should have, named as for `export_routes`.
     folder : Path
         Output of an export, or files of a site's tool.
 
@@ -125,9 +127,11 @@ def machine_by_name(machine: str | Machine) -> Machine:
 
 
 def table_of(routes: Sequence[str]) -> RouteTable:
-    """Return the routes that one or two texts name: ROUTES, or TOPOLOGY and ROUTING.
+    """Return the routes that one or two texts name, as a user gives them on the command line.
 
-    ROUTES is the output of `routelab route`; the others are names of instances, or folders.
+    One text, ROUTES: the output of `routelab route`. Two texts, TOPOLOGY and ROUTING: a network
+    (name or output of `routelab topology`), and a routing by name or the output of `routelab
+    route`.
 
     Raises
     ------
@@ -136,7 +140,7 @@ def table_of(routes: Sequence[str]) -> RouteTable:
     UnsupportedError
         If the routing does not apply to the network.
     """
-    *network, routing = routes
+    *network, routing = routes  # `network` has one text, or none
     file = _routes_file(routing)
     if not network:
         if file is None:
@@ -162,6 +166,7 @@ def _routes_file(text: str) -> Path | None:
     """
     path = Path(text)
     if is_folder(path) and (is_regular(path / OUTCOME) or not _is_routing(text)):
+        # if the folder has no outcome, this raises the error that it has none
         outcome = read_outcome(path / OUTCOME)
         if outcome.kind != "route" or outcome.status != "ok":
             reason = outcome.reason or f"it is what a {outcome.kind} job found"
