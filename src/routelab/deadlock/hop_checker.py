@@ -201,7 +201,7 @@ _EMPTY_FIRST = "a virtual channel is given to a packet only when its buffer is e
 
 
 class RouterOptions(NamedTuple):
-    """What a check assumes of the routers; see `check_hops`."""
+    """What a check assumes of the routers; the parameters of `check_hops` with these names."""
 
     switching: Switching = "virtual-cut-through"
     packets_per_buffer: int = 2
@@ -231,8 +231,9 @@ def check_hop_routing(
         A routing that supports `topology`; one with a table runs as a program, too.
     topology : Topology
     virtual_channels : int
+        Virtual channels of each channel.
     switching, packets_per_buffer, shared_buffers, max_states
-        As `check_hops`.
+        Assumptions about the routers, and the limit of states; see `check_hops`.
     """
     options = RouterOptions(switching, packets_per_buffer, shared_buffers)
     program = routing.prepare(topology, virtual_channels)
@@ -246,11 +247,14 @@ def check_hop_routing(
     )
     if not verdict.partial:
         return verdict
+    # Too many states. Take the first small network that the routing supports, and of which all
+    # states can be examined.
     for max_switches in _SMALL_NETWORK_SIZES:
         small = small_network(topology, max_switches)
         if small is None or small.num_switches >= topology.num_switches:
             continue
-        if routing.supports(small, virtual_channels) is not None:
+        is_supported = routing.supports(small, virtual_channels) is None
+        if not is_supported:
             continue
         program = routing.prepare(small, virtual_channels)
         small_verdict = _check_program(
@@ -340,7 +344,10 @@ def _check_program(
     virtual_channels: int | None,
     max_states: int | None,
 ) -> HopVerdict:
-    """Search the states of a program, and return the verdict on them."""
+    """Search the states of a program, and return the verdict on them.
+
+    Fixed candidates, if the program declares them, allow the faster search by legs.
+    """
     _require_valid_options(proof, options)
     escapes = proof == "duato"
     # Under wormhole switching, `duato` needs the indirect dependencies of the extended graph. They
@@ -368,7 +375,7 @@ def _check_program(
 
 def _require_valid_options(proof: str, options: RouterOptions) -> None:
     """Refuse options that do not exist."""
-    switching, packets_per_buffer, _ = options
+    switching, packets_per_buffer = options.switching, options.packets_per_buffer
     errors = []
     if proof not in get_args(Proof):
         errors.append(f"proof is {proof!r}, expected one of {', '.join(get_args(Proof))}")

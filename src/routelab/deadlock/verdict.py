@@ -79,7 +79,7 @@ class Verdict:
         return self.status == "proven"
 
     def describe_cycle(self, topology: Topology) -> list[str]:
-        """Describe the cycle in one line per dependency; see `cycle_steps`."""
+        """Describe the cycle in one line per dependency: two resources, and a route with both."""
         return [
             f"{held} waits for {wanted} ({route})"
             for held, wanted, route in self.cycle_steps(topology)

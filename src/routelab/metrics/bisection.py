@@ -37,18 +37,20 @@ def effective_bisection(table: RouteTable, samples: int, seed: int) -> Bisection
     """Sample the bandwidth between random halves of the terminals.
 
     In each sample the terminals are divided into two random halves and every terminal of one sends
-    to its partner in the other, all simultaneously. A message gets 1 / (relative load of the
-    busiest channel on its route) of the bandwidth of the fastest channel, which equals that of its
-    terminal; for routes with several weighted paths, the busiest channel of all of them counts. One
-    terminal is omitted if their number is odd. A pair without a route has no bandwidth.
+    to its partner in the other, all simultaneously. A message shares the busiest channel on its
+    route with others: if that has relative load r, the message gets 1 / r of the bandwidth of a
+    terminal, which is that of the fastest channel. For routes with several weighted paths, the
+    busiest channel of all of them counts. One terminal is omitted if their number is odd. A pair
+    without a route has no bandwidth.
 
     Parameters
     ----------
+    table : RouteTable
     samples : int
-        At least 30: the confidence interval assumes that their mean is normal.
+        At least 30: the confidence interval assumes that their mean has a normal distribution.
     seed : int
-        Samples depend only on it and on the number of terminals, so all tables are measured with
-        the same pairings.
+        Pairings depend only on it and on the number of terminals, so all tables are measured with
+        the same ones.
 
     Returns
     -------
@@ -59,12 +61,12 @@ def effective_bisection(table: RouteTable, samples: int, seed: int) -> Bisection
     half = topology.num_terminals // 2
     if not half:
         return None
-    rng = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     scratch, factor = np.zeros(topology.num_channels), channel_factors(topology)
     bandwidths = np.empty(samples)
     for i in range(samples):
         # the k-th sender sends to the k-th receiver
-        shuffled = rng.permutation(topology.num_terminals)
+        shuffled = random.permutation(topology.num_terminals)
         senders, receivers = shuffled[:half], shuffled[half : 2 * half]
         pairs = table.pair_between(senders, receivers)
         bandwidths[i] = pairing_bandwidth(

@@ -31,9 +31,9 @@ def channel_load_bound(table: RouteTable, demand: Demand) -> float:
     """Find the offered load at which the first channel is full.
 
     The fastest channels carry one flit per cycle, as in the packet engine, slower ones less in
-    proportion to their capacity. The network cannot deliver all of a greater load: the busiest
-    channel is full. Its mean accepted load may exceed the bound, because terminals that send over
-    other channels may still deliver more.
+    proportion to their capacity. The network cannot deliver all of a greater load, because the
+    busiest channel is full. But the accepted load, a mean over all terminals, may still grow beyond
+    the bound: terminals that do not send over that channel can deliver more.
 
     Returns
     -------

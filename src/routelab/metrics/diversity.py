@@ -51,9 +51,9 @@ def route_diversity(graph: RoutingGraph) -> RouteCounts | None:
     symmetry = source_symmetry(graph)
     sources = symmetry.representatives
     counts, lengths = count_routes_from(graph.arrays, sources, topology.endpoints)
-    # Pairs of terminals that each entry of `counts` stands for. Translations of the network map a
-    # source to the others of its class: `order` switches, each with as many terminals and routes.
-    # `demand` is the number of terminals at each endpoint.
+    # Pairs of terminals that each entry of `counts` stands for. Each source represents a class of
+    # `order` switches that translations of the network map to each other, so all of them have as
+    # many terminals and routes. `demand` is the number of terminals at each endpoint.
     source_terminals = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
     terminal_pairs = np.outer(source_terminals, topology.demand)
     terminal_pairs[sources[:, np.newaxis] == topology.endpoints] = 0  # on one switch

@@ -30,14 +30,14 @@ def served_pairs(table: RouteTable) -> Float64Array:
     Returns
     -------
     pairs : float64 array, shape (P, D)
+        A row for each endpoint, a column for each destination of the table.
     """
     ends = table.ends
-    # A terminal does not send to itself: to a destination at its switch, a source has one sender
-    # fewer for each receiver.
+    # A terminal does not send to itself. So at its own switch, a receiver has one sender fewer than
+    # there are terminals (True counts as 1).
     same_switch = np.equal.outer(ends.source_switch, ends.destination_switch)
-    pairs: Float64Array = np.multiply(
-        ends.source_demand[:, None] - same_switch, ends.destination_demand, dtype=np.float64
-    )
+    senders = ends.source_demand[:, None] - same_switch
+    pairs: Float64Array = np.multiply(senders, ends.destination_demand, dtype=np.float64)
     return pairs
 
 
@@ -68,9 +68,9 @@ def perfect_load(topology: Topology) -> float:
 
     γ_perfect of the Angara paper, section 1.1: the hops of all pairs over the number of channels,
     where a channel with a quarter of the greatest capacity counts as a quarter of a channel. Routes
-    are the shortest of the bare network, whatever the rules; unreachable pairs do not count. No
-    table that joins the same pairs has a smaller maximum, because the mean of relative loads,
-    weighted with the capacities, is not smaller.
+    are the shortest of the bare network, whatever the rules; unreachable pairs do not count. It is
+    a lower bound of the maximum relative load: in any table that joins the same pairs, the mean of
+    the relative loads, weighted with the capacities, is at least this, as no route has fewer hops.
 
     Returns
     -------

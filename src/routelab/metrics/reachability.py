@@ -24,14 +24,15 @@ def reachable_pairs(table: RouteTable) -> int:
 
 
 def connected_pairs(table: RouteTable) -> tuple[int, int]:
-    """Count the ordered pairs of different terminals that are connected, and served minimally.
+    """Count the ordered pairs of different terminals that the network joins.
 
     Returns
     -------
     connected : int
-        Pairs with some path between them, legal or not.
+        Pairs with some path between them, whether the rules allow it or not.
     minimal : int
-        Pairs with routes that are all as short as the network (without failed parts) allows.
+        Of these, the pairs whose routes are all as short as the network (without failed parts)
+        allows.
     """
     topology = table.topology
     start, channel = topology.outgoing

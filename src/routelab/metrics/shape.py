@@ -40,14 +40,14 @@ def switch_distances(topology: Topology) -> Distances:
     """Measure the distances between the switches with terminals."""
     start, channel = topology.outgoing
     demand = topology.terminals_per_switch.astype(np.int64)
-    longest, switch_pairs, hops, remote_pairs, remote_hops = sum_distances(
+    longest, switch_pairs, switch_hops, remote_pairs, remote_hops = sum_distances(
         start, topology.channel_target[channel], demand
     )
-    # Pairs of terminals are remote, or on one switch and 0 hops apart.
+    # Pairs of terminals: those on different switches (remote), and those on one, 0 hops apart.
     terminal_pairs = remote_pairs + int((demand * (demand - 1)).sum())
     return Distances(
         diameter=int(longest),
-        mean=hops / switch_pairs if switch_pairs else None,
+        mean=switch_hops / switch_pairs if switch_pairs else None,
         mean_hops=remote_hops / terminal_pairs if terminal_pairs else None,
     )
 
@@ -103,9 +103,9 @@ class Cut:
     links : int
         Links between the sides.
     side : int8 array, shape (S,)
-        Side of each switch, 0 or 1. Both sides have the same number of terminals if all switches
-        with terminals have the same number and there is an even number of these switches; otherwise
-        they differ by no more than the largest number of terminals at a switch.
+        Side of each switch, 0 or 1. Both sides have equally many terminals if that is certainly
+        possible: an even number of switches have terminals, all of them equally many. Otherwise
+        the sides may differ by the largest number of terminals at a switch.
     """
 
     links: int
@@ -133,18 +133,19 @@ def best_cut(topology: Topology) -> Cut | None:
         return None
     can_be_equal = len(occupied) % 2 == 0 and (occupied == occupied[0]).all()
     slack = 0 if can_be_equal else int(occupied.max())
-    # 2. The neighbours of switch s are neighbour[start[s]:start[s + 1]]: each link counts from both
-    #    of its ends.
-    ends = _link_ends(topology)
-    tail, head = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
+    # 2. The neighbours of switch s are neighbour[start[s]:start[s + 1]]. Each link is listed from
+    #    both of its ends: link (2, 5) has tail 2 and head 5, and tail 5 and head 2.
+    lower, higher = _link_ends(topology).T
+    tail, head = np.concatenate((lower, higher)), np.concatenate((higher, lower))
     neighbour = head[np.argsort(tail, kind="stable")].astype(np.int32)
     start = np.zeros(topology.num_switches + 1, np.int32)
     np.cumsum(np.bincount(tail, minlength=topology.num_switches), out=start[1:])
     # 3. Cut each order of the switches in the middle of their terminals, and refine the cut.
     best = None
     for order in _switch_orders(topology, start, neighbour):
-        # A switch goes to the side where the middle of its terminals lies, so that the sides differ
-        # by no more than its terminals. The middle of terminals 4 to 6 is 4 + 3 / 2: count twice.
+        # Count the terminals in this order. A switch goes to the half where the middle of its own
+        # terminals lies, so that the sides differ by no more than its terminals. If it has 3, after
+        # 4 of others, the middle is 4 + 3 / 2 (twice that is 11, an integer).
         twice_middle = 2 * terminals[order].cumsum() - terminals[order]
         side = np.zeros(len(order), dtype=np.int8)
         side[order[twice_middle <= terminals.sum()]] = 1

@@ -74,9 +74,10 @@ def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
 def _sum_by_pair(
     topology: Topology, matrix: Float64Array, destination: Int64Array, num_destinations: int
 ) -> Float64Array:
-    """Sum traffic between terminals by their endpoint and destination; float64, shape (P, D).
+    """Sum traffic between terminals over those with the same endpoint and the same destination.
 
-    `destination` is the destination of packets for each terminal; int64, shape (T,).
+    `destination` is the index of the routes' destination for each terminal; int64, shape (T,).
+    Returns float64, shape (P, D): a row for each endpoint, a column for each destination.
     """
     pair_amount = np.zeros((len(topology.endpoints), num_destinations))
     np.add.at(pair_amount, (topology.terminal_endpoint[:, None], destination[None, :]), matrix)

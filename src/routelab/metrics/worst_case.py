@@ -58,15 +58,16 @@ def worst_permutation(table: RouteTable) -> PermutationLoad:
         topology.num_channels,
     )
     factor = channel_factors(topology)
-    # All terminals of an endpoint are alike, so the assignment is of endpoints to destinations,
-    # each with the number of its terminals.
+    # All terminals of an endpoint have the same routes. So messages are assigned to endpoints and
+    # destinations: each sends, or receives, as many as it has terminals.
     sends, receives = topology.demand, table.destination_demand
+    # No permutation gives a channel a greater relative load than its bound.
     bounds = assignment_bounds(start, pair, share, sends, receives) * factor
     load, channel = 0.0, -1
     sender = receiver = np.empty(0, np.int64)
+    # Channels in descending order of their bounds: if one cannot exceed the load, no later one can.
     for c in np.argsort(-bounds, kind="stable").tolist():
-        # The bounds descend, so no later channel exceeds the load either. Shares are sums of
-        # floats: ignore differences that are only rounding.
+        # Shares are sums of floats: ignore differences that are only rounding.
         if bounds[c] <= load * (1 + 1e-12):
             break
         crossing = slice(start[c], start[c + 1])  # the pairs that cross the channel

@@ -63,16 +63,19 @@ def bound_load(
     topology : Topology
     rules : RulesPlugin or None
         None: all minimal routes are allowed.
-    seconds, exact
-        See `routelab.metrics.bounds.lower_bound_rules`; `exact` has no effect for the bare network.
+    seconds : float
+        Approximate limit of the wall time.
+    exact : bool
+        Use the rest of the time to find the least maximum load of tables with one path per pair. No
+        effect without rules.
     any_length : bool
         Without rules: bound the tables of all routes, not only of minimal ones.
 
     Raises
     ------
     UnsupportedError
-        If the rules do not apply to the network, or are not reproducible: their bound would not
-        be that of a table, which was made under other rules.
+        If the rules do not apply to the network, or are not reproducible: each call of such rules
+        may allow other routes, so a bound of one call does not hold for the table of another.
     """
     if rules is None and any_length:
         return lower_bound_any_length(topology, seconds=seconds)
@@ -130,7 +133,7 @@ class NetworkBounds:
         if rules not in self._rules:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
         compared = bound_facts(facts, self._rules[rules], self.bare)
-        # The program raises the bound for one path per pair. It is also worth its time for a gap
+        # The mixed-integer program raises the bound for one path per pair. It is also worth its time for a gap
         # below 1: a route counts 1 on the fastest channel, and 1.25, say, on a slower one.
         # `optimal` is None if the bound does not apply to the table, or if it splits pairs.
         if rules in self._tightened or compared["optimal"] is not False:
@@ -180,7 +183,7 @@ def bound_traffic(
     seed : int
         Seed of random patterns.
     seconds : float
-        See `routelab.metrics.bounds.throughput.bound_throughput`.
+        Approximate limit of the CPU time.
 
     Raises
     ------
@@ -207,10 +210,13 @@ def write_throughput(
 def throughput_rows(
     bound: ThroughputBound, topology: Topology, seed: int
 ) -> Iterator[tuple[Any, ...]]:
-    """Iterate over the certificates of a bound, with `THROUGHPUT_COLUMNS`."""
-    yield from _certificate_rows(bound.weights, topology, seed, "")
+    """Iterate over the certificates of a bound, with `THROUGHPUT_COLUMNS`.
+
+    First the certificate of the sustained load, then those of the accepted loads.
+    """
+    yield from _certificate_rows(bound.weights, topology, seed, load="")
     for accepted in bound.accepted:
-        yield from _certificate_rows(accepted.weights, topology, seed, accepted.load)
+        yield from _certificate_rows(accepted.weights, topology, seed, load=accepted.load)
 
 
 def _certificate_rows(
@@ -221,6 +227,7 @@ def _certificate_rows(
     `load` is the offered load, or empty for the sustained load. Terminals of weight 0 are left out.
     """
     names = topology.switch_names
+    # the weight that counts as 1; it has no number and no ends, as it is not that of a channel
     yield seed, load, "one", "", "", "", weights.one
     for channel, weight in enumerate(weights.channel.tolist()):
         source, target = topology.channel_source[channel], topology.channel_target[channel]

@@ -31,10 +31,11 @@ __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_f
 
 
 def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
-    """Return loads, lengths, deadlock verdict and time of a routed network; None if missing.
+    """Return loads, lengths, deadlock verdict and time of a routed network.
 
-    Only a table with a cycle has the fact ``deadlock_cycle``. The counters of the table and the
-    facts of the rules' routing graph follow, under the names that the plugins gave them.
+    A fact that does not exist is None; ``deadlock_cycle`` is left out without a cycle. The counters
+    of the table and the facts of the rules' routing graph follow, under the names that the plugins
+    gave them.
 
     Raises
     ------
@@ -68,12 +69,13 @@ def routing_facts(routed: RoutedNetwork) -> dict[str, Any]:
         ("route table: counters", table.counters)
     ]
     plugin_facts += [] if graph is None else [("routing graph: facts", graph.facts)]
-    # facts of plugins must not replace those of the row, or one another
+    # All facts become one row of results, also those of the network and of bounds. A fact of a
+    # plugin must not replace one of them, or one of another plugin.
     taken_names = {*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS}
-    for origin, extra_facts in plugin_facts:
-        repeated = sorted(taken_names & extra_facts.keys())
-        if repeated:
-            raise PluginError(f"{origin} {', '.join(repeated)} have the names of facts")
+    for source, extra_facts in plugin_facts:
+        repeated_names = sorted(taken_names & extra_facts.keys())
+        if repeated_names:
+            raise PluginError(f"{source} {', '.join(repeated_names)} have the names of facts")
         taken_names |= extra_facts.keys()
         facts |= extra_facts
     return facts
@@ -98,14 +100,15 @@ def _bound_conditions(
 ) -> dict[str, Any]:
     """Return the facts that decide which lower bounds hold for a table.
 
-    `metrics.bounds.bound_facts` reads them. `diversity` is that of the rules' graph.
+    `metrics.bounds.bound_facts` reads them. `total_hops` is the sum over the table's routes, one
+    for each pair of terminals. `diversity` is that of the rules' graph.
     """
     table, rules_graph = routed.table, routed.graph
     all_minimal = network_graph(table.topology)
     pairs = reachable_pairs(table)
     return {
         "per_terminal": table.per_terminal,
-        # the only path of a pair has weight 1
+        # the weights of a pair's paths sum to 1, so only several paths have others than 1
         "multipath": bool((table.path_weight != 1).any()),
         "minimal": takes_shortest(all_minimal, pairs, total_hops),
         "shortest_legal": (

@@ -60,12 +60,13 @@ class Proof:
     reason : str
         One sentence.
     facts : dict
-        Routes or entries and, unless they are broken, pairs without a route, hops, virtual
-        channels and, of routes, the maximum load.
+        Numbers for the report: routes or entries of the file; unless they are broken, also pairs
+        without a route, hops, virtual channels and, for routes, the maximum load.
     preconditions : tuple of str
         What the verdict assumes.
     cycle : tuple of (str, str, str)
-        Each step of a cycle: what waits, for what, and a route or packets that cause it.
+        For each step of a cycle, in words: a resource, the next one that packets in it wait for,
+        and a route or packets that cause this.
     write : callable or None
         Writes the certificate to a path; None without a proof.
     read : dict
@@ -77,9 +78,10 @@ class Proof:
         What was checked; None if a route or next hop does not exist, if the virtual channels are
         too few, or for tables of InfiniBand.
     listed : RouteList or None
-        The list of the routes; None if there was none.
+        The list that `table` was read from; None if it was read from another file.
     form : {"switches", "ports", "links"} or None
-        What the hops of a list are.
+        How the file names hops: by the next switch, the port or the link. None for files of
+        routelab.
     """
 
     status: Status
@@ -112,12 +114,13 @@ def prove_routes(
         CSV, see `routelab.toolkit.route_list` and `routelab.toolkit.next_hop_list`; a folder or
         ``routes.npz`` that ``routelab route`` wrote; or a folder that ``routelab export`` wrote.
     network : str or Topology, optional
-        See `routelab.routing.topology.load_network`; without one, that of the folder,
-        or what the CSV file uses.
+        A network, or its name, folder or ``topology.npz`` (default: that of the folder, or the
+        switches and links that the CSV file uses).
     vcs : int, optional
         Virtual channels that the network has (default: as many as the file uses).
     waits : {"any", "one", "escape"}
-        What packets with several next hops wait for; see `routelab.deadlock.next_hops`.
+        What packets with several next hops wait for: whichever has room first, one that they choose
+        when they arrive, or the first (others are taken only if they have room at once).
     switching : {"virtual-cut-through", "wormhole"}
     flow_control : {"plain", "bubble"}, optional
         That of routes: whether each ring of the network keeps a bubble (default: that which the
@@ -146,7 +149,7 @@ def prove_routes(
         proof = prove_table(_load_table(routes, network), vcs, switching, flow_control)
         report_phase("prove", proof.status, ended=True)
         return proof
-    # 2. A list of routes or a table of next hops, which its first line tells apart.
+    # 2. A list of routes or a table of next hops; the first line of the file says which.
     topology = None if network is None else load_network(network)[1]
     rows = read_rows(routes)
     senders = None if pairs is None else read_pairs(pairs)
@@ -163,6 +166,7 @@ def prove_routes(
 
 def _load_table(routes: Path, network: str | Topology | None) -> RouteTable:
     """Return the table that `routelab route` or `routelab export` wrote."""
+    # 1. A folder of an export contains its network, and no outcome of a job.
     if is_folder(routes) and not is_regular(routes / OUTCOME):
         if network is not None:
             raise InputError(
@@ -170,6 +174,7 @@ def _load_table(routes: Path, network: str | Topology | None) -> RouteTable:
                 "a list of routes (`routelab export routes`) or a result of `routelab route`"
             )
         return read_export(routes)
+    # 2. A result of `routelab route`: its folder, or routes.npz, whose folder names the network.
     if network is None:
         return table_of([str(routes)])
     file = routes / ROUTES if is_folder(routes) else routes
@@ -186,7 +191,8 @@ def prove_table(
 ) -> Proof:
     """Prove that a table cannot deadlock, or find a cycle; see `prove_routes`.
 
-    `listed` is the list that the table was read from, if any: its pairs and lines are the facts.
+    `listed` is the list that the table was read from, if any: then the facts count its lines, and
+    the pairs that they serve.
     """
     if listed is None:
         facts = {"routes": int(np.count_nonzero(table.path_length)), **route_facts(table)}
@@ -203,12 +209,15 @@ def prove_table(
     declared = "declared" if network.declares_flow_control else None
     verdict = check_table(table, flow_control or declared, switching=switching)
     reason = verdict.reason
-    # Nobody has said whether the routers keep bubbles: tell the reader if these would help.
+    # Neither the user nor the network says whether the routers keep bubbles. If these would help,
+    # the report says so.
     if verdict.status == "cycle" and flow_control is None and not declared:
-        bubble = check_table(table, "bubble", switching=switching)
-        # Bubbles need rings. A table of routelab knows its rings; files of other programs do not
-        # say which networks have any.
-        if bubble.proven or (bubble.status == "not enough input" and listed is None):
+        bubble_verdict = check_table(table, "bubble", switching=switching)
+        # Bubbles need rings. A table of routelab knows its rings, so this check decides. Files that
+        # an export wrote for other programs do not say which networks have any: then the verdict is
+        # "not enough input", and bubbles may help.
+        may_help = bubble_verdict.status == "not enough input" and listed is None
+        if bubble_verdict.proven or may_help:
             reason += "; if the routers keep a bubble in each ring, add --flow-control bubble"
     return Proof(
         status=verdict.status,
@@ -225,7 +234,7 @@ def prove_table(
 
 
 def _require_one_declaration(network: Topology | None, flow_control: str | None) -> None:
-    """Refuse flow control for all channels of a network that declares it by channel."""
+    """Refuse the option ``--flow-control`` if the network declares flow control by channel."""
     if flow_control is not None and network is not None and network.declares_flow_control:
         raise InputError(
             f"--flow-control {flow_control}: the network declares the flow control of its "
@@ -242,7 +251,11 @@ def prove_list(
     *,
     senders: Rows | None = None,
 ) -> Proof:
-    """Prove that the routes of a list cannot deadlock, or find a cycle; see `prove_routes`."""
+    """Prove that the routes of a list cannot deadlock, or find a cycle.
+
+    `senders` is the list of the pairs that send packets, None: all. `prove_routes` describes the
+    other parameters.
+    """
     listed = read_route_list(rows, topology, vcs, senders)
     if listed.table is None:
         reason = with_others(listed.first_fault, listed.faults, "route")
@@ -250,8 +263,9 @@ def prove_list(
         proof = Proof("broken", reason, facts, read=_list_summary(listed))
     else:
         proof = prove_table(listed.table, vcs, switching, flow_control, listed=listed)
-    left_out = len(rows.line) - len(listed.rows.line)
-    proof.read["notes"] += _pair_notes(senders, left_out, "route")
+    # `senders` limits the list to the routes of some pairs
+    num_left_out = len(rows.line) - len(listed.rows.line)
+    proof.read["notes"] += _pair_notes(senders, num_left_out, "route")
     return proof
 
 
@@ -264,11 +278,16 @@ def prove_next_hops(
     *,
     senders: Rows | None = None,
 ) -> Proof:
-    """Prove that packets cannot deadlock by a table of next hops; see `prove_routes`."""
+    """Prove that packets cannot deadlock by a table of next hops, or find a cycle.
+
+    `senders` is the list of the pairs that send packets, None: all. `prove_routes` describes the
+    other parameters.
+    """
     listed = read_next_hops(rows, topology, vcs, senders)
     facts: dict[str, Any] = {"entries": listed.num_entries}
-    table, left_out = listed.table, len(rows.line) - listed.num_entries
-    notes = _name_notes(rows, listed.network) + _pair_notes(senders, left_out, "entry")
+    # `senders` limits the table to the entries that packets of some pairs come to
+    table, num_left_out = listed.table, len(rows.line) - listed.num_entries
+    notes = _name_notes(rows, listed.network) + _pair_notes(senders, num_left_out, "entry")
     if table is None:
         reason = with_others(listed.first_fault, listed.faults, "next hop")
         return Proof("broken", reason, facts, read=what_was_read(listed.network, facts, notes))
@@ -378,22 +397,23 @@ def _load_facts(network: Topology, loads: Float64Array) -> dict[str, Any]:
 
 
 def _list_facts(listed: RouteList) -> dict[str, Any]:
-    """Return the facts of listed routes, as `route_facts`, counted by the pairs that they serve.
+    """Return the facts of listed routes (`Proof.facts`), counted by the pairs that they serve.
 
-    A list may have routes for single terminals, or for some pairs only, so a path of the table need
-    not serve all pairs of terminals at its ends.
+    A list may have routes for single terminals, or for some pairs only. So a path of the table need
+    not serve all pairs of terminals at its ends, as `route_facts` assumes.
     """
     table, network = listed.table, listed.network
     assert table is not None
-    # 1. Pairs of terminals whose packets take each path, by its share.
-    path_pairs = np.zeros(table.num_paths)
+    # 1. How many pairs of terminals send over each path, a pair with several paths by their shares.
+    served_pairs = np.zeros(table.num_paths)
     has_hops = listed.path >= 0
-    path_pairs[listed.path[has_hops]] = listed.served[has_hops]
-    # 2. The loads: the kernel is told that all paths belong to one pair, with these weights.
+    served_pairs[listed.path[has_hops]] = listed.served[has_hops]
+    # 2. The loads. The kernel multiplies the weight of a path with that of its pair. Here all paths
+    #    belong to one pair of weight 1, so that the weights of the paths alone count.
     load = weighted_loads(
         pair_start=np.array([0, table.num_paths]),
         path_start=table.path_start,
-        path_weight=path_pairs,
+        path_weight=served_pairs,
         hop_channel=table.hop_channel,
         pair_weight=np.ones((1, 1)),
         num_channels=network.num_channels,
@@ -403,27 +423,27 @@ def _list_facts(listed: RouteList) -> dict[str, Any]:
         "pairs": listed.all_pairs,
         "pairs_without_route": listed.all_pairs - num_pairs,
         "max_hops": max_hops(table),
-        "mean_hops": float(path_pairs @ table.path_length) / num_pairs if num_pairs else None,
+        "mean_hops": float(served_pairs @ table.path_length) / num_pairs if num_pairs else None,
         **_load_facts(network, load),
         **_vc_facts(table.hop_vc),
     }
 
 
-def _pair_notes(senders: Rows | None, left_out: int, noun: str) -> list[str]:
+def _pair_notes(senders: Rows | None, num_left_out: int, noun: str) -> list[str]:
     """Return notes on a list of pairs: doubtful names, and routes or entries that no pair uses.
 
-    `noun` is "route" or "entry".
+    `num_left_out` is the number of the latter; `noun` is "route" or "entry".
     """
     if senders is None:
         return []
     notes = [f"{senders.path}: {note}" for note in doubtful_names(senders)]
-    if left_out:
+    if num_left_out:
         singular, plural = {
             "route": ("route is", "routes are"),
             "entry": ("entry is", "entries are"),
         }[noun]
-        subject = plural if left_out > 1 else singular
-        notes.append(f"{left_out} {subject} not used by the pairs and left out")
+        subject = plural if num_left_out > 1 else singular
+        notes.append(f"{num_left_out} {subject} not used by the pairs and left out")
     return notes
 
 
@@ -443,13 +463,15 @@ def _pair_facts(table: NextHops, routed: BoolArray, senders: Pairs | None) -> di
         source_endpoint, _ = senders.source
         _, target_terminal = senders.target
         source, target = topology.endpoints[source_endpoint], destination[target_terminal]
-        # −1, which indexes the last column, is no destination
+        # A target of −1 is a terminal that the table has no entries for. It would index the last
+        # column of `routed`.
         has_route = senders.is_local | (routed[source, target] & (target >= 0))
         num_without = int(senders.count[~has_route].sum())
         return {"pairs": senders.total, "pairs_without_route": num_without}
-    # By endpoint and terminal. Terminals of one switch need no route.
+    # A row for each endpoint, a column for each terminal. Terminals of one switch need no route.
     has_route = routed[topology.endpoints][:, destination] & (destination >= 0)
     has_route[topology.terminal_endpoint, np.arange(topology.num_terminals)] = True
+    # each endpoint counts as many times as it has terminals
     num_without = int(topology.demand @ np.count_nonzero(~has_route, axis=1))
     return {"pairs": pairs(topology), "pairs_without_route": num_without}
 

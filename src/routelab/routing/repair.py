@@ -49,12 +49,14 @@ def repair_routes(
     Parameters
     ----------
     proof : Proof
-        Of routes or next hops that are a cycle.
+        Result of `prove_routes` or `prove_next_hops`: only for a ``cycle`` is there a repair.
     channels : int
         Virtual channels of the network.
     path : path
-    waits, switching
-        As `prove_routes` for next hops.
+        The file to write.
+    waits : {"any", "one", "escape"}
+        What packets with several next hops wait for; see `prove_routes`.
+    switching : {"virtual-cut-through", "wormhole"}
 
     Returns
     -------
@@ -106,7 +108,7 @@ def remedies(
     ----------
     proof : Proof
     waits, switching
-        As `prove_routes`, with which the proof was made.
+        Those that the proof was made with.
 
     Returns
     -------
@@ -126,6 +128,7 @@ def remedies(
         untried = f"virtual channels, which --repair N looks for; not tried on {size} routes"
         return [*sentences, untried]
     report_phase("prove", "remedies")
+    # How many virtual channels suffice: try with as many as a file can name.
     vc, _ = (
         _assign_to_next_hops(table, MAX_VC, waits, switching)
         if isinstance(table, NextHops)
@@ -176,7 +179,7 @@ def _cycle_breaking(channels: int) -> LayersPlugin:
 def _assign_to_routes(table: RouteTable, channels: int) -> tuple[Int16Array | None, str]:
     """Return virtual channels of all hops on which the routes cannot deadlock, or None and why not.
 
-    Each route gets one layer for all of its hops.
+    Each route gets one layer for all of its hops. There are at most `channels` layers.
     """
     unlimited = _cycle_breaking(MAX_VC)
     reason = unlimited.supports(table)
@@ -186,7 +189,9 @@ def _assign_to_routes(table: RouteTable, channels: int) -> tuple[Int16Array | No
         layer = _cycle_breaking(channels).assign(table).hop_vc
         return _number_layers(layer.astype(np.int64), used_numbers(table.hop_vc)), ""
     except UnsupportedError:
-        return None, _too_few_text(unlimited.assign(table).virtual_channels, channels)
+        # `channels` layers were not enough: count how many are
+        needed = unlimited.assign(table).virtual_channels
+        return None, _too_few_text(needed, channels)
 
 
 def _assign_to_next_hops(
@@ -198,7 +203,8 @@ def _assign_to_next_hops(
     target joins the first layer that stays proven with it. A layer has as many virtual channels as
     the table, in the same order.
     """
-    # 1. The layer of each target. A layer is the set of its targets; bool, shape (D,).
+    # 1. The layer of each target: the first one that is proven with it, or a new one. A layer is
+    #    the set of its targets; bool, shape (D,).
     num_targets = len(table.destination_names)
     layers: list[np.ndarray] = []
     target_layer = np.zeros(num_targets, np.int64)
@@ -215,15 +221,17 @@ def _assign_to_next_hops(
                 target_layer[target] = number
                 break
         else:
+            # not even a layer with this target alone is proven
             name = table.destination_names[target]
             return None, f"packets for {name} wait for each other also on channels of their own"
     used = used_numbers(table.vc)
     needed = len(layers) * len(used)
     if needed > channels:
         return None, _too_few_text(needed, channels)
-    # 2. Entry v * D + d is for target d at switch v. With 0 and 2 in use, next hops on 0 and 2 get
+    # 2. Number the virtual channels of all layers. With 0 and 2 in use, next hops on 0 and 2 get
     #    the numbers 0 and 1 in the first layer, 2 and 3 in the second.
-    entry = np.repeat(np.arange(len(table.entry_start) - 1), np.diff(table.entry_start))
-    rank = np.searchsorted(used, table.vc)
-    number_of_hop = rank + target_layer[entry % num_targets] * len(used)
+    entry_of_hop = np.repeat(np.arange(len(table.entry_start) - 1), np.diff(table.entry_start))
+    target_of_hop = entry_of_hop % num_targets  # entry v * D + d is for target d at switch v
+    number_in_layer = np.searchsorted(used, table.vc)
+    number_of_hop = number_in_layer + target_layer[target_of_hop] * len(used)
     return _number_layers(number_of_hop, used), ""

@@ -119,7 +119,8 @@ class Routing:
             return
         self._plugins = plugins
         if isinstance(plugins, HopRouting):
-            # routings that this one is built on, by parameter
+            # The plugin may be built on other routings, which its parameters name. They are made
+            # here, because only this class can put their plugins together.
             parts = {field: Routing(part) for field, part in plugins.parts.items()}
             plugins.plugin.receive_parts(parts)
 
@@ -220,8 +221,9 @@ class Routing:
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """Return the program that the packet engine runs, on some virtual channels per channel.
 
-        The program of a table may lack routes for some pairs, and lead to terminals instead of
-        switches. The programs of a hop-by-hop routing are kept.
+        The program of a table follows the routes of the table: some pairs may have none, and
+        packets may be routed to terminals instead of switches. The programs of a hop-by-hop routing
+        are kept.
 
         Raises
         ------
@@ -288,7 +290,8 @@ class Routing:
             virtual_channels,
             switching=switching,
             packets_per_buffer=packets_per_buffer,
-            # a buffer may hold two packets: the next one follows as soon as a tail has crossed
+            # In the packet engine, the next packet may enter a buffer as soon as the tail of the
+            # one before has: a buffer may hold flits of two packets.
             shared_buffers=True,
             max_states=max_states,
         )
@@ -394,9 +397,9 @@ def first_illegal_route(table: RouteTable, graph: RoutingGraph) -> int:
     )
     if path >= 0 or not graph.minimal_only:
         return int(path)
-    # 2. A `minimal_only` graph holds for shortest routes only: a longer path of it may break the
-    #    rules. Shortest lengths are computed for one source of each class of equivalent ones,
-    #    because networks are large.
+    # 2. In a `minimal_only` graph only the shortest path between two switches is legal for certain:
+    #    a longer path of it may break the rules. Shortest lengths are computed for one source of
+    #    each class of equivalent ones, because networks are large.
     symmetry = source_symmetry(graph).arrays
     _, shortest = count_routes_from(graph.arrays, symmetry.representative, topology.endpoints)
     path = first_longer_path(

@@ -20,8 +20,8 @@ def table_program(table: RouteTable) -> HopProgram:
     """Make a program whose packets follow the paths of a table, drawn by weight if several.
 
     `routelab.kernels.table_hops` lists the tables of the program. They take 8 bytes for each pair
-    and each path and 4 for each hop. Half of those for a pair say where its only path begins, so
-    that a packet finds its first hop in one step.
+    and each path and 4 for each hop. Half of the bytes of a pair are for `only_path`, which is not
+    necessary: with it, a packet finds its first hop in one step.
 
     Raises
     ------
@@ -58,6 +58,7 @@ def table_program(table: RouteTable) -> HopProgram:
     only_path[is_single] = table.path_start[table.pair_start[:-1][is_single]]
     return HopProgram(
         hop=follow,
+        # in the order of the names in `routelab.kernels.table_hops`, from ENDPOINT to ONLY
         tables=pack_tables(
             topology,
             endpoint,
@@ -79,11 +80,12 @@ def table_program(table: RouteTable) -> HopProgram:
 
 
 def _cumulative_shares(table: RouteTable) -> Int32Array:
-    """Return the share of a pair's packets on its paths up to each one, in units of 2**-31.
+    """Return for each path the share of its pair's packets that take it or a path before it.
 
-    A pair with paths of weights 1/4 and 3/4 has 2**29 and 2**31 - 1; int32, shape (K,).
+    In units of 2**-31, for a draw: a pair with paths of weights 1/4 and 3/4 has 2**29 and
+    2**31 - 1. int32, shape (K,).
     """
-    # the sum over all paths, minus what had come together before the first path of the pair
+    # sum over the paths of all pairs, then subtract the sum before the first path of the pair
     shares = np.cumsum(table.path_weight)
     before_pair = np.concatenate(([0.0], shares))[table.pair_start[:-1]]
     shares -= np.repeat(before_pair, np.diff(table.pair_start))
@@ -106,7 +108,8 @@ def require_network(program: HopProgram, topology: Topology) -> None:
     """
     from routelab.kernels import table_hops as at
 
-    # 1. Sizes. Word 1 + k of the tables says where table k begins; it ends where the next begins.
+    # 1. Sizes, by the numbers of the tables in `table_hops`. Word 1 + k of the tables says where
+    #    table k begins; it ends where table k + 1 begins.
     tables, start = program.tables, program.tables[1:]
     num_switches = start[at.DESTINATION] - start[at.ENDPOINT]
     num_targets = start[at.COLUMN] - start[at.DESTINATION]
@@ -116,8 +119,9 @@ def require_network(program: HopProgram, topology: Topology) -> None:
     fits = (num_switches, num_targets) == (topology.num_switches, expected_targets)
     if not fits or channel.max(initial=-1) >= topology.num_channels:
         raise InputError("the packets follow a route table of another network")
-    # 2. Each hop but the first of a path leaves the switch that the hop before leads to. PATH has
-    #    one number more than there are paths: the end of the last path, which is no hop.
+    # 2. Each hop but the first of a path leaves the switch that the hop before leads to. PATH, the
+    #    table before UPTO, has the index of the first hop of each path, and then the end of the
+    #    last path, which is no hop.
     continues_path = np.ones(len(channel) + 1, np.bool_)
     continues_path[tables[start[at.PATH] : start[at.UPTO]]] = False
     hop = np.flatnonzero(continues_path[:-1])

@@ -173,10 +173,10 @@ def names_text(names: Sequence[str]) -> str:
 
 
 def switch_numbers(name: str, topology: Topology) -> dict[str, int]:
-    """Return the number of each switch by name: parameters such as ``failed_links`` take numbers.
+    """Return the number of each switch by name, for parameters such as ``failed_links``.
 
-    The numbers count the switches of the whole network, so it is built without failures if parts
-    are missing.
+    These take numbers that count the switches of the whole network. So a network with failures is
+    built once more without them.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def switch_numbers(name: str, topology: Topology) -> dict[str, int]:
     Returns
     -------
     dict
-        Of the failed switches, too; empty if the whole network cannot be built from the name.
+        Also has the failed switches. Empty if the whole network cannot be built from the name.
     """
     whole = topology
     whole_name = without_parameters(name, FAILURES)
@@ -197,6 +197,7 @@ def switch_numbers(name: str, topology: Topology) -> dict[str, int]:
         except InputError:
             return {}
     numbers = {switch: number for number, switch in enumerate(whole.switch_names)}
+    # if a switch of `topology` is missing, the name does not describe this network
     return numbers if numbers.keys() >= set(topology.switch_names) else {}
 
 

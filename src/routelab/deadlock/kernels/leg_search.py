@@ -238,7 +238,7 @@ def _equal_answers(candidates, count, repeated, repeated_count):
 
 @helper(_nrt=False)
 def _call_guarded(hop, task, guards, arguments):
-    """Call hop with the packet of guards, which also get the answer; return its count."""
+    """Call hop with the packet of guards; return the number of candidates, which `out` has."""
     queues, switch, channel, vc, word = arguments
     return hop(task.tables, guards.packets, PACKET, queues, switch, channel, vc, word, guards.out)
 
@@ -406,7 +406,10 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
 
 @inline
 def _add_state(scratch, leg_number, queue_end, state, vc, channel):
-    """Add a state that a leg has not reached before; return the new end of the queue."""
+    """Add a state that a leg has not reached before; return the new end of the queue.
+
+    `vc` and `channel`: the resource that the packet came over, −1 at injection.
+    """
     scratch.reached_by[state] = leg_number
     scratch.queue[queue_end] = state
     scratch.arrival_class[state], scratch.arrival_channel[state] = vc, channel
@@ -818,7 +821,8 @@ def explore_legs(hop, task, legs, findings):
     hop : compiled function
     task : LegInput
     legs : int32 array, shape (N, 4)
-        Columns: see `LEG_SOURCE`. Phase 0 begins at the source, phase 1 at every waypoint.
+        Columns: source, target, phase and row (`LEG_SOURCE` and so on). A leg of phase 0 begins at
+        its source, one of phase 1 at every waypoint.
     findings : LegFindings
         Updated.
     """

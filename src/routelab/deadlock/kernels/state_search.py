@@ -527,6 +527,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
     location[AT_CLASS], location[FIRST_CHANNEL] = state[AT_CLASS], -1
     location[STATE_NUMBER] = findings.numbers[N_STATES] + state_index
     switch, channel = np.int64(state[AT_SWITCH]), np.int64(state[AT_CHANNEL])
+    # AT_CLASS counts the classes of all phases; hop gets the class within the packet's phase.
     vc = np.int64(state[AT_CLASS] - state[AT_PHASE] * task.settings[S_CLASSES])
     if vc < 0:
         # At injection; or at the waypoint, which the packet reached on a class of phase 0: phase 1
@@ -537,10 +538,11 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
     draw_filling(repeated, len(task.channels), location[STATE_NUMBER])
     for content in range(settings[S_QUEUE_CONTENTS]):
         # 2. All outcomes of draws: each new answer adds dependencies and states. A sample of the
-        #    calls is repeated in other memory, and must give the same answer there.
+        #    calls is repeated in other memory, and must give the same answer there. `packet` and
+        #    `candidates` are parts of `guards`, so calls there write to them.
         queues = queue_contents[content]
         reset_draws(script)
-        calls, answers_before = 0, num_answers
+        calls, num_answers_before = 0, num_answers
         while True:
             calls += 1
             word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
@@ -553,11 +555,14 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
                 # the repetition draws the same outcomes
                 script[0, NUM_DRAWS], script[0, MARK] = 0, 0
                 fill_out(repeated, FIRST_ROW, max_candidates)
-                count_again = _call_hop(hop, task, repeated, packet_before, queues, position, word)
+                repeated_count = _call_hop(
+                    hop, task, repeated, packet_before, queues, position, word
+                )
+                # the first row behind the answer, whose count may be wrong
                 first_row = min(max(num_candidates, 0), max_candidates)
                 if find_changed_cell(guards, first_row) >= 0:
                     _record_cell_faults(task, findings, scratch, first_row)
-                if hash_answer(repeated.out, count_again, repeated.rows[1]) != answer:
+                if hash_answer(repeated.out, repeated_count, repeated.rows[1]) != answer:
                     record_problem(problems[NOT_REPEATABLE], packet_before, location, vc)
             if (
                 script[0, MARK] == TOO_MANY
@@ -584,7 +589,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_sta
             if not next_draws(script):
                 break
         # content 0 has shown all answers that other contents may give
-        if content > 0 and num_answers > answers_before:
+        if content > 0 and num_answers > num_answers_before:
             record_problem(problems[ON_QUEUES], packet_before, location, vc)
         # 3. Random words: the answers must be known, and the same for the same word, whatever
         #    earlier calls have left in the memory of the call.

@@ -24,8 +24,9 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
     share : float64 array, shape (E,)
         Share of the pair's packets that cross the channel: the sum of its paths' weights.
     """
-    # 1. Count the pairs of each channel. All hops of a pair follow each other, so a channel has met
-    #    the pair before only if that is its last one.
+    # 1. Count the pairs of each channel. A pair may cross a channel on several paths and counts
+    #    once. All hops of a pair follow each other, so a channel has met the pair before only if
+    #    that is the last one that it met.
     start = np.zeros(num_channels + 1, np.int64)
     last_pair = np.full(num_channels, -1, np.int64)
     for p in range(len(pair_start) - 1):
@@ -36,7 +37,7 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
                 start[c + 1] += 1
     for c in range(num_channels):
         start[c + 1] += start[c]
-    # 2. List them with their shares.
+    # 2. List them with their shares. `next_position` is behind the last pair of each channel.
     pair = np.empty(start[-1], np.int64)
     share = np.zeros(start[-1], np.float64)
     next_position = start[:-1].copy()
@@ -55,10 +56,12 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
 
 @jit
 def assignment_bounds(start, pair, share, sends, receives):
-    """Bound the heaviest assignment of each channel's pairs from above.
+    """Bound from above what `heaviest_assignment` can find for the pairs of each channel.
 
-    If every unit of a source went to the destination with the source's largest share, the total
-    would be no smaller; likewise by destination. The bound is the smaller one of both totals.
+    Suppose that every unit (a message) goes to the destination with the largest share of its
+    source, however much that can receive. The total is then at least that of the heaviest
+    assignment. The same holds if every destination receives from its best source. The bound is the
+    smaller total.
 
     Parameters
     ----------
@@ -109,7 +112,7 @@ def heaviest_assignment(pair, weight, sends, receives):
     -------
     total : float
     sender, receiver : int64 array, shape (U,)
-        Source of each unit, and its destination, or −1.
+        Source of each unit, and its destination; −1 if the unit is not sent.
     """
     # 1. The pairs as a sparse matrix: a row for each source, a column for each destination that
     #    occurs, with as much capacity as that can receive.
@@ -143,8 +146,11 @@ def heaviest_assignment(pair, weight, sends, receives):
                 unit += 1
     # 3. Assign one unit more at a time; earlier ones may change their columns. After each, the
     #    total is the largest for the units so far.
-    price = np.zeros(num_columns)  # of columns, never negative, 0 while they have room
-    gain = np.zeros(num_units)  # of units: value of their best entry at these prices
+    #    price   of each column: what a unit pays for it; never negative, 0 while it has room
+    #    gain    of each unit: the weight less the price of its best column, or 0 if it is not sent
+    #    match   of each unit: its column; −1 for none
+    price = np.zeros(num_columns)
+    gain = np.zeros(num_units)
     match = np.full(num_units, -1, np.int64)
     for unit in range(num_units):
         for e in range(row_start[sender[unit]], row_start[sender[unit] + 1]):
@@ -165,8 +171,8 @@ def heaviest_assignment(pair, weight, sends, receives):
 def _augment(new_unit, unit_row, row_start, column, weight, capacity, potentials, match):
     """Assign one more unit, or leave one out if the total is larger without it.
 
-    Updates `capacity` (what each column can still take), potentials, and `match` (the column of
-    each unit, −1 for none).
+    This is step 3 of `heaviest_assignment`, which explains `match` and the potentials (prices of
+    columns and gains of units). Both are updated, and `capacity`: what each column can still take.
     """
     price, gain = potentials
     num_columns = len(price)
@@ -193,6 +199,7 @@ def _augment(new_unit, unit_row, row_start, column, weight, capacity, potentials
                 if new_distance < column_distance[column[e]] and not is_settled[column[e]]:
                     column_distance[column[e]] = new_distance
                     unit_before[column[e]] = unit
+        # the nearest column that is closer than the best end so far
         nearest, least = -1, path_length
         for j in range(num_columns):
             if not is_settled[j] and column_distance[j] < least:
@@ -204,6 +211,7 @@ def _augment(new_unit, unit_row, row_start, column, weight, capacity, potentials
             capacity[end_column] -= 1
             path_length = least
             break
+        # A full column: any unit that holds it may give it up.
         is_settled[nearest] = True
         num_reached = 0
         for unit in range(len(unit_row)):
@@ -222,6 +230,7 @@ def _augment(new_unit, unit_row, row_start, column, weight, capacity, potentials
             price[j] += path_length - column_distance[j]
     # 3. Shift the columns along the path, from its end back to the new unit.
     if end_column < 0:
+        # the path ends with a unit that is left out; its column goes to the unit before it
         end_column = match[dropped_unit]
         match[dropped_unit] = -1
         if dropped_unit == new_unit:

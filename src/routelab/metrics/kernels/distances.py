@@ -32,7 +32,8 @@ def sum_distances(start, neighbour, demand):
         Ordered pairs of different switches with terminals that are joined, and the sum of their
         distances.
     weighted_pairs, weighted_hops : int
-        The same for pairs of terminals on different switches.
+        The same two for the ordered pairs of terminals on these switches: two switches with 2 and 3
+        terminals are 6 such pairs in each direction.
     """
     size = len(demand)
     sources = np.flatnonzero(demand)
@@ -80,11 +81,11 @@ def sum_distances(start, neighbour, demand):
                     continue
                 longest = max(longest, distance)
                 while bits:
-                    product = demand[sources[batch + lowest(bits)]] * demand[t]
-                    bits &= bits - np.uint64(1)
+                    terminal_pairs = demand[sources[batch + lowest(bits)]] * demand[t]
+                    bits &= bits - np.uint64(1)  # clears the lowest bit
                     pairs += 1
                     hops += distance
-                    weighted_pairs += product
-                    weighted_hops += product * distance
+                    weighted_pairs += terminal_pairs
+                    weighted_hops += terminal_pairs * distance
             count = num_reached
     return longest, pairs, hops, weighted_pairs, weighted_hops
