@@ -509,6 +509,7 @@ def _verdict_from_dependencies(
     if is_harmful.any():
         cycle = short_cycle(first_edge, awaited, component, is_harmful, CYCLE_BUDGET)
         return _cycle_verdict(exploration, cycle, facts)
+    # A cycle in some states is one, but without a cycle a proof needs all states.
     if not exploration.complete:
         reason = (
             f"no fault in {exploration.examined_part}; there are too many states to examine all"

@@ -214,26 +214,25 @@ class ReachableStates:
         ends = self.topology.endpoints
         sources = sample_sources(self.topology, len(ends))
         diameter = int(endpoint_distances(self.topology, sources)[:, ends].max(initial=0))
-        longest, problems = self.findings.longest, self.findings.problems
+        longest = self.findings.longest
         dead_end, missing_class = self._example(kernel.DEAD_END), self._example(kernel.WRONG_CLASS)
         # A negative class is an error of the program; more virtual channels would not help.
         if missing_class and missing_class[kernel.P_VALUE] < 0:
             missing_class = None
+        missing_class_example = ""
+        if missing_class:
+            needed = missing_class[kernel.P_VALUE]
+            missing_class_example = f"{self._location(missing_class)}, needs class {needed}"
         return AllowedRoutes(
             # entries are −1 for pairs of which no walk was examined, or none ends
             longest=int(longest.max(initial=0)),
             diameter=diameter,
             pairs=self.num_pairs,
             long_route_pairs=int((longest > 2 * diameter).sum()),
-            dead_ends=int(problems[kernel.DEAD_END, kernel.P_COUNT]) if dead_end else 0,
+            dead_ends=dead_end[kernel.P_COUNT] if dead_end else 0,
             dead_end_example=self._location(dead_end) if dead_end else "",
-            missing_class_states=int(problems[kernel.WRONG_CLASS, kernel.P_COUNT])
-            if missing_class
-            else 0,
-            missing_class_example=f"{self._location(missing_class)}, "
-            f"needs class {missing_class[kernel.P_VALUE]}"
-            if missing_class
-            else "",
+            missing_class_states=missing_class[kernel.P_COUNT] if missing_class else 0,
+            missing_class_example=missing_class_example,
         )
 
     def criterion_resources(self, proof: str) -> BoolArray:

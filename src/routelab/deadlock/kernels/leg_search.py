@@ -318,6 +318,7 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
         # 2. The call. If it leaves something outside its answer, a third call in other memory shows
         #    whether that follows from the arguments. For `ON_ANSWER`, `out` keeps the answer of the
         #    call before, so only cells behind the rows of candidates still hold the filling.
+        # for the third call: the packet as it is before the second one, which may write to it
         copy_row(scratch.other_guards.rows[1], packet)
         if change != ON_ANSWER:
             fill_out(guards, FIRST_ROW, max_candidates)
@@ -347,7 +348,8 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
     Returns −1 if the answer breaks the contract, and records that. A class that is too high does
     not break it: `_expand_state` records it as missing.
     """
-    # 1. The call, with the row of a packet that has just come.
+    # 1. The call, with the row of a packet that has just come. An earlier call may have written to
+    #    its STATE columns.
     packet, candidates, settings = scratch.packets[0], scratch.candidates, task.settings
     for column in range(STATE, STATE + STATES):
         packet[column] = 0
@@ -362,8 +364,8 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
         _no_random_word(),
         candidates,
     )
-    # 2. The declaration: all of the first calls are verified, later a part of them, because a
-    #    verification is many calls.
+    # 2. Verify the declaration of fixed candidates, and that the call has not written to the
+    #    packet: after each of the first calls, later after one in 256, because it takes many calls.
     calls = findings.numbers[N_CALLS]
     findings.numbers[N_CALLS] += 1
     if calls < settings[S_FULLY_VERIFIED_CALLS] or calls & _VERIFY_MASK == 0:

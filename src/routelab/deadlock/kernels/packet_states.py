@@ -136,7 +136,9 @@ class SearchInput(NamedTuple):
     Attributes
     ----------
     tables : int32 array
+        First argument of hop and inject (`routelab.api.RunTables`).
     reals : float64 array
+        Second argument of inject.
     channels : int32 array, shape (C, 3)
         Source and target of each channel, and its port: see `FROM_SWITCH`.
     escape_row : int32 array, shape (R,)

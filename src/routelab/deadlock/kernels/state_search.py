@@ -417,12 +417,14 @@ def _pass_earlier_escapes_on(scratch, state_index, successor):
 def _add_dependencies(task, findings, scratch, pair, state_index, num_states, num_candidates):
     """Add the dependencies of an answer in a state, and the states that it leads to.
 
-    `state_index` is that of the state, `num_states` the number of states of the pair. Returns the
-    new number.
+    The answer is in `scratch.candidates`, `state_index` is the index of the state in
+    `scratch.states`. `num_states` is the number of states of the pair so far; returns the new
+    number.
     """
     packet, candidates, settings = scratch.packets[0], scratch.candidates, task.settings
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     state, classes = scratch.states[state_index], settings[S_PHASES] * settings[S_CLASSES]
+    # the resource that the packet came over; at injection it holds none
     held_resource = state[AT_CHANNEL] * classes + state[AT_CLASS] if state[AT_CHANNEL] >= 0 else -1
     is_extended = scratch.earlier_escapes.shape[1] > 0
     has_escape = False
@@ -511,8 +513,9 @@ def _call_hop(hop, task, guards, packet_before, queues, position, word):
 def _expand_state(hop, task, findings, scratch, ends, pair, state_index, num_states):
     """Compute the candidates in a state for all outcomes of draws; follow each new answer.
 
-    `state_index` is that of the state, `num_states` the number of states of the pair. Returns the
-    new number.
+    `state_index` is the index of the state in `scratch.states`, `ends` the row of the pair: source,
+    destination, and a terminal at each. `num_states` is the number of states of the pair so far;
+    returns the new number.
     """
     state, packet = scratch.states[state_index], scratch.packets[0]
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
