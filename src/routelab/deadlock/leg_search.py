@@ -30,11 +30,11 @@ def leg_input(
     """
     # Fixed candidates do not depend on the channel that a packet came over. To verify that, the
     # search calls hop with the first and the last channel into each switch.
-    first, incoming = topology.incoming
+    start, incoming = topology.incoming  # those of switch s are incoming[start[s]:start[s + 1]]
     entering_channels = np.full((topology.num_switches, 2), -1, np.int32)
-    with_input = np.flatnonzero(np.diff(first))
-    entering_channels[with_input, 0] = incoming[first[with_input]]
-    entering_channels[with_input, 1] = incoming[first[with_input + 1] - 1]
+    with_channels = np.flatnonzero(np.diff(start))
+    entering_channels[with_channels, 0] = incoming[start[with_channels]]
+    entering_channels[with_channels, 1] = incoming[start[with_channels + 1] - 1]
     settings = np.zeros(kernel.NUM_SETTINGS, np.int64)
     settings[kernel.S_PHASES], settings[kernel.S_CLASSES] = program.phases, program.vc_classes
     settings[kernel.S_CANDIDATES] = program.candidates

@@ -370,7 +370,7 @@ def with_others(fault: str, faults: int, noun: str = "place") -> str:
 
 
 def route_facts(table: RouteTable) -> dict[str, Any]:
-    """Return the facts of a proof on routes that are not broken."""
+    """Return `Proof.facts` of routes that are not broken, for all pairs of terminals."""
     topology = table.topology
     count = pairs(topology)
     return {

@@ -216,9 +216,11 @@ def fill_packet(packet, ends):
 def record_problem(problem, packet, location, value):
     """Count a state that has a problem; keep the first as an example.
 
-    `problem` is a row of `Findings.problems`, updated. `location` is that of the state, which may
-    have the problem in several answers and counts once. `value` is what is wrong.
+    `problem` is a row of `Findings.problems`, updated. `location` is that of the state (see
+    `FIRST_CHANNEL`), `value` is what is wrong.
     """
+    # A state may have the problem in several answers, but counts once: numbers of states ascend,
+    # and P_STATE is that of the last state that was counted.
     if problem[P_STATE] < location[STATE_NUMBER]:
         problem[P_COUNT] += 1
         problem[P_STATE] = location[STATE_NUMBER]

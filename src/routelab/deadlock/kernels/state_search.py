@@ -625,13 +625,16 @@ def _is_known(answers, num_answers, answer):
 
 @helper()
 def _answer_queries(findings, pair):
-    """Note a pair as the cause of the queried dependencies that it is the first to have."""
+    """Write the index of a pair to the queries of dependencies that it is the first to have.
+
+    The pair has just been searched, so a queried bit that is set without a cause is due to it.
+    """
     is_extended = findings.extended_dependencies.shape[0] > 0
-    bits = findings.extended_dependencies if is_extended else findings.dependencies
+    rows = findings.extended_dependencies if is_extended else findings.dependencies
     for k in range(len(findings.queries)):
         query = findings.queries[k]
-        word = bits[query[Q_ROW], query[Q_BIT] // 64] >> np.uint64(query[Q_BIT] % 64)
-        if query[Q_CAUSE] < 0 and word & np.uint64(1):
+        shifted_word = rows[query[Q_ROW], query[Q_BIT] // 64] >> np.uint64(query[Q_BIT] % 64)
+        if query[Q_CAUSE] < 0 and shifted_word & np.uint64(1):
             query[Q_CAUSE] = pair
 
 
