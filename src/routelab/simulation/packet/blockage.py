@@ -20,18 +20,19 @@ class Blockage:
     Attributes
     ----------
     kind : {"deadlock", "livelock", "no-route"}
-    cycle : tuple of (int, int)
-        Channels and virtual channels that wait for each other; empty unless deadlock.
+    cycle : tuple of (channel, virtual channel)
+        The packet at the front of each waits for the next one, that of the last for the first;
+        empty unless deadlock.
     text : str
-        Message with the names of the channels.
-    at : int
-        Cycle of the detection.
+        Message with the names of the channels or switches.
+    detected_at : int
+        Simulated cycle in which the blockage was detected.
     """
 
     kind: Literal["deadlock", "livelock", "no-route"]
     cycle: tuple[tuple[int, int], ...]
     text: str
-    at: int
+    detected_at: int
 
 
 def blockage_of_packet(
@@ -45,34 +46,35 @@ def blockage_of_packet(
         Arrays of the engine, as `layout.build_arrays` makes them.
     topology : Topology
     failed_packet : int
-        1 + the row of the packet if it took too many hops; −1 − the row if its routing gives no
-        valid candidate.
+        FAILED_PACKET of the engine's totals: 1 + the row of the packet if it took too many hops;
+        −1 − the row if its routing gives no valid candidate.
     max_hops : int or None
         Hops after which a packet is given up.
     now : int
-        Cycle.
+        Current cycle.
     """
-    row = engine.states[abs(failed_packet) - 1]
+    packet = engine.states[abs(failed_packet) - 1]
     names = topology.switch_names
-    ends = f"from {names[row[hops.SOURCE]]} to {names[row[hops.DESTINATION]]}"
+    source, destination = names[packet[hops.SOURCE]], names[packet[hops.DESTINATION]]
     if failed_packet < 0:
         text = (
-            f"the routing gives no valid candidate for a packet {ends}: none at all, a channel "
-            "that does not leave its switch, a class of virtual channels that its program does "
-            "not have, or a waypoint that is no switch"
+            f"the routing gives no valid candidate for a packet from {source} to {destination}: "
+            "none at all, a channel that does not leave its switch, a class of virtual channels "
+            "that its program does not have, or a waypoint that is no switch"
         )
-        return Blockage("no-route", (), text, now)
-    text = f"a packet {ends} took more than {max_hops} hops"
-    return Blockage("livelock", (), text, now)
+        return Blockage("no-route", cycle=(), text=text, detected_at=now)
+    text = f"a packet from {source} to {destination} took more than {max_hops} hops"
+    return Blockage("livelock", cycle=(), text=text, detected_at=now)
 
 
 def blockage_of_queues(
-    engine: Any, topology: Topology, stuck: BoolArray, vcs: int, candidates: int, now: int
+    engine: Any, topology: Topology, stuck: BoolArray, vcs: int, max_candidates: int, now: int
 ) -> Blockage:
-    """Return a deadlock among stuck queues: a cycle of queues that wait for each other.
+    """Find a cycle of stuck queues that wait for each other, and return it as a deadlock.
 
-    Every stuck queue waits for another one. So the chain from any of them returns to one of its
-    members, from which on it is a cycle.
+    Every stuck queue waits for a stuck queue. So a walk from any of them, always to a queue that
+    the last one waits for, visits some queue twice: 5 waits for 2, 2 for 7, 7 for 2. The cycle is
+    the part of the walk between these two visits, here 2, 7.
 
     Parameters
     ----------
@@ -83,44 +85,46 @@ def blockage_of_queues(
         Queues that can never move again.
     vcs : int
         Virtual channels of a channel.
-    candidates : int
-        Most candidates of a packet.
+    max_candidates : int
+        Largest number of candidates of a packet.
     now : int
-        Cycle.
+        Current cycle.
     """
     queue = int(np.flatnonzero(stuck)[0])
-    position_of: dict[int, int] = {}
-    chain: list[int] = []
-    while queue not in position_of:
-        position_of[queue] = len(chain)
-        chain.append(queue)
-        queue = _awaited_queue(engine, queue, stuck, candidates)
+    walk: list[int] = []
+    first_visit: dict[int, int] = {}  # index in the walk, by queue
+    while queue not in first_visit:
+        first_visit[queue] = len(walk)
+        walk.append(queue)
+        queue = _awaited_queue(engine, queue, stuck, max_candidates)
     cycle = []
-    for member in chain[position_of[queue] :]:
-        channel = int(engine.inputs["channel"][member // vcs])
-        cycle.append((channel, member % vcs))
-    names = [f"{topology.channel_name(c)} vc {v}" for c, v in cycle]
+    for waiting_queue in walk[first_visit[queue] :]:
+        # the number of a queue is port * vcs + vc
+        port, vc = divmod(waiting_queue, vcs)
+        cycle.append((int(engine.inputs["channel"][port]), vc))
+    names = [f"{topology.channel_name(channel)} vc {vc}" for channel, vc in cycle]
     text = (
         f"{int(stuck.sum())} buffers wait for each other and can never move: "
         + " waits for ".join([*names, names[0]])
     )
-    return Blockage("deadlock", tuple(cycle), text, now)
+    return Blockage("deadlock", cycle=tuple(cycle), text=text, detected_at=now)
 
 
-def _awaited_queue(engine: Any, queue: int, stuck: BoolArray, candidates: int) -> int:
-    """Return a stuck queue that the front of a queue waits for."""
-    row = engine.queues[queue]
-    count, begin = int(row["num_candidates"]), queue * candidates
-    # a single candidate is in the row of the queue
-    rows = engine.candidates[begin : begin + count] if count > 1 else [row]
-    for candidate in rows:
+def _awaited_queue(engine: Any, queue: int, stuck: BoolArray, max_candidates: int) -> int:
+    """Return a stuck queue that the packet at the front of a stuck queue waits for."""
+    queue_row = engine.queues[queue]
+    count, begin = int(queue_row["num_candidates"]), queue * max_candidates
+    # A single candidate is in the row of the queue, in fields of the same names.
+    candidates = engine.candidates[begin : begin + count] if count > 1 else [queue_row]
+    for candidate in candidates:
         first_queue = int(candidate["first_queue"])
         num_vcs = int(candidate["vc_request"]) >> at.VCS_SHIFT
         for next_queue in range(first_queue, first_queue + num_vcs):
             if stuck[next_queue]:
                 return next_queue
-            # wormhole: the packet that holds the virtual channel is in another queue
+            # Under wormhole switching, the virtual channel may be held by a packet whose flits are
+            # still in another queue (`holder` is 1 + that queue; 0: none).
             holder = int(engine.queue_extra["holder"][next_queue]) - 1
             if holder >= 0 and stuck[holder]:
                 return holder
-    raise AssertionError("a queue that is stuck waits for another that is")
+    raise AssertionError("a stuck queue waits for no stuck queue")

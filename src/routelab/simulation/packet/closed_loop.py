@@ -23,8 +23,8 @@ def messages_of(traffic: TrafficPlugin, topology: Topology, count: int, seed: in
     traffic : TrafficPlugin
     topology : Topology
     count : int
-        Messages of every terminal that sends; for a pattern with a list, the number of repetitions
-        of the list.
+        Number of messages of every terminal that sends, with targets drawn from the demand; if the
+        pattern lists messages itself, the number of repetitions of its list.
     seed : int
 
     Raises
@@ -40,22 +40,23 @@ def messages_of(traffic: TrafficPlugin, topology: Topology, count: int, seed: in
     listed = list_messages(traffic, topology, seed)
     if listed is None:
         demand = demand_of(traffic, topology, seed)
-        _check_number(int(np.count_nonzero(demand.rate)), count)
+        _require_listable(int(np.count_nonzero(demand.rate)), count)
         messages = draw_messages(demand, count, seed)
     else:
-        _check_number(len(listed.target), count)
+        _require_listable(len(listed.target), count)
         messages = repeat_messages(listed, count)
     if not len(messages.target):
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     return messages
 
 
-def _check_number(per_round: int, count: int) -> None:
-    """Raise InputError if `count` rounds of messages are more than a run can list."""
-    if per_round * count > MOST_MESSAGES:
+def _require_listable(messages_per_round: int, rounds: int) -> None:
+    """Raise InputError if all rounds together have more messages than a run can list."""
+    num_messages = messages_per_round * rounds
+    if num_messages > MOST_MESSAGES:
         raise InputError(
-            f"{per_round * count} messages are more than the {MOST_MESSAGES} that a run can list; "
-            f"lower messages to {MOST_MESSAGES // per_round}"
+            f"{num_messages} messages are more than the {MOST_MESSAGES} that a run can list; "
+            f"lower messages to {MOST_MESSAGES // messages_per_round}"
         )
 
 
@@ -70,28 +71,34 @@ def draw_messages(demand: Demand, count: int, seed: int) -> Messages:
 
 
 def _draw_targets(demand: Demand, terminal: int, count: int, random: np.random.PCG64) -> Int64Array:
-    """Draw the targets of a terminal's messages; int64, shape (count,)."""
-    # 1. A set of terminals for each message, by share: the first whose cumulative share is above a
-    #    number in [0, 1). The sum of the shares is rounded, so the number may be above it: then the
-    #    last set.
+    """Draw the targets of a terminal's messages; int64, shape (count,).
+
+    The demand of a terminal has *parts*: each is a share of its messages, whose targets are drawn
+    from one set of terminals.
+    """
+    # 1. A part for each message, by share: the first part whose cumulative share is above a random
+    #    number in [0, 1). With shares .5 and .5 (cumulative .5 and 1), .3 gives part 0. The sum of
+    #    the shares is rounded, so the number may be above it: then it is the last part.
     parts = slice(demand.part_start[terminal], demand.part_start[terminal + 1])
-    shares = np.cumsum(demand.part_share[parts])
-    part = np.minimum(np.searchsorted(shares, _uniform(random, count), "right"), len(shares) - 1)
+    cumulative = np.cumsum(demand.part_share[parts])
+    part = np.searchsorted(cumulative, _uniform(random, count), "right")
+    part = np.minimum(part, len(cumulative) - 1)
     terminal_set = demand.part_set[parts][part]
-    # 2. A member of each set, all equally likely; the sender itself is drawn again.
-    begin, size = demand.set_start[terminal_set], np.diff(demand.set_start)[terminal_set]
-    member = (_uniform(random, count) * size).astype(np.int64)
-    targets: Int64Array = demand.members[begin + member].astype(np.int64)
-    while not demand.to_self and (again := np.flatnonzero(targets == terminal)).size:
-        member = (_uniform(random, again.size) * size[again]).astype(np.int64)
-        targets[again] = demand.members[begin[again] + member]
+    # 2. A member of the set of each message, all equally likely.
+    set_begin, set_size = demand.set_start[terminal_set], np.diff(demand.set_start)[terminal_set]
+    member = (_uniform(random, count) * set_size).astype(np.int64)
+    targets: Int64Array = demand.members[set_begin + member].astype(np.int64)
+    # 3. Messages to the sender itself are drawn again, unless the demand allows them.
+    while not demand.to_self and (to_self := np.flatnonzero(targets == terminal)).size:
+        member = (_uniform(random, to_self.size) * set_size[to_self]).astype(np.int64)
+        targets[to_self] = demand.members[set_begin[to_self] + member]
     return targets
 
 
 def _uniform(random: np.random.PCG64, count: int) -> Float64Array:
     """Draw numbers in [0, 1) from raw bits, which are the same in every version of NumPy."""
     bits = np.atleast_1d(np.asarray(random.random_raw(count)))
-    # the upper 53 of 64 bits, as many as a float has
+    # the upper 53 of 64 bits, as many as the mantissa of a float has
     uniform: Float64Array = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return uniform
 

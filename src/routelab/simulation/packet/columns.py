@@ -43,19 +43,22 @@ def _interval(name: str, meaning: str, heading: str = "", **options: Any) -> Ite
         )
 
 
-def _distribution(name: str, quantity: str) -> Iterator[Column]:
-    """Yield the columns of a load's distribution over the terminals that send."""
-    # name, meaning, heading, and how the values of several seeds are combined
-    distribution: tuple[tuple[str, str, str, Pooling], ...] = (
+def _distribution(prefix: str, quantity: str) -> Iterator[Column]:
+    """Yield columns of the distribution of a quantity over the terminals that send.
+
+    They are ``{prefix}_min``, ``{prefix}_q25`` and so on.
+    """
+    # suffix of the name, words of the meaning, end of the heading, and how to combine several seeds
+    statistics: tuple[tuple[str, str, str, Pooling], ...] = (
         ("min", "smallest", "minimum", "min"),
         ("q25", "lower quartile of the", "lower quartile", "mean"),
         ("median", "median of the", "median", "mean"),
         ("q75", "upper quartile of the", "upper quartile", "mean"),
         ("max", "largest", "maximum", "max"),
     )
-    for part, words, title, pooling in distribution:
+    for suffix, words, title, pooling in statistics:
         yield _load(
-            f"{name}_{part}",
+            f"{prefix}_{suffix}",
             f"{words} {quantity} of a terminal, over all terminals that send",
             f"{quantity} of terminals, {title}",
             unit=_RATE,
@@ -67,16 +70,17 @@ _QUANTILES = {"p50": "median", "p95": "95th-percentile", "p99": "99th-percentile
 
 
 def _latency() -> Iterator[Column]:
-    """Yield the columns of the latency of packets."""
+    """Yield the columns of the latency of packets, which alone has confidence intervals."""
     meaning = (
         "latency of packets, from generation to the arrival of the tail; missing at saturated loads"
     )
+    # A load has a latency only if all its seeds have one ("all-mean"). Mean and 99th percentile are
+    # compared between routings (`better`); all but the 95th percentile are shown in tables.
     options: Any = {"unit": _CYCLES, "seeds": "all-mean"}
-    compared: Any = {**options, "better": "lower", "shown": _SHOWN}
+    shown: Any = {**options, "shown": _SHOWN}
+    compared: Any = {**shown, "better": "lower"}
     yield from _interval("latency_mean", f"mean {meaning}", "mean latency", **compared)
-    yield from _interval(
-        "latency_p50", f"median {meaning}", "median latency", **options, shown=_SHOWN
-    )
+    yield from _interval("latency_p50", f"median {meaning}", "median latency", **shown)
     yield from _interval(
         "latency_p95", f"95 % quantile of the {meaning}", "95th-percentile latency", **options
     )
@@ -94,10 +98,10 @@ def _latency() -> Iterator[Column]:
 
 
 def _other_latency(name: str, meaning: str, heading: str) -> Iterator[Column]:
-    """Yield mean, quantiles and maximum of a latency without intervals."""
-    for part, words in {"mean": "mean", **_QUANTILES}.items():
+    """Yield the columns of a latency without intervals: mean, quantiles and maximum."""
+    for suffix, words in {"mean": "mean", **_QUANTILES}.items():
         yield _load(
-            f"{name}_{part}",
+            f"{name}_{suffix}",
             f"{words} {meaning}",
             f"{words} {heading}",
             unit=_CYCLES,

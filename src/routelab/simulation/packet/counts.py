@@ -25,7 +25,7 @@ BINS = EXACT + 20 * STEPS
 
 @dataclass(frozen=True)
 class CycleCounts:
-    """Counts of some cycles; flit hops are those over switch-to-switch channels.
+    """Counts of a sample: some cycles of a simulation in succession.
 
     Attributes
     ----------
@@ -37,6 +37,7 @@ class CycleCounts:
         Sums over the ejected packets, in cycles: from generation, or from injection, to the tail's
         arrival.
     flit_hops : int
+        Flits times channels between switches that they crossed.
     packets_in_network : int
         Packets in the network at the end.
     packets_waiting : int
@@ -57,13 +58,17 @@ class CycleCounts:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Histogram of numbers of cycles: exact below `EXACT`, within 1/`STEPS` above.
+    """Histogram of numbers of cycles, such as latencies.
 
     Attributes
     ----------
     bins : int64 array, shape (BINS,)
-    total, sum, maximum : int
-        Exact values.
+        Count of each bin. A bin is one number of cycles below `EXACT`; above, its width is at most
+        1/`STEPS` of the numbers in it.
+    total : int
+        Number of all values.
+    sum, maximum : int
+        Their sum and the largest of them: exact, unlike what the bins say.
     """
 
     bins: Int64Array
@@ -87,9 +92,9 @@ class Histogram:
         return self.sum / self.total if self.total else float("nan")
 
     def quantile(self, share: float) -> float:
-        """Return the smallest number that a `share` of all does not exceed; NaN if empty.
+        """Return the smallest value that a `share` of all values do not exceed; NaN if empty.
 
-        Above `EXACT`, this is the upper end of its bin, but not more than the maximum.
+        Above `EXACT`, it is the upper end of the value's bin, but not more than the maximum.
         """
         if not self.total:
             return float("nan")
@@ -98,9 +103,9 @@ class Histogram:
 
     def values(self) -> tuple[Float64Array, Int64Array]:
         """Return the upper ends of the bins that are not empty, and their counts."""
-        used = np.flatnonzero(self.bins)
-        ends = np.minimum(upper_ends()[used], self.maximum).astype(np.float64)
-        return ends, self.bins[used]
+        not_empty = np.flatnonzero(self.bins)
+        ends = np.minimum(upper_ends()[not_empty], self.maximum).astype(np.float64)
+        return ends, self.bins[not_empty]
 
 
 def upper_ends() -> Int64Array:
@@ -112,7 +117,7 @@ def upper_ends() -> Int64Array:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Counts since the last reset; T terminals, C channels.
+    """Counts since the last reset; T terminals, C channels, V virtual channels of each.
 
     Attributes
     ----------
@@ -127,20 +132,26 @@ class Counts:
     hops : int64 array
         Packets by number of hops.
     escape_hops : int
-        Hops on candidates with a penalty of `routelab.kernels.hops.ESCAPE` and more.
+        Hops on escapes, which are candidates with a penalty of at least
+        `routelab.kernels.hops.ESCAPE`.
     packet_hops : int
+        Hops of all packets, also of those still in the network, which `hops` does not count.
     generated, injected, ejected : int64 array, shape (T,)
         Flits: generated and injected by source, ejected by destination.
     delivered : int64 array, shape (T,)
-        Packets by source.
+        Packets that arrived, by source.
     latency_by_source : int64 array, shape (T,)
-        Sum over the packets of a source.
-    latency_by_target, received : int64 array, shape (T,)
-        Sum over the packets of a destination, and their number.
+        Sum of their latencies, by source.
+    received : int64 array, shape (T,)
+        Packets that arrived, by destination.
+    latency_by_target : int64 array, shape (T,)
+        Sum of their latencies, by destination.
     finished_at : int64 array, shape (T,)
         Cycle in which a destination received its last flit; −1: none yet.
     channel_flits : int64 array, shape (C,)
+        Flits that crossed each channel.
     vc_flits : int64 array, shape (C, V)
+        The same for each virtual channel.
     """
 
     cycles: int

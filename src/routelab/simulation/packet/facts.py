@@ -18,10 +18,10 @@ from routelab.simulation.packet.router import Router
 BLOCKED = ("deadlock", "livelock", "no-route")
 """States of blocked runs."""
 
-USUAL = ("stationary", "finished: all messages arrived")
-"""Texts of loads without any remark."""
+WITHOUT_REMARK = ("stationary", "finished: all messages arrived")
+"""Texts of loads that need no line of their own."""
 
-MANY = 1000
+MAX_FREEDOM = 1000
 """Largest number of degrees of freedom: with more, a t distribution is practically the same."""
 
 
@@ -37,11 +37,12 @@ def curve_row(point: Point, *, bubble: bool) -> dict[str, Any]:
 
     `bubble` says whether the routing uses bubble flow control.
     """
-    # in the order of `Point.facts`; `hops_mean` becomes three facts
+    # The facts in the order of `Point.facts`. The mean of hops has no interval there: here it
+    # becomes three facts, the mean and both ends of its interval.
     row: dict[str, Any] = {}
     for name, value in point.facts().items():
         row |= interval(name, _mean_hops(point)) if name == "hops_mean" else {name: value}
-    # The reason is added if the run whose text it is has starved terminals.
+    # The text is that of one run, the gravest. If terminals starved in this run, add the reason.
     if bubble and any(run.starved for run in point.runs if run.text == row["text"]):
         row["text"] += STARVATION
     return row
@@ -49,20 +50,21 @@ def curve_row(point: Point, *, bubble: bool) -> dict[str, Any]:
 
 def _mean_hops(point: Point) -> Estimate:
     """Estimate the mean number of hops; the hops of packets are taken as independent draws."""
-    # 1. Packets by number of hops, over all runs.
+    # 1. Packets by number of hops, over all runs. The arrays of runs end at their largest number.
     length = max(len(run.hops) for run in point.runs)
-    packets = np.sum([np.pad(run.hops, (0, length - len(run.hops))) for run in point.runs], axis=0)
-    count = int(packets.sum())
-    if not count:
+    padded = [np.pad(run.hops, (0, length - len(run.hops))) for run in point.runs]
+    packets = np.sum(padded, axis=0)
+    num_packets = int(packets.sum())
+    if not num_packets:
         return Estimate(float("nan"))
     # 2. Mean and standard error.
     hops = np.arange(length)
-    mean = float(packets @ hops) / count
-    variance = float(packets @ (hops - mean) ** 2) / max(count - 1, 1)
+    mean = float(packets @ hops) / num_packets
+    variance = float(packets @ (hops - mean) ** 2) / max(num_packets - 1, 1)
     return Estimate(
         value=mean,
-        error=sqrt(variance / count),
-        freedom=min(count - 1, MANY),
+        error=sqrt(variance / num_packets),
+        freedom=min(num_packets - 1, MAX_FREEDOM),
         confidence=point.runs[0].settings.confidence,
         independent=True,
     )
@@ -71,13 +73,13 @@ def _mean_hops(point: Point) -> Estimate:
 def highest_load_facts(
     points: Sequence[Point], topology: Topology, *, bubble: bool
 ) -> dict[str, Any]:
-    """Return the facts of the highest load."""
-    highest = points[-1]
-    row = curve_row(highest, bubble=bubble)
-    # in the facts of a whole simulation, these names are settings
+    """Return the facts of the highest load, which stand for the whole simulation."""
+    row = curve_row(points[-1], bubble=bubble)
+    # The facts of a simulation also have its settings `seed` and `seeds`, which stay as they are.
     row = {key: value for key, value in row.items() if key not in ("seed", "seeds")}
     terminal = row["worst_terminal"]
-    is_known = terminal is not None and terminal >= 0  # −1: of several runs, none sent anything
+    # None if nothing was sent in the only run; −1 if nothing was sent in any of several runs.
+    is_known = terminal is not None and terminal >= 0
     switch = topology.switch_names[topology.terminal_switch[terminal]] if is_known else None
     name = topology.terminal_name(terminal) if is_known else None
     return {**row, "worst_terminal_switch": switch, "worst_terminal_name": name}
@@ -87,13 +89,14 @@ def blocked_at(curve: Iterable[Mapping[str, Any]]) -> str | None:
     """Return why packets were blocked, at the lowest load at which they were; None if never."""
     for row in curve:
         if row["state"] in BLOCKED:
+            # load 0: messages to finish, which have no load
             return f"load {row['load']:g}: {row['text']}" if row["load"] else str(row["text"])
     return None
 
 
 def saturation_facts(saturation: Saturation) -> dict[str, Any]:
     """Return the facts of the saturation search."""
-    # above 1: every load is sustained
+    # a bound above 1 says that all loads are sustained, so that there is none
     bound = saturation.bound if saturation.bound <= 1 else None
     return {
         "saturation_load": saturation.load,
@@ -109,8 +112,9 @@ def saturation_facts(saturation: Saturation) -> dict[str, Any]:
 def notes_of(
     router: Router, facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Return the lines below the printed table: router, convention, proof, remarks on loads."""
+    """Return the lines below the printed table: router, traffic, deadlock, remarks on loads."""
     used, unused = facts["virtual_channels_used"], facts["virtual_channels_unused"]
+    # what the checker examined, and the channels of a cycle; often both are empty
     proof = [facts["deadlock_coverage"], *facts["deadlock_cycle"].splitlines()]
     lines = [
         f"router: {router.text}",
@@ -122,7 +126,7 @@ def notes_of(
     if "saturation_text" in facts:
         lines.append(f"saturation: {facts['saturation_text']}")
     for row in curve:
-        if row["text"] not in USUAL:
+        if row["text"] not in WITHOUT_REMARK:
             text = str(row["text"])
             lines.append(f"load {row['load']:g}: {text}" if row["load"] else text)
     return lines

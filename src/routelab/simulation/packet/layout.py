@@ -56,19 +56,24 @@ SOURCE_WHEEL = 1024
 
 
 class Ports:
-    """Numbers of ports by switch: its incoming channels, then its terminals' injections.
+    """Numbers of the ports: switch after switch, its incoming channels, then its injections.
 
     Attributes
     ----------
     start : int64 array, shape (S + 1,)
+        Switch s has the ports ``start[s]`` to ``start[s + 1] - 1``.
     of_channel : int64 array, shape (C,)
+        Port that each channel enters.
     of_terminal : int64 array, shape (T,)
+        Port of each terminal's injection.
     """
 
     def __init__(self, topology: Topology) -> None:
+        # The switch of each channel, then of each terminal. The sort by switch is stable, so at
+        # each switch the channels still come first.
         switch = np.concatenate((topology.channel_target, topology.terminal_switch))
-        # A stable sort by switch: at each switch the channels come first, as in `switch`.
         order = np.argsort(switch, kind="stable")
+        # The port of a channel or terminal is its position in this order.
         port = np.empty(len(order), dtype=np.int64)
         port[order] = np.arange(len(order))
         self.of_channel: Int64Array = port[: topology.num_channels]
@@ -84,12 +89,13 @@ class Ports:
 
 
 def class_rows(program: HopProgram, vcs: int) -> NDArray[np.int32]:
-    """Return the virtual channels of each class of all phases, in routers with `vcs` of them.
+    """Return which virtual channels each class has, in routers with `vcs` virtual channels.
 
     Returns
     -------
-    int32 array, shape (classes, 3)
-        First virtual channel, number of virtual channels, and 1 if under bubble flow control.
+    int32 array, shape (classes of all phases, 3)
+        First virtual channel, number of virtual channels, and 1 if under bubble flow control
+        (columns FIRST_VC, VC_COUNT, UNDER_BUBBLE).
     """
     bubble = np.isin(np.arange(needed_classes(program)), program.bubble)
     return np.column_stack((class_lanes(program, vcs), bubble)).astype(np.int32)
@@ -105,6 +111,7 @@ def unsupported_reason(program: HopProgram, router: Router) -> str | None:
         )
     if not program.bubble:
         return None
+    # A packet that enters a ring needs room for two packets, and leaves one of them empty.
     if router.switching != "virtual-cut-through":
         return "bubble flow control needs virtual cut-through; the switching is wormhole"
     if router.capacity < 2:
@@ -112,7 +119,7 @@ def unsupported_reason(program: HopProgram, router: Router) -> str | None:
             "bubble flow control needs buffers of two packets: raise buffer_flits to "
             f"{2 * router.packet_flits}"
         )
-    if router.fifo_units == 1:
+    if router.fifo_units == 1:  # 0: no output queues
         return (
             "bubble flow control needs output queues of two packets: raise output_buffer_flits to "
             f"{2 * router.packet_flits}, or set it to 0"
@@ -127,7 +134,7 @@ def build_arrays(
     traffic: OfferedTraffic,
     seed: int,
 ) -> tuple[Engine, Ports]:
-    """Build the arrays of cycle 0, with empty wheels.
+    """Build the arrays of a simulation before its first cycle: an empty network, nothing scheduled.
 
     Raises
     ------
@@ -140,13 +147,14 @@ def build_arrays(
     _require_addressable(topology, program, router, queues)
     inputs, outputs = _port_rows(topology, router, ports)
     wheel_rows = _count_wheel_rows(inputs, outputs, router)
-    words = (queues + 63) // 64
-    # 2. Queues. Virtual channels that no class has are in class −1. Routing functions see the room
-    #    in queues: `room` is the array of `run_tables` in another type.
+    queue_words, terminal_words = _num_words(queues), _num_words(topology.num_terminals)
+    # 2. Queues. The classes have consecutive virtual channels, from 0 on; those that no class has
+    #    are in class −1. `room` is the memory of `run_tables` with names for its columns, so
+    #    routing functions see every change of it.
     vc_classes = class_rows(program, router.vcs)
-    num_used = vc_classes[:, at.VC_COUNT].sum()
+    class_sizes = vc_classes[:, at.VC_COUNT]
     class_of = np.full(router.vcs, -1, np.int32)
-    class_of[:num_used] = np.repeat(np.arange(len(vc_classes)), vc_classes[:, at.VC_COUNT])
+    class_of[: class_sizes.sum()] = np.repeat(np.arange(len(vc_classes)), class_sizes)
     queue_rows = _rows(queues, at.QUEUE)
     queue_rows["port"] = np.repeat(np.arange(ports.count), router.vcs)
     queue_extra = np.zeros(queues, at.QUEUE_EXTRA)
@@ -166,13 +174,14 @@ def build_arrays(
     run_arrays.tables.setflags(write=False)
     room = run_arrays.queues.view(at.ROOM).reshape(-1)
     fifos = _fifo_arrays(router, ports, room, wheel_rows)
-    # 3. Packets: as many as buffers and FIFOs hold units, and one that each terminal is injecting.
-    #    Each may be of another message; messages of one packet need no rows.
+    # 3. Packets: at most as many as buffers and FIFOs hold units, and one that each terminal is
+    #    injecting. Each may be of another message; messages of one packet need no rows.
     terminals = topology.num_terminals
     max_packets = queues * (router.capacity + router.fifo_units) + terminals
     max_messages = max_packets if traffic.message_packets > 1 else 1
     packets = _rows(max_packets, at.PACKET)
-    # 4. Arrays that these settings do not need have one row: kernels get all of them.
+    # 4. All arrays (`Engine` describes them). Arrays that these settings do not need have one row,
+    #    because kernels expect all of them.
     i32, i64, u64 = np.int32, np.int64, np.uint64
     max_candidates = program.candidates
     engine = Engine(
@@ -199,15 +208,15 @@ def build_arrays(
         terminals=_terminal_rows(topology, ports, traffic),
         messages=np.zeros(max_messages, at.MESSAGE),
         free_messages=np.zeros(max_messages, i32),
-        arrived=np.zeros((max_messages, (traffic.message_packets + 63) // 64), u64),
+        arrived=np.zeros((max_messages, _num_words(traffic.message_packets)), u64),
         switch_ports=ports.start.astype(i32),
         port_of_channel=ports.of_channel.astype(i32),
-        scheduled=np.zeros((wheel_rows, words), u64),
-        credits=np.zeros((wheel_rows, words), u64),
-        sources=np.zeros((SOURCE_WHEEL, (terminals + 63) // 64), u64),
-        stalled=np.zeros(words, u64),
+        scheduled=np.zeros((wheel_rows, queue_words), u64),
+        credits=np.zeros((wheel_rows, queue_words), u64),
+        sources=np.zeros((SOURCE_WHEEL, terminal_words), u64),
+        stalled=np.zeros(queue_words, u64),
         num_stalled=np.zeros(topology.num_switches, i32),
-        watched_bits=np.zeros(topology.num_switches, np.uint64),
+        watched_bits=np.zeros(topology.num_switches, u64),
         active=_rows(queues + 1, at.ACTIVE_QUEUE),
         proposals=_rows(ports.count, at.PROPOSAL),
         hop_out=np.zeros((max_candidates + SPARE, 3), i32),
@@ -230,13 +239,13 @@ def build_arrays(
 def _require_addressable(
     topology: Topology, program: HopProgram, router: Router, queues: int
 ) -> None:
-    """Check that rows and units fit into the integers of the engine, and a table to the network."""
+    """Raise InputError if the engine's integers are too small, or a table is of another network."""
     if program.candidates > at.MAX_CANDIDATES:
         raise InputError(
             f"the routing gives up to {program.candidates} candidates, the engine's limit is "
             f"{at.MAX_CANDIDATES}"
         )
-    if program.hop is follow:
+    if program.hop is follow:  # the program of a route table
         require_network(program, topology)
     units = max(router.capacity, router.fifo_units)
     # the index of a unit among all slots of buffers, or of FIFOs, has 32 bits
@@ -250,46 +259,53 @@ def _require_addressable(
 def _fifo_arrays(router: Router, ports: Ports, room: Array, wheel_rows: int) -> dict[str, Array]:
     """Return the arrays of output FIFOs. Updates `room`: adds their room to that of the buffers.
 
-    Injections have no FIFO. Without FIFOs at all, `space` is `room`: a unit that crosses the switch
-    goes to the buffer.
+    A FIFO has the number of the queue behind it. Injections have no FIFO. Without FIFOs at all,
+    `space` is `room`: a unit that crosses the switch goes to the buffer.
     """
-    size, count = router.fifo_units, ports.count * router.vcs
-    channels = ports.of_channel[:, None] * router.vcs + np.arange(router.vcs)
-    space = room[:count]
-    if size:
-        space = _rows(count, at.ROOM)
-        space["capacity"][channels] = space["credits"][channels] = size
-        room["capacity"][channels] += size
-        room["credits"][channels] += size
-    fifos = _rows(count if size else 1, at.FIFO)
-    fifos["credits"] = router.capacity
-    links = np.zeros(ports.count if size else 1, at.LINK)
-    links["sending_queue"] = -1
-    words = (ports.count + 63) // 64
+    fifo_units, num_queues = router.fifo_units, ports.count * router.vcs
+    space = room[:num_queues]
+    if fifo_units:
+        # the queues of channels; row c has those of channel c
+        queues = ports.of_channel[:, None] * router.vcs + np.arange(router.vcs)
+        space = _rows(num_queues, at.ROOM)
+        space["capacity"][queues] = space["credits"][queues] = fifo_units
+        room["capacity"][queues] += fifo_units
+        room["credits"][queues] += fifo_units
+    fifos = _rows(num_queues if fifo_units else 1, at.FIFO)
+    fifos["credits"] = router.capacity  # of the buffer behind the channel, which is empty
+    links = np.zeros(ports.count if fifo_units else 1, at.LINK)
+    links["sending_queue"] = -1  # none
+    departures_shape = (wheel_rows, _num_words(ports.count)) if fifo_units else (1, 1)
     return {
         "space": space,
         "fifos": fifos,
-        "fifo_slots": np.zeros(max(count * size, 1), np.int32),
+        "fifo_slots": np.zeros(max(num_queues * fifo_units, 1), np.int32),
         "links": links,
-        "departures": np.zeros((wheel_rows, words) if size else (1, 1), np.uint64),
+        "departures": np.zeros(departures_shape, np.uint64),
     }
 
 
-def _rows(count: int, kind: np.dtype[Any]) -> Array:
+def _num_words(num_bits: int) -> int:
+    """Return the number of 64-bit words that have so many bits."""
+    return (num_bits + 63) // 64
+
+
+def _rows(count: int, row_type: np.dtype[Any]) -> Array:
     """Return rows of zeros, the first at the beginning of a cache line."""
     line_bytes = 64
-    memory = np.zeros(count * kind.itemsize + line_bytes, np.uint8)
+    memory = np.zeros(count * row_type.itemsize + line_bytes, np.uint8)
     offset = -memory.ctypes.data % line_bytes
-    return memory[offset : offset + count * kind.itemsize].view(kind)
+    return memory[offset : offset + count * row_type.itemsize].view(row_type)
 
 
-def _streams(seed: int, count: int, kind: int) -> Array:
-    """Return the states of random streams; uint64 (count, 2).
+def _streams(seed: int, count: int, purpose: int) -> Array:
+    """Return the states of `count` random streams, as uint64 (count, 2).
 
-    Both columns are equal: a terminal has two streams with the same words, one to inject and one to
-    count ahead (`kernels.injection`).
+    `purpose`, such as `_SOURCE_STREAM`, makes them different from those of other purposes.
+    Both columns are equal, because a terminal has two streams with the same words: one to inject
+    messages, and one to count generated messages ahead of that (`kernels.injection`).
     """
-    sequence = np.random.SeedSequence([seed, kind])
+    sequence = np.random.SeedSequence([seed, purpose])
     states = sequence.generate_state(max(count, 1), np.uint64)[:count]
     return np.repeat(states[:, None], 2, axis=1)
 
@@ -308,30 +324,31 @@ def _cycles_per_flit(topology: Topology) -> Float64Array:
 
 
 def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array, Array]:
-    """Return the rows of ports as inputs, and as outputs."""
-    flits, terminals = router.unit_flits, topology.num_terminals
+    """Return the rows of inputs (all ports) and of outputs (all ports, then ejections)."""
+    unit_flits, terminals = router.unit_flits, topology.num_terminals
     outputs = _rows(ports.count + terminals, at.OUTPUT)
     flit_cycles = _cycles_per_flit(topology)
     # 1. Outputs to channels. With FIFOs, units cross the switch while the FIFOs have room, whether
     #    the channel is busy or not.
-    delay = _link_delays(topology, router)
+    link_delay = _link_delays(topology, router)
     channel_rows = outputs[ports.of_channel]
-    # A slower channel delays the head, so that the next switch never sends flits that have yet to
-    # come. Quotients of capacities are rounded, so 1e-9 keeps whole numbers of cycles.
-    channel_rows["delay"] = (
-        delay + router.router_delay + np.ceil((flits - 1) * (flit_cycles - 1) - 1e-9)
-    )
-    channel_rows["unit_cycles"] = np.ceil(flits * flit_cycles - 1e-9)
+    # The next switch may send a unit, one flit per cycle, when its head is there. On a slower
+    # channel its tail comes later: with 4 flits of 2 cycles, 3 cycles later than at one flit per
+    # cycle. The head is delayed by these cycles, so that the switch never sends flits that have yet
+    # to come. Quotients of capacities are rounded, so 1e-9 keeps whole numbers of cycles.
+    tail_lag = np.ceil((unit_flits - 1) * (flit_cycles - 1) - 1e-9)
+    channel_rows["delay"] = link_delay + router.router_delay + tail_lag
+    channel_rows["unit_cycles"] = np.ceil(unit_flits * flit_cycles - 1e-9)
     channel_rows["slack"] = at.UNLIMITED_SLACK if router.output_buffer_flits else 0
     channel_rows["crossing_cycles"] = _crossing_cycles(router, flit_cycles)
     outputs[ports.of_channel] = channel_rows
     # 2. Injections, then ejections. The output queue of an ejection has no FIFO: it is counted in
     #    cycles of work, one per flit. A unit needs room for all its flits, and the flit that leaves
     #    in this cycle makes room: with a queue of 8 flits and units of 4, the slack is 5 cycles.
-    slack = max(router.output_buffer_flits - flits + 1, 0) if router.output_buffer_flits else 0
+    slack = max(router.output_buffer_flits - unit_flits + 1, 0) if router.output_buffer_flits else 0
     outputs["delay"][ports.of_terminal] = router.injection_delay + router.router_delay
-    outputs["unit_cycles"][ports.of_terminal] = flits
-    outputs["unit_cycles"][ports.count :] = flits
+    outputs["unit_cycles"][ports.of_terminal] = unit_flits
+    outputs["unit_cycles"][ports.count :] = unit_flits
     outputs["slack"][ports.count :] = slack
     outputs["crossing_cycles"][ports.count :] = _crossing_cycles(router, np.ones(terminals))
     # 3. Inputs.
@@ -343,10 +360,11 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
     inputs["channel"][ports.of_terminal] = -1 - np.arange(terminals)
     inputs["upstream_switch"][ports.of_channel] = topology.channel_source
     inputs["upstream_switch"][ports.of_terminal] = -1
-    # A credit returns over a channel of the same length as the one that the unit came over.
+    # `credit_delay` is for channels with `link_delay`. A credit returns over a channel of the same
+    # length as the one that the unit came over, so a longer one adds its excess.
     inputs["credit_delay"] = router.credit_delay
-    inputs["credit_delay"][ports.of_channel] += np.maximum(delay - router.link_delay, 0)
-    inputs["ring_next"] = -1
+    inputs["credit_delay"][ports.of_channel] += np.maximum(link_delay - router.link_delay, 0)
+    inputs["ring_next"] = -1  # no ring
     for ring in complete_rings(topology):
         inputs["ring_next"][ports.of_channel[ring]] = ports.of_channel[np.roll(ring, -1)]
     return inputs, outputs
@@ -355,11 +373,12 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
 def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
     """Return the cycles that a flit takes over each channel; int32, shape (C,).
 
-    They are the channel's latency, at least 1, if it has one and `cycle_seconds` is set; otherwise
-    `link_delay`.
+    If the channel has a latency and `cycle_seconds` is set, this is the latency in cycles, at least
+    1; otherwise `link_delay`.
     """
     delay = np.full(topology.num_channels, router.link_delay, np.int32)
     if router.cycle_seconds > 0:
+        # 1e-9: a quotient that should be 3 may be 3 + 4e-16, which is no fourth cycle
         cycles = np.ceil(topology.channel_latency / router.cycle_seconds - 1e-9)
         has_latency = topology.channel_latency > 0
         if cycles.max(initial=0.0) > MOST_CYCLES:
@@ -372,19 +391,20 @@ def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
 
 
 def _crossing_cycles(router: Router, flit_cycles: Float64Array) -> Int64Array:
-    """Return the cycles that a unit occupies its input port, by output channel.
+    """Return the cycles for which a unit that goes to each output channel occupies its input port.
 
     `flit_cycles` are the cycles that a flit takes on each channel.
     """
-    flits = router.unit_flits
+    unit_flits = router.unit_flits
     if router.output_buffer_flits == 0:
-        # at the speed of the channel, until its last flit has left the port
-        crossing = np.ceil((flits - 1) * flit_cycles - 1e-9) + 1
-    elif flits < router.speedup:
-        # less than a cycle: further units may cross in the same one
+        # Flits leave the port at the speed of the channel. The last one leaves it this many cycles
+        # after the first, and takes a cycle itself.
+        crossing = np.ceil((unit_flits - 1) * flit_cycles - 1e-9) + 1
+    elif unit_flits < router.speedup:
+        # `speedup` flits cross in a cycle, so further units may cross in the same cycle
         crossing = np.zeros(len(flit_cycles))
     else:
-        crossing = np.full(len(flit_cycles), -(-flits // router.speedup))  # rounded up
+        crossing = np.full(len(flit_cycles), -(-unit_flits // router.speedup))  # rounded up
     cycles: Int64Array = crossing.astype(np.int64)
     return cycles
 
@@ -392,9 +412,10 @@ def _crossing_cycles(router: Router, flit_cycles: Float64Array) -> Int64Array:
 def _count_wheel_rows(inputs: Array, outputs: Array, router: Router) -> int:
     """Return the number of rows of the wheels: a power of two above every delay of an event.
 
-    With fewer rows than cycles until an event, it would come a turn of the wheel too soon. A power
-    of two, so that ``cycle & (rows - 1)`` is the row.
+    An event further ahead than the wheel has rows would happen a turn of the wheel too soon. With a
+    power of two, ``cycle & (rows - 1)`` is the row of a cycle.
     """
+    # An event that a unit causes at an output is at most all four of these cycles ahead.
     longest = {
         name: int(outputs[name].max(initial=1))
         for name in ("delay", "unit_cycles", "crossing_cycles")
@@ -403,7 +424,7 @@ def _count_wheel_rows(inputs: Array, outputs: Array, router: Router) -> int:
     longest["slack"] = int(slack[slack < at.UNLIMITED_SLACK].max(initial=1))
     longest_credit = longest["crossing_cycles"] + int(inputs["credit_delay"].max(initial=1))
     needed = max(sum(longest.values()), longest_credit) + 8 + 2 * router.speedup
-    return 1 << max(needed - 1, 1).bit_length()
+    return 1 << max(needed - 1, 1).bit_length()  # rounded up to a power of two
 
 
 def _sender_rows(topology: Topology, router: Router, ports: Ports) -> Array:
@@ -418,12 +439,12 @@ def _sender_rows(topology: Topology, router: Router, ports: Ports) -> Array:
 
 
 def _terminal_rows(topology: Topology, ports: Ports, traffic: OfferedTraffic) -> Array:
-    """Return the terminals. Their first messages are due in cycle 0 in a closed loop.
+    """Return the rows of terminals. In a closed loop their first messages are due in cycle 0.
 
     In open loop `first_messages` draws when they are due.
     """
     rows = _rows(topology.num_terminals, at.TERMINAL)
-    rows["due"] = -1
+    rows["due"] = -1  # never
     rows["port"] = ports.of_terminal
     rows["switch"] = topology.terminal_switch
     if isinstance(traffic, ClosedLoop):
@@ -454,7 +475,7 @@ def _settings(
     setting[at.S_UNIT_FLITS] = router.unit_flits
     setting[at.S_SPEEDUP] = router.speedup
     setting[at.S_PRIORITY] = ("round-robin", "random", "age").index(router.priority)
-    # until the arrival of the last flit, one per cycle
+    # until the last flit arrives at the terminal: it takes one flit per cycle
     setting[at.S_EJECT_DELAY] = router.ejection_delay + router.unit_flits - 1
     setting[at.S_QUEUE_LIMIT] = router.injection_queue
 
@@ -468,14 +489,15 @@ def _settings(
     setting[at.S_PHASES] = program.phases
     setting[at.S_ONE_VC_CLASSES] = class_rows(program, router.vcs)[:, at.VC_COUNT].max() == 1
     setting[at.S_MAX_CANDIDATES] = program.candidates
-    # 2**30 hops: no limit
+    # 2**30 hops stand for no limit: no run has more cycles than that
     setting[at.S_MAX_HOPS] = 2**30 if program.max_hops is None else program.max_hops
     setting[at.S_BY_OCCUPANCY] = program.by_occupancy
     setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
     setting[at.S_FIXED_CANDIDATES] = program.fixed
     setting[at.S_REPEAT] = _repeat_mode(program, router)
     setting[at.S_KEEPS_STATE] = program.keeps_state
-    # in cycles: the fastest channels take a cycle per flit
+    # The program counts in times that a packet takes to cross a channel; of the fastest channels,
+    # this time in cycles is its number of flits.
     setting[at.S_ESCAPE_WAIT] = min(program.escape_wait * router.packet_flits, at.MOST_ESCAPE_WAIT)
     setting[at.S_WAITING_ROW] = ports.count * router.vcs if program.waiting else -1
     # `RouteTable` has checked its paths, and only inject could still set a waypoint
@@ -485,28 +507,35 @@ def _settings(
 
 
 def _repeat_mode(program: HopProgram, router: Router) -> int:
-    """Return what the engine repeats while a packet waits: ``at.ROUTE_ONCE`` …, see there."""
-    # 1. Nothing, if the program asks for nothing. Nor if another call of hop gave the same
-    #    candidates, and switch allocation chooses among those with room in any case.
+    """Return what the engine repeats while a packet waits: ``at.ROUTE_ONCE`` and so on."""
+    # 1. Nothing, if the program does not ask for it (`again`). Nor if another call of hop would
+    #    give the same candidates, and the ranking is "room": switch allocation chooses among those
+    #    with room in every cycle anyway.
     if not program.again or (program.fixed and program.ranking == "room"):
         return at.ROUTE_ONCE
-    # 2. The call of hop, if its candidates may differ, or may become more with time: escapes join
-    #    after a wait.
+    # 2. The call of hop, if its candidates may differ from cycle to cycle; or if escapes join them
+    #    after a wait (ranking "best-or-escape").
     if not program.fixed or program.ranking != "best":
         return at.ROUTE_EACH_CYCLE
-    # 3. The choice of the best. To examine a packet only on changes, the queue of a candidate
-    #    without room must not grow: another candidate would become the best unnoticed. It grows
-    #    under wormhole switching (by body flits of the packet that holds it) and under bubble flow
-    #    control (by packets along the ring, which need less room).
+    # 3. The choice of the best candidate. It is repeated only after changes if the queue of a
+    #    candidate without room never grows: otherwise another candidate could become the best
+    #    without an event that wakes the packet. Such a queue grows under wormhole switching (by
+    #    body flits of the packet that holds it) and under bubble flow control (by packets along the
+    #    ring, which need less room).
     full_queues_stay = router.units_per_packet == 1 and not program.bubble
-    # Waiting flits are counted by decisions of every cycle.
+    # Programs with `waiting` see which channels packets have chosen, so the engine must choose in
+    # every cycle.
     if full_queues_stay and not program.waiting:
         return at.RANK_ON_CHANGE
     return at.RANK_EACH_CYCLE
 
 
 def _sources(traffic: OfferedTraffic, router: Router) -> dict[str, Array]:
-    """Return the arrays from which terminals draw their messages, or in which they list them."""
+    """Return the arrays from which terminals draw their messages; in closed loop, list them.
+
+    A closed loop needs no random draws: messages of terminal t go to the terminals
+    ``members[part_start[t]:part_start[t + 1]]``.
+    """
     if isinstance(traffic, ClosedLoop):
         messages = traffic.messages
         return {
@@ -518,17 +547,19 @@ def _sources(traffic: OfferedTraffic, router: Router) -> dict[str, Array]:
             "members": np.array(messages.target) if len(messages.target) else np.zeros(1, np.int32),
         }
     demand = traffic.demand
-    # 1. Probability of a message in a cycle, and the scale of the gaps between two (`next_gap`). A
-    #    scale of 0 is a message in every cycle; terminals without messages never use theirs.
-    chance = traffic.load * demand.rate / (router.packet_flits * traffic.message_packets)
+    # 1. The probability p of a message in a cycle. The gap between two messages is geometric, and
+    #    `next_gap` draws it by 1 / log(1 − p). A scale of 0 is a message in every cycle (p = 1);
+    #    terminals without messages (p = 0) never use theirs.
+    probability = traffic.load * demand.rate / (router.packet_flits * traffic.message_packets)
     with np.errstate(divide="ignore"):
-        gap_scale = np.where(chance < 1, 1 / np.log1p(-np.minimum(chance, 1)), 0.0)
-    # 2. Cumulative shares of all parts, less those of the terminals before.
+        gap_scale = np.where(probability < 1, 1 / np.log1p(-np.minimum(probability, 1)), 0.0)
+    # 2. Cumulative shares of each terminal's parts: those over all parts, less what the terminals
+    #    before add up to.
     cumulative = np.cumsum(demand.part_share)
     terminal = np.repeat(np.arange(len(demand.rate)), np.diff(demand.part_start))
     before = np.concatenate(([0.0], cumulative))[demand.part_start[terminal]]
     return {
-        "gap_scale": np.where(chance > 0, gap_scale, 0.0),
+        "gap_scale": np.where(probability > 0, gap_scale, 0.0),
         "part_start": np.array(demand.part_start),
         "part_cumulative": cumulative - before,
         "part_set": np.array(demand.part_set),

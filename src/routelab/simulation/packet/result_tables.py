@@ -99,17 +99,19 @@ def terminal_table(
         # 1. Sums over the seeds, and for each terminal the cycles of the seeds with which it sends
         #    or receives.
         sends, receives = zip(*(senders_and_receivers(run.seed) for run in runs), strict=True)
-        sending_cycles, receiving_cycles = _cycles_of(runs, sends), _cycles_of(runs, receives)
+        sending_cycles = _active_cycles(runs, sends)
+        receiving_cycles = _active_cycles(runs, receives)
         packets_sent = _sum(runs, lambda counts: counts.delivered)
         packets_received = _sum(runs, lambda counts: counts.received)
         received = _means(_sum(runs, lambda counts: counts.ejected), receiving_cycles)
-        # 2. Latencies, if all seeds have them: a mean of the others would hide a saturated one.
+        # 2. Latencies, if all seeds have them: a mean of the others would hide that one saturated.
         have_latency = all(run.latency is not None for run in runs)
         # 3. Endless traffic has no last arrival. `throughput` is the rate until the last arrival at
-        #    the terminal: the flits of a mean run (rate * cycles) by the cycle of the arrival.
+        #    the terminal. `received` is the rate in all cycles of a run, so a run of mean length
+        #    brought received * mean_cycles flits; they are divided by the cycle of the arrival.
         has_end = runs[0].state in ("finished", "unfinished")
         last_arrival = np.max([run.counts.finished_at for run in runs], axis=0).tolist()
-        cycles = _cycles(runs) / len(runs)
+        mean_cycles = _cycles(runs) / len(runs)
         return {
             "terminal": list(range(topology.num_terminals)),
             "name": [topology.terminal_name(t) for t in range(topology.num_terminals)],
@@ -126,7 +128,7 @@ def terminal_table(
             # −1: nothing arrived
             "finished_at": [last if has_end and last >= 0 else None for last in last_arrival],
             "throughput": [
-                rate * cycles / last if rate is not None and has_end and last > 0 else None
+                rate * mean_cycles / last if rate is not None and has_end and last > 0 else None
                 for rate, last in zip(received, last_arrival, strict=True)
             ],
         }
@@ -137,35 +139,37 @@ def terminal_table(
 def latency_table(points: Iterable[Point]) -> Columns:
     """Return the distributions of latencies and hops at each load, with the columns `LATENCIES`.
 
-    Loads without a latency have hops only.
+    Loads without a latency, such as saturated ones, have rows of hops only.
     """
 
     def columns(point: Point) -> Columns:
         """Return the columns of one load, kind after kind: latencies, then hops."""
-        parts: Columns = {name: [] for name in LATENCIES[1:]}
+        table: Columns = {name: [] for name in LATENCIES[1:]}  # without the load
 
-        def add(kind: str, values: list[Any], counts: Int64Array) -> None:
+        def append_rows(kind: str, values: list[Any], counts: Int64Array) -> None:
             # A row has a value in the column of its kind, and None in those of other kinds.
             for name in _KINDS:
-                parts[name] += values if name == kind else [None] * len(values)
-            parts["count"] += counts.tolist()
-            parts["share"] += (np.cumsum(counts) / max(counts.sum(), 1)).tolist()
+                table[name] += values if name == kind else [None] * len(values)
+            table["count"] += counts.tolist()
+            table["share"] += (np.cumsum(counts) / max(counts.sum(), 1)).tolist()
 
         for kind in _latency_kinds(point):
             histograms = [getattr(run.counts, kind) for run in point.runs]
             cycles, counts = Histogram.merged(histograms).values()
-            add(kind, cycles.tolist(), counts)
-        hops = _sum(point.runs, lambda counts: counts.hops)
-        add("hops", np.flatnonzero(hops).tolist(), hops[hops > 0])
-        return parts
+            append_rows(kind, cycles.tolist(), counts)
+        packets_by_hops = _sum(point.runs, lambda counts: counts.hops)
+        hops = np.flatnonzero(packets_by_hops)
+        append_rows("hops", hops.tolist(), packets_by_hops[hops])
+        return table
 
     return _stack(LATENCIES, points, columns)
 
 
 def _latency_kinds(point: Point) -> Sequence[str]:
-    """Return the kinds of latencies to report at a load.
+    """Return the kinds of latencies to report at a load: none unless all its runs have latencies.
 
-    The message and the in-order latency of messages of one packet are the latency of the packet.
+    Messages of one packet have no rows of their own: their message and in-order latencies are the
+    latency of the packet.
     """
     settings = point.runs[0].settings
     if any(run.latency is None for run in point.runs):
@@ -180,14 +184,18 @@ def _latency_kinds(point: Point) -> Sequence[str]:
 def _stack(
     names: Sequence[str], points: Iterable[Point], columns: Callable[[Point], Columns]
 ) -> Columns:
-    """Concatenate the tables of all points, with their loads in the first column."""
+    """Concatenate the tables of all points, with their loads in the first column.
+
+    `names` are the columns of the result, the first of which is ``load``. `columns` returns the
+    others for one point; columns that are not in `names` are left out.
+    """
     table: Columns = {name: [] for name in names}
     for point in points:
-        part = columns(point)
-        num_rows = len(part[names[1]])
+        point_table = columns(point)
+        num_rows = len(point_table[names[1]])
         table["load"] += [point.load] * num_rows
         for name in names[1:]:
-            table[name] += part[name]
+            table[name] += point_table[name]
     return table
 
 
@@ -198,21 +206,27 @@ def _sum(runs: Sequence[LoadResult], select: Callable[[Counts], Int64Array]) -> 
 
 
 def _cycles(runs: Sequence[LoadResult]) -> int:
+    """Return the counted cycles of all runs together."""
     return sum(run.counts.cycles for run in runs)
 
 
-def _cycles_of(runs: Sequence[LoadResult], takes_part: Sequence[NDArray[np.bool_]]) -> Int64Array:
-    """Return the counted cycles of each terminal, over the runs in which it takes part."""
-    # at least one cycle, because a sum of 0 marks terminals that take part in no run (`_means`)
-    cycles: Int64Array = np.sum(
-        [max(run.counts.cycles, 1) * part for run, part in zip(runs, takes_part, strict=True)],
-        axis=0,
-    )
+def _active_cycles(
+    runs: Sequence[LoadResult], is_active: Sequence[NDArray[np.bool_]]
+) -> Int64Array:
+    """Return for each terminal the counted cycles of the runs in which it is active.
+
+    `is_active` has an array by terminal for each run.
+    """
+    cycles = np.zeros(len(is_active[0]), np.int64)
+    for run, active in zip(runs, is_active, strict=True):
+        # at least one cycle, because a sum of 0 marks terminals that are active in no run
+        # (`_means`)
+        cycles[active] += max(run.counts.cycles, 1)
     return cycles
 
 
 def _means(sums: Int64Array, divisors: Int64Array, is_known: bool = True) -> list[float | None]:
-    """Return the quotients; None where the divisor is 0, and everywhere unless `is_known`."""
+    """Return sums / divisors; None where the divisor is 0, and everywhere unless `is_known`."""
     means: Float64Array = sums / np.maximum(divisors, 1)
     pairs = zip(means.tolist(), divisors.tolist(), strict=True)
     return [mean if is_known and divisor else None for mean, divisor in pairs]

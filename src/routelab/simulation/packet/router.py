@@ -93,8 +93,9 @@ class Router(Parameters):
 
         So routers of equal settings are equal, whether a preset was given or not.
         """
-        # the fields refuse invalid values
-        if not isinstance(values, Mapping) or values.get("router") not in (*PRESETS,):
+        # Without a preset there is nothing to replace. An invalid one is left to the check of the
+        # field. (`tuple`, because the value may be unhashable: a mapping would raise TypeError.)
+        if not isinstance(values, Mapping) or values.get("router") not in tuple(PRESETS):
             return values
         given = {name: value for name, value in values.items() if name != "router"}
         return {**PRESETS[values["router"]], **given}
@@ -131,7 +132,7 @@ class Router(Parameters):
 
     @property
     def text(self) -> str:
-        """Kind of router, virtual channels, buffers and switching in words."""
+        """Kind of router, virtual channels, buffers and switching in words, for reports."""
         kind, output_buffers = "input-queued", ""
         if self.output_buffer_flits:
             kind = f"combined input and output queues with speed-up {self.speedup}"
@@ -149,7 +150,7 @@ class Router(Parameters):
 
     @property
     def unit_flits(self) -> int:
-        """Flits of a unit."""
+        """Flits of a unit, which moves as a whole: a packet, or a flit under wormhole switching."""
         return self.packet_flits // self.units_per_packet
 
     @property
@@ -164,4 +165,5 @@ class Router(Parameters):
 
 
 def _count(number: int, noun: str) -> str:
+    """Return number and noun: 1 flit, 2 flits."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

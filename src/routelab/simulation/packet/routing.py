@@ -63,17 +63,20 @@ def make_packet_program(
 
 
 def penalty_warning(program: HopProgram, router: Router) -> str:
-    """Return a warning if a penalty exceeds what a queue can hold; empty if none does.
+    """Return a warning if the detour penalty exceeds what a queue can hold; otherwise "".
 
-    A packet that waits for its best candidate takes a hop with a penalty only if the queues of the
-    hops without penalty are longer than that. So it never takes a penalty above the longest queue.
+    A packet that waits for its best candidate takes a hop with the penalty only if the queues of
+    all hops without it are longer than the penalty. So it never does if no queue can be so long.
     """
+    # Under the ranking "room" packets do not wait for the best candidate, and take a hop with the
+    # penalty if no other has room. Without `by_occupancy`, the length of queues does not count.
     if program.ranking == "room" or not program.by_occupancy:
         return ""
     max_vcs = int(class_rows(program, router.vcs)[:, at.VC_COUNT].max())
     unit_flits = router.unit_flits
+    # in units: all virtual channels of the largest class, in buffers and output FIFOs
     longest_queue = max_vcs * (router.capacity + router.fifo_units)
-    # in units, rounded to the nearest as routing functions do
+    # The penalty in units. `+ unit_flits // 2` rounds to the nearest, as routing functions do.
     penalty_units = (program.detour_penalty + unit_flits // 2) // unit_flits
     if penalty_units <= longest_queue:
         return ""
@@ -85,7 +88,7 @@ def penalty_warning(program: HopProgram, router: Router) -> str:
 
 
 def _virtual_channel_facts(program: HopProgram, router: Router) -> dict[str, Any]:
-    """Return the flow control, and how many virtual channels the program needs, uses and leaves."""
+    """Return the facts on flow control and on needed, used and unused virtual channels."""
     used = int(class_rows(program, router.vcs)[:, at.VC_COUNT].sum())
     return {
         "flow_control": "bubble" if program.bubble else "plain",

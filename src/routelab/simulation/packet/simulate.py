@@ -52,7 +52,7 @@ from routelab.simulation.packet.traffic import (
 )
 
 MOST_PAIRED = 2048
-"""Largest number of terminals for which `_overload` adds up the traffic of all pairs."""
+"""Largest number of terminals for which `_overload_limit` adds up the traffic of all pairs."""
 
 
 def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineResult:
@@ -85,8 +85,9 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     # 2. The routing as a program, with the verdict of the deadlock checker.
     router = settings.routers()
     program, table, deadlock_facts = make_packet_program(case, router, settings.proof_states)
-    # 3. How to measure one load with one seed. The key of a stored result has the digest of the
-    #    program, because a random routing may have drawn another table since.
+    # 3. Functions that measure a load with a seed, for `sweep_loads`. A finished result is stored
+    #    under digest, load and seed, so that a run that was killed continues. The digest of the
+    #    program is part of the key, because a random routing may have drawn another table since.
     digest = program_digest(program)
     progress = LoadProgress(settings)
 
@@ -116,7 +117,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         find_result=find_result,
         on_progress=progress.report,
     )
-    # 4. All loads. A search for saturation begins with their results.
+    # 4. All loads of the settings. A search for saturation begins with their results.
     progress.begin()
     points = measure(settings.loads)
     bubble = bool(program.bubble)
@@ -127,13 +128,14 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     }
     curve = [curve_row(point, bubble=bubble) for point in points]
     if settings.find_saturation:
-        limit = _overload(table, first_demand)
-        saturation = find_saturation(measure, settings, points, limit)
+        limit = _overload_limit(table, first_demand)
+        saturation = find_saturation(measure, settings, known=points, limit=limit)
         facts |= saturation_facts(saturation)
         curve = [curve_row(point, bubble=bubble) for point in saturation.points]
 
-    # 5. Tables of the loads of the settings; only the curve has those of a search. Which terminals
-    #    send and receive does not depend on the load.
+    # 5. Tables. The loads that a search has tried are only in the table "loads" (`curve`); the
+    #    other tables have those of the settings. Which terminals send and receive does not depend
+    #    on the load, so the first one serves all.
     @cache
     def senders_and_receivers(seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return active_terminals(offered_traffic(points[0].load, seed))
@@ -169,10 +171,11 @@ def _check_against_proof(facts: Mapping[str, Any], curve: Sequence[Mapping[str, 
     raise RuntimeError(f"{check}, and the simulation ends in a deadlock ({facts['blocked']})")
 
 
-def _overload(table: RouteTable | None, demand: Demand) -> float:
-    """Return a load above which a terminal or, with a table, a channel is overloaded.
+def _overload_limit(table: RouteTable | None, demand: Demand) -> float:
+    """Return a load above which a terminal or a channel certainly gets more than it can carry.
 
-    Infinite (no limit) above `MOST_PAIRED` terminals.
+    The saturation search counts undecided loads above it as saturated. Channels are known only with
+    a table. Infinite (no limit) above `MOST_PAIRED` terminals.
     """
     if len(demand.rate) > MOST_PAIRED:
         return inf

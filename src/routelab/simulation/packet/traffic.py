@@ -13,7 +13,7 @@ from routelab.api import Demand, Messages
 
 @dataclass(frozen=True, eq=False)
 class OpenLoop:
-    """Endless traffic: terminals generate messages at random.
+    """Endless traffic: terminals generate messages at random, whether earlier ones arrived or not.
 
     Attributes
     ----------
@@ -69,25 +69,29 @@ OfferedTraffic = OpenLoop | ClosedLoop
 
 
 def active_terminals(traffic: OfferedTraffic) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return whether each terminal sends, and whether it may receive, at any load; shapes (T,)."""
+    """Return whether each terminal sends, and whether it may receive; shapes (T,).
+
+    Rates in tables are over the terminals that do.
+    """
     if isinstance(traffic, ClosedLoop):
         sends = np.diff(traffic.messages.start) > 0
         return sends, np.bincount(traffic.messages.target, minlength=len(sends)) > 0
     demand = traffic.demand
     sends = demand.rate > 0
-    # 1. The pairs of a source and a set of destinations that it draws from, each once, as the
-    #    number source * num_sets + set.
+    # 1. The sets of destinations that each source draws from: the pairs (source, set), each once,
+    #    as the number source * num_sets + set.
     num_sets = len(demand.set_start) - 1
-    source = np.repeat(np.arange(len(sends)), np.diff(demand.part_start))
-    is_drawn = sends[source] & (demand.part_share > 0)
-    pairs = np.unique(source[is_drawn] * num_sets + demand.part_set[is_drawn])
-    # 2. For each member of a set, the number of sources that may send to it. A source that does not
-    #    send to itself is not one of them.
+    source_of_part = np.repeat(np.arange(len(sends)), np.diff(demand.part_start))
+    is_drawn = sends[source_of_part] & (demand.part_share > 0)
+    pairs = np.unique(source_of_part[is_drawn] * num_sets + demand.part_set[is_drawn])
+    # 2. For each member of a set, the number of sources that draw from the set.
     set_of_member = np.repeat(np.arange(num_sets), np.diff(demand.set_start))
     if num_sets:
         num_senders = np.bincount(pairs % num_sets, minlength=num_sets)[set_of_member]
     else:
         num_senders = set_of_member  # empty
+    # 3. Less the member itself, if it draws from a set that it is in but never sends to itself. If
+    #    it is the only source of this set, it receives nothing from it.
     if not demand.to_self:
         num_senders = num_senders - np.isin(demand.members * num_sets + set_of_member, pairs)
     receives = np.zeros(len(sends), bool)

@@ -40,7 +40,7 @@ def assert_all_wait_for_each_other(simulation):
     assert all(b == (a + 1) % 4 for a, b in pairwise([*channels, channels[0]]))
     for channel in channels:
         assert simulation.topology.channel_name(channel) in blocked.text
-    assert 0 < blocked.at <= simulation.now
+    assert 0 < blocked.detected_at <= simulation.now
     after = simulation.run(500)
     assert after.flit_hops == after.ejected_flits == 0
     assert simulation.blocked().cycle == blocked.cycle
