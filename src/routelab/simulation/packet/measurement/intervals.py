@@ -103,19 +103,23 @@ def ratio(
     if not batch_weights.sum() > 0:
         return Estimate(nan, confidence=confidence)
     value = float(batch_sums.sum() / batch_weights.sum())
-    # 1. Residuals: what a batch has more than its weight would give at the mean. Groups of
-    #    neighbouring batches, so that the residuals of the groups are independent.
+    # 1. The residual of a batch is its sum minus what its weight would give at the mean.
+    #    Neighbouring batches are grouped until the residuals of the groups are independent.
     residual = batch_sums - value * batch_weights
     width, correlation, independent = group_batches(residual, min_groups)
     num_groups = len(residual) // width
     if num_groups < 2:
         return Estimate(value, confidence=confidence)
     # 2. The standard error of the mean residual of a group, divided by the mean weight of a group.
-    grouped = _group_sums(residual, width)
+    group_residuals = _group_sums(residual, width)
     mean_weight = batch_weights.sum() / len(batch_weights) * width
+    # In an autoregressive series of lag-1 correlation c, the variance of the mean is (1 + c) / (1 −
+    # c) times that of independent values.
     widening = sqrt((1 + correlation) / (1 - correlation))
-    error = float(grouped.std(ddof=1) / sqrt(num_groups) / mean_weight) * widening
-    return Estimate(value, error, num_groups - 1, confidence, independent)
+    error = float(group_residuals.std(ddof=1) / sqrt(num_groups) / mean_weight) * widening
+    return Estimate(
+        value, error, freedom=num_groups - 1, confidence=confidence, independent=independent
+    )
 
 
 def mean_estimate(values: ArrayLike, confidence: float) -> Estimate:
@@ -168,11 +172,13 @@ def von_neumann(values: Float64Array) -> tuple[float, float]:
     independent normal values the correlation has mean 0 and variance (k − 2) / (k² − 1).
     """
     count = len(values)
-    squares = float(((values - values.mean()) ** 2).sum()) if count else 0.0
+    squared_deviations = float(((values - values.mean()) ** 2).sum()) if count else 0.0
     # the variance below needs 3 values; equal ones have no correlation
-    if count < 3 or squares == 0:
+    if count < 3 or squared_deviations == 0:
         return 0.0, 0.0
-    correlation = 1 - float((np.diff(values) ** 2).sum()) / (2 * squares)
+    # The mean squared difference of independent neighbours is twice the variance: correlation 0. If
+    # neighbours are alike, the differences are small, and the correlation is near 1.
+    correlation = 1 - float((np.diff(values) ** 2).sum()) / (2 * squared_deviations)
     return correlation, correlation * sqrt((count**2 - 1) / (count - 2))
 
 
@@ -206,7 +212,9 @@ def t_quantile(share: float, freedom: int) -> float:
     """
     if share >= 1:
         return inf
-    # t = tan(angle) sqrt(freedom); |t| is smaller with probability 2 share − 1
+    # With t = tan(angle) sqrt(freedom), all t from 0 to infinity are angles from 0 to pi / 2. |t|
+    # is smaller than the quantile with probability 2 share − 1. After 60 halvings the interval is
+    # as narrow as a float can tell.
     low, high = 0.0, pi / 2
     for _ in range(60):
         angle = (low + high) / 2
@@ -227,6 +235,8 @@ def _t_probability(angle: float, freedom: int) -> float:
     """
     cos_squared = cos(angle) ** 2
     is_odd = freedom % 2
+    # The first term is cos or 1; for 1 degree of freedom there is none. The factor from a term to
+    # the next is (k − 1)/k cos², with k = 3, 5, … (odd) or 2, 4, … (even).
     term = cos(angle) if is_odd else 1.0
     series = term if freedom > 1 else 0.0
     for k in range(2 + is_odd, freedom - 1, 2):

@@ -106,17 +106,22 @@ class _Run:
     simulation : PacketSimulation
     phase : str
         For reports: ``running`` (closed loop), ``warm-up`` or ``measuring``.
+    on_progress : callable or None
+        Gets phase and cycles as text, every `REPORT_SECONDS`.
+    reported_at : float
+        Time of the last report, in seconds (`time.monotonic`).
     cycles : int
         Cycles since the beginning.
     flit_hops : int
-        Flit hops of the phase.
+        Flits times channels that they crossed in this phase.
     waiting : int
-        Packets that wait at the sources.
+        Packets that wait at the sources at the end of the last sample.
     blocked : Blockage or None
+        Why the simulation cannot continue, if it was found blocked.
     counted_from : int
         Cycle from which on cycles are counted; 0 until the warm-up has ended.
     counted_from_seconds : float
-        CPU time of the cycles before.
+        CPU time of the cycles before that one.
     """
 
     def __init__(
@@ -134,7 +139,11 @@ class _Run:
         self.counted_from_seconds = 0.0
 
     def record(self, sample: CycleCounts) -> CycleCounts:
-        """Add some cycles, and return them; check for a blockage if nothing arrived in them."""
+        """Add the counts of a sample, and return them; report progress when it is time.
+
+        If nothing arrived although there are packets in the network, check whether they are
+        blocked.
+        """
         self.cycles += sample.cycles
         self.flit_hops += sample.flit_hops
         self.waiting = sample.packets_waiting
@@ -146,12 +155,15 @@ class _Run:
         return sample
 
     def check_blocked(self) -> bool:
-        """Set `blocked`; return whether the simulation is. This takes as long as many cycles."""
+        """Find out whether the simulation is blocked, and set `blocked`.
+
+        This takes as long as many cycles.
+        """
         self.blocked = self.blocked or self.simulation.blocked()
         return self.blocked is not None
 
     def begin_counting(self, settings: SimulationSettings) -> Samples:
-        """Reset the counts, begin the phase ``measuring``, and return its samples, still none."""
+        """Reset the counts, begin the phase ``measuring``, and return its series, still empty."""
         self.simulation.reset()
         self.flit_hops = 0
         self.phase = "measuring"
@@ -187,9 +199,10 @@ def measure_simulation(
         return _run_to_completion(run, settings)
 
     # 1. Warm up until arrivals, packets in the network, latencies and backlog are stationary. In a
-    #    saturated network only the arrivals become so, while the others still drift: it counts as
-    #    warm if the backlog grows over the second half of at least 2 * WARMUP_SAMPLES samples. The
-    #    network stays cold if half of the allowed cycles are not enough.
+    #    saturated network the arrivals become stationary, but the others grow without end: such a
+    #    network counts as warm if its backlog grows over the second half of the samples, of which
+    #    there must be 2 * WARMUP_SAMPLES. If half of the allowed cycles are not enough, counting
+    #    begins nevertheless, with `is_warm` False.
     samples = Samples(settings.sample_cycles)
     is_warm = False
     next_check = WARMUP_SAMPLES
@@ -202,8 +215,9 @@ def measure_simulation(
             continue
         if run.check_blocked():
             break
-        # A check takes as long as many cycles: the next one when there are a quarter more samples.
+        # A check takes as long as many cycles, so the next one waits for a quarter more samples.
         next_check = count + max(count // 4, 1)
+        # the arrivals first: they must be stationary in any case
         steady_from = truncation(samples.arrived)
         if steady_from is None or samples.packets[steady_from:].sum() < FEW_PACKETS:
             continue
@@ -213,7 +227,8 @@ def measure_simulation(
     if run.blocked:
         return _make_result(run, settings, _blocked_outcome(run.blocked))
 
-    # 2. Count; once more from the beginning if the counts show that the network still warmed up.
+    # 2. Count. If the counts show that the network was still warming up, there is no outcome, and
+    #    the counting begins again.
     outcome = None
     while outcome is None:
         samples = run.begin_counting(settings)
@@ -226,24 +241,26 @@ def _count_samples(
 ) -> Outcome | None:
     """Count until the numbers are precise or the cycles are used up, and return the outcome.
 
-    Updates `samples`. None if the counts show that the network was still warming up: then they
-    begin again. If the network is not warm (`is_warm`), all allowed cycles are counted.
+    Updates `samples`. Returns None if the counts show that the network was still warming up: the
+    caller then begins again with new samples. If the warm-up did not end in time (`is_warm` False),
+    counts until the allowed cycles are used up.
     """
     while run.cycles + samples.cycles <= settings.max_cycles:
         sample = run.record(run.simulation.run(samples.cycles))
         samples.add(sample, run.simulation.latencies().bins)
         count = len(samples)
-        # A check takes as long as many cycles: not after every sample.
+        # `record` sets `blocked` only if nothing arrives. Other blockages are found by this check,
+        # which takes as long as many cycles: only after every LEAST_GROUPS samples.
         if run.blocked or (count % LEAST_GROUPS == 0 and run.check_blocked()):
             break
         if not is_warm or count < MEASURED_SAMPLES or count % LEAST_GROUPS:
             continue
-        # Begin again only if as many cycles remain as were used.
+        # Begin again only if at least as many cycles remain as were used.
         if run.cycles <= settings.max_cycles // 2 and samples.is_warming_up():
             return None
         # With long links, traffic comes in waves (`TRANSITS`): an outcome needs more than one.
         packets, network = samples.packets.sum(), run.simulation.counts().network_latency
-        mean_transit = network.sum / max(network.total, 1)
+        mean_transit = network.sum / max(network.total, 1)  # 0 if nothing arrived
         counted_cycles = run.cycles - run.counted_from
         if packets < FEW_PACKETS or counted_cycles < TRANSITS * mean_transit:
             continue
@@ -302,20 +319,23 @@ def _outcome_at_limit(
 def _is_steady(samples: Samples, settings: SimulationSettings, is_warm: bool) -> bool:
     """Return whether latency and backlog no longer change, whatever the width of the intervals.
 
-    Either MSER finds no change in the second half, or the backlog certainly does not grow. MSER
-    alone does not suffice: in a short series of few packets, its minimum may be anywhere.
-    Terminals that stall (`injection_queue`) hide the growth of the backlog.
+    Two tests can show it: MSER finds that both became stationary in the first half of the samples
+    (`truncation`), or the backlog certainly does not grow. MSER alone does not suffice, because in
+    a short series of few packets its minimum may be anywhere.
     """
-    # a latency that drifts has neighbouring batches that are correlated at any length
+    # A latency that drifts is correlated between neighbouring batches of any length.
     if not samples.mean_latency(settings.confidence).independent:
         return False
     if is_warm and truncation(samples.latency, samples.waiting) is not None:
         return True
-    shows_growth = samples.packets.sum() >= FEW_PACKETS and not settings.injection_queue
-    return bool(shows_growth) and samples.is_balanced(settings.precision)
+    # The second test needs a backlog that would show growth: not with few packets, nor with limited
+    # source queues, where terminals stall and the backlog cannot grow.
+    backlog_shows_growth = samples.packets.sum() >= FEW_PACKETS and not settings.injection_queue
+    return bool(backlog_shows_growth) and samples.is_balanced(settings.precision)
 
 
 def _blocked_outcome(blocked: Blockage | None) -> Outcome:
+    """Return the outcome of a run that is blocked: the kind of the blockage, and a text."""
     assert blocked is not None
     return blocked.kind, f"{blocked.kind}: {blocked.text}"
 
@@ -352,11 +372,12 @@ def _make_result(
     counts = simulation.counts()
     state, text = outcome
     # 1. The counted cycles: those of a finished closed loop end with the last arrival, and not with
-    #    the sample in which it is.
+    #    the sample in which that was.
     completion = int(counts.finished_at.max()) if state == "finished" else None
     if completion is not None:
         counts = replace(counts, cycles=completion)
-    # 2. Flits per cycle of each terminal that sends. In a closed loop all senders have rate 1.
+    # 2. Flits per cycle of each terminal that sends. In a closed loop all senders have rate 1
+    #    (True).
     rate = traffic.demand.rate if isinstance(traffic, OpenLoop) else counts.generated > 0
     senders = np.flatnonzero(rate)
     generated = counts.generated[senders] / max(counts.cycles, 1)
@@ -414,7 +435,10 @@ def _make_result(
 def _accepted_load(
     counts: Counts, senders: int, settings: SimulationSettings, samples: Samples | None
 ) -> Estimate:
-    """Estimate the accepted flits per cycle and sender; without samples, there is no interval."""
+    """Estimate the accepted flits per cycle and sender; without samples, there is no interval.
+
+    `senders` is the number of terminals that send.
+    """
     per_sender = 1 / max(senders, 1)
     if not samples:
         return Estimate(float(counts.ejected.sum()) / max(counts.cycles, 1) * per_sender)

@@ -119,10 +119,10 @@ class Worst:
         """
         has_generated = generated > 0
         if not has_generated.any():
-            return cls(-1, float("nan"))
+            return cls(terminal=-1, share=float("nan"))
         share = arrived[has_generated] / generated[has_generated]
         worst = int(share.argmin())
-        return cls(int(senders[has_generated][worst]), float(share[worst]))
+        return cls(terminal=int(senders[has_generated][worst]), share=float(share[worst]))
 
     @classmethod
     def last_served(cls, counts: Counts) -> Worst:
@@ -130,9 +130,9 @@ class Worst:
         last_arrival = counts.finished_at  # −1: nothing arrived
         has_arrivals = last_arrival >= 0
         mean = float(last_arrival[has_arrivals].mean()) if has_arrivals.any() else 0.0
-        if not mean:
-            return cls(-1, float("nan"))
-        return cls(int(last_arrival.argmax()), float(last_arrival.max()) / mean)
+        if not mean:  # nothing arrived after cycle 0, so there is no last terminal
+            return cls(terminal=-1, share=float("nan"))
+        return cls(terminal=int(last_arrival.argmax()), share=float(last_arrival.max()) / mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ class LoadResult:
     seed : int
     state : State
     text : str
-        Text about the state, with the missing precision.
+        The state in words, with its reason and any shortfall in the requested precision.
     warmup_cycles, cycles : int
         Cycles before counting, and of counting.
     samples : int
@@ -160,12 +160,14 @@ class LoadResult:
     offered : float
         Generated load during counting.
     accepted : Estimate
+        Accepted load.
     offered_by_terminal, accepted_by_terminal : Distribution
         Over terminals that send, by source.
     jain : float
         Jain's fairness index of each terminal's arrivals relative to its rate: 1 for equal service,
         1 / senders if only one is served.
     worst : Worst
+        Terminal with the worst service.
     starved : int
         Terminals with none of at least `FEW_STARVED` generated packets accepted.
     latency : Latency or None
@@ -175,10 +177,11 @@ class LoadResult:
         Latency from injection; of messages, to their last tail; of packets, until all earlier ones
         of their message have arrived (None unless requested). Without intervals.
     hops_mean : float
+        Mean number of hops of the packets that arrived.
     hops : int64 array
         Packets by number of hops.
     escape_share : float
-        Share of escapes in all hops.
+        Hops on escapes (candidates that the routing marks so), as a share of all hops.
     utilisation : Distribution
         Flits per cycle and capacity, over channels between switches.
     completion_cycles : int or None
@@ -236,7 +239,7 @@ class LoadResult:
         # All columns of latencies, also without a latency: rows of all loads have the same columns.
         latencies: dict[str, Any] = {}
         for name in _LATENCIES:
-            latencies |= _latency(name, getattr(self, name))
+            latencies |= _latency_facts(name, getattr(self, name))
         values: dict[str, Any] = {
             "load": self.load,
             "seed": self.seed,
@@ -282,8 +285,8 @@ def none_for_nan(value: Any) -> Any:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-def _latency(name: str, latency: Latency | None) -> dict[str, Any]:
-    """Return the facts of a latency; only packets' latencies have intervals."""
+def _latency_facts(name: str, latency: Latency | None) -> dict[str, Any]:
+    """Return the facts of a latency, all None without one; only ``latency`` has intervals."""
     facts: dict[str, Any] = {}
     for part in ("mean", "p50", "p95", "p99"):
         column = f"{name}_{part}"
@@ -297,7 +300,7 @@ def _latency(name: str, latency: Latency | None) -> dict[str, Any]:
 
 _LATENCIES = ("latency", "network_latency", "message_latency", "in_order_latency")
 
-LATENCY_FACTS = tuple(fact for name in _LATENCIES for fact in _latency(name, None))
+LATENCY_FACTS = tuple(fact for name in _LATENCIES for fact in _latency_facts(name, None))
 """Names of all facts about latencies."""
 
 

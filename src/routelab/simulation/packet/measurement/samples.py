@@ -38,12 +38,13 @@ interval that a verdict uses errs once in a thousand."""
 
 
 class Samples:
-    """Samples of equal length, and the latencies of each.
+    """Samples of equal length in order of time, and the latencies of each.
 
     Parameters
     ----------
     cycles : int
-        Cycles of each added sample; `cycles` doubles whenever samples are merged.
+        Cycles of each added sample. Whenever samples are merged, the attribute `cycles` doubles,
+        and the caller must add samples of that length from then on.
     max_samples : int or None
         Number of samples at which they are merged in pairs; None: never.
     """
@@ -67,7 +68,7 @@ class Samples:
         ----------
         sample : CycleCounts
         latencies : int64 array, optional
-            Bins of the histogram of latencies at its end, cumulative from the first sample.
+            Bins of the histogram of all latencies from the first sample to the end of this one.
         """
         change = replace(sample, packets_waiting=sample.packets_waiting - self._waiting_before)
         self._rows.append(np.array([getattr(change, name) for name in _SUMS], dtype=np.int64))
@@ -135,9 +136,11 @@ class Samples:
             Histogram of all samples.
         """
         # 1. Batches of samples whose mean latencies are independent, as in `ratio`; a remainder at
-        #    the beginning is dropped.
+        #    the beginning is dropped. The residual of a sample is its sum of latencies minus what
+        #    its packets would have at the mean latency.
         latency_sum, packets = self._column("latency_sum"), self.packets
-        residual = latency_sum - latency_sum.sum() / packets.sum() * packets
+        mean_latency = latency_sum.sum() / packets.sum()
+        residual = latency_sum - mean_latency * packets
         width, correlation, independent = group_batches(residual)
         bins = np.array(self._latency_bins)[len(self) % width :]
         batches = bins.reshape(len(self) // width, width, -1).sum(axis=1)
@@ -148,14 +151,14 @@ class Samples:
             for batch in batches
             if batch.any()
         ]
-        values = np.array([histogram.quantile(share) for histogram in histograms])
-        if len(values) < 2:
+        quantiles = np.array([histogram.quantile(share) for histogram in histograms])
+        if len(quantiles) < 2:
             return Estimate(whole.quantile(share), confidence=confidence)
         widening = ((1 + correlation) / (1 - correlation)) ** 0.5
         return Estimate(
             value=whole.quantile(share),
-            error=float(values.std(ddof=1)) / len(values) ** 0.5 * widening,
-            freedom=len(values) - 1,
+            error=float(quantiles.std(ddof=1)) / len(quantiles) ** 0.5 * widening,
+            freedom=len(quantiles) - 1,
             confidence=confidence,
             independent=independent,
         )

@@ -155,7 +155,8 @@ def _load_near(accepted: float, low: float, high: float, tolerance: float) -> fl
     """
     # nine tenths of the tolerance: a bracket of exactly its width could be too wide by rounding
     step = 0.9 * tolerance
-    # also a step below `high` or above `low`, so that one more load may suffice
+    # Half a step below or above what is accepted; if that is within a step of `high` or `low`, a
+    # whole step from this end, so that one more load may suffice.
     below = min(accepted * (1 - step / 2), high * (1 - step))
     above = max(accepted * (1 + step / 2), low * (1 + step))
     if below > low * (1 + tolerance / 4):
@@ -165,14 +166,17 @@ def _load_near(accepted: float, low: float, high: float, tolerance: float) -> fl
 
 
 def _round(load: float) -> float:
-    """Return a load with six decimals."""
+    """Return a load rounded to six decimals."""
     return round(load, 6)
 
 
 def _summarize(
     points: dict[float, Point], settings: SimulationSettings, limit: float
 ) -> Saturation:
-    """Return the saturation that the measured points show; `limit` as for `find_saturation`."""
+    """Return the saturation that the measured points show.
+
+    Undecided loads above `limit` are not sustained (`find_saturation`).
+    """
     low, high = _bracket(points, settings.tolerance, limit)
     highest = max(points.values(), key=lambda point: point.accepted.value)
     load = low

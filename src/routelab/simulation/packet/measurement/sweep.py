@@ -21,7 +21,7 @@ Make = Callable[[float, int], PacketSimulation]
 FindResult = Callable[[float, int], LoadResult | None]
 """Function that returns an earlier result at an offered load with a seed; called in threads."""
 
-_GRAVEST: tuple[State, ...] = (
+_BY_GRAVITY: tuple[State, ...] = (
     "deadlock",
     "livelock",
     "no-route",
@@ -50,7 +50,7 @@ class Point:
     @property
     def state(self) -> State:
         """The most serious state of the runs."""
-        return min((run.state for run in self.runs), key=_GRAVEST.index)
+        return min((run.state for run in self.runs), key=_BY_GRAVITY.index)
 
     @property
     def accepted(self) -> Estimate:
@@ -85,12 +85,14 @@ class Point:
         values: dict[str, Any] = {}
         for name in rows[0]:
             values[name] = _combine(name, [facts[name] for facts in rows])
-        # 2. The state of the gravest run, and the terminal of the run that serves one worst.
+        # 2. State and text of the gravest run, and the worst-served terminal of the run in which
+        #    its share is smallest.
         gravest = next(run for run in self.runs if run.state == self.state)
         state = {"state": self.state, "saturated": gravest.saturated, "text": gravest.text}
         worst = min((run.worst for run in self.runs), key=lambda worst: worst.share)
         worst_served = {"worst_terminal": worst.terminal, "worst_share": worst.share}
-        # 3. Estimates, with the errors of all runs. Without a latency of every run there is none.
+        # 3. Estimates, with the errors of all runs. If some run has no latency, there is no pooled
+        #    one: all facts about latencies are None.
         estimates = interval("accepted_load", self.accepted)
         if self.latency is None:
             estimates |= dict.fromkeys(LATENCY_FACTS)

@@ -39,13 +39,14 @@ def mser(series: ArrayLike) -> int:
         return 0
     # relative to the last value, so that sums of squares lose no digits
     values = values - values[-1]
-    # For every d, of the observations from d on: their number, sum, sum of squares, and sum of
-    # squared deviations from their mean. Rounding could make the last one negative.
+    # For every d from 0 to n − TAIL − 1, of the observations from d on: their number, sum, sum of
+    # squares, and sum of squared deviations from their mean. (Sums from the end are cumulative sums
+    # of the reversed series.) Rounding could make the last one negative.
     remaining = np.arange(len(values), TAIL, -1, dtype=np.float64)
     sums = np.cumsum(values[::-1])[::-1][:num_cuts]
-    squares = np.cumsum(values[::-1] ** 2)[::-1][:num_cuts]
-    deviations = np.maximum(squares - sums**2 / remaining, 0.0)
-    return int(np.argmin(deviations / remaining**2))
+    square_sums = np.cumsum(values[::-1] ** 2)[::-1][:num_cuts]
+    squared_deviations = np.maximum(square_sums - sums**2 / remaining, 0.0)
+    return int(np.argmin(squared_deviations / remaining**2))
 
 
 def truncation(*series: ArrayLike) -> int | None:
