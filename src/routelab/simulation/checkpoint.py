@@ -28,6 +28,9 @@ logger = logging.getLogger(__name__)
 class FinishedParts:
     """Store of the finished parts of one run, a `routelab.api.engine.Store`; thread-safe.
 
+    A part is a row of values under a key that the engine chooses, such as the result of one load
+    with one seed.
+
     Parameters
     ----------
     directory : path
@@ -38,7 +41,7 @@ class FinishedParts:
 
     def __init__(self, directory: Path, fingerprint: str) -> None:
         self._store = RowStore(directory.parent / FOLDER)
-        self._name, self._fingerprint = directory.name, fingerprint
+        self._name, self._fingerprint = directory.name, fingerprint  # the name is of the rows' file
         self._lock = Lock()
         self._writer: RowWriter | None = None
         self._statuses = self._store.statuses()  # by digest of fingerprint and key
@@ -51,7 +54,10 @@ class FinishedParts:
         return self._store.rows([digest])[digest]
 
     def save(self, key: str, row: Mapping[str, Any]) -> None:
-        """Store a part. If it cannot be written, warn; the run continues, and a kill loses it."""
+        """Store a part under `key`, unless there is one already.
+
+        If it cannot be written, warn; the run continues, and a kill loses the part.
+        """
         digest = self._digest(key)
         if digest in self._statuses:
             return
@@ -73,4 +79,5 @@ class FinishedParts:
             (self._store.folder / f"{self._name}{SUFFIX}").unlink(missing_ok=True)
 
     def _digest(self, key: str) -> str:
+        """Return the key of the row store: a digest of the run's fingerprint and the part's key."""
         return hashlib.sha256(f"{self._fingerprint} {key}".encode()).hexdigest()

@@ -39,10 +39,10 @@ class Proofs:
     def find_or_make(
         self, routing: Routing, options: tuple[object, ...], make: Callable[[], dict[str, str]]
     ) -> dict[str, str]:
-        """Return the stored verdict on the same code and options, or make it and store it.
+        """Return the stored verdict of the same key (`_key`), or make it and store it.
 
-        If two processes compute it at the same time, both files are correct. A file that cannot be
-        read is computed again. A file that cannot be written causes a warning.
+        If two processes compute it at the same time, both files are correct. If the file cannot be
+        read, the verdict is computed again. A file that cannot be written causes a warning.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class Proofs:
         options : tuple
             Everything that the verdict depends on besides network and routing.
         make : callable
-            Computes the verdict, by column.
+            Computes the verdict, as texts by column.
         """
         path = self._folder / f"{self._key(routing, options)}.json"
         if path.exists():

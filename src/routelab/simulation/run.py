@@ -66,7 +66,8 @@ def run_simulation(
     PluginError
         If a plugin breaks its contract.
     """
-    # No plugin has run yet, so none is to blame for a change since the network was built.
+    # Plugins must not change the network. If it has changed before any of them has run here, none
+    # is to blame (None).
     require_unchanged(None, network)
     if isinstance(work, TrafficPlugin):
         require_support(work.name, work.supports(network))
@@ -76,7 +77,7 @@ def run_simulation(
     result = engine.run(case)
     check_result(engine, result)
     require_unchanged(engine.name, network, *routing.known_tables)
-    # A fact is a single number or word.
+    # A fact is a single number or word, so settings that are lists or mappings are no facts.
     settings: dict[str, Any] = engine.parameters.model_dump(mode="json")
     setting_facts = {
         name: value for name, value in settings.items() if not isinstance(value, (list, dict))
@@ -110,26 +111,29 @@ def check_result(engine: EnginePlugin, result: EngineResult) -> None:
 
 
 def _find_problems(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
-    """Yield undeclared columns, values of wrong types and invalid tables in a result."""
+    """Yield a message for each undeclared column, wrong type and invalid table of a result."""
     # Facts and tables that are not mappings cannot be read below.
-    form_problems = list(_find_form_problems(result))
-    if form_problems:
-        yield from form_problems
+    type_problems = list(_find_type_problems(result))
+    if type_problems:
+        yield from type_problems
         return
-    # 1. Columns, by the rows that they belong to: those of tables, and the facts, one row of
-    #    "simulations" or "flows". Facts may also repeat settings.
+    # 1. Columns, by the table that they belong to. The facts are one row of the table "simulations"
+    #    or "flows" of all results. They may also repeat settings.
     settings = engine.parameters.texts()
-    facts_row = FACTS[engine.work]
-    columns_by_rows: dict[str, Mapping[str, Any]] = {facts_row: result.facts, **result.tables}
-    for rows, columns in columns_by_rows.items():
-        if rows not in (facts_row, *TABLES[engine.work]):
+    facts_table = FACTS[engine.work]
+    columns_by_table: dict[str, Mapping[str, Any]] = {facts_table: result.facts, **result.tables}
+    for table_name, columns in columns_by_table.items():
+        if table_name not in (facts_table, *TABLES[engine.work]):
             tables = ", ".join(TABLES[engine.work])
-            yield f"an engine for {engine.work} cannot return the table {rows!r} (tables: {tables})"
+            yield (
+                f"an engine for {engine.work} cannot return the table {table_name!r} (tables: "
+                f"{tables})"
+            )
             continue
-        declared = {column.name for column in engine.columns if rows in column.of}
+        declared = {column.name for column in engine.columns if table_name in column.of}
         undeclared = [name for name in columns if name not in declared and name not in settings]
         if undeclared:
-            yield f"`columns` does not declare {', '.join(undeclared)} of {rows}"
+            yield f"`columns` does not declare {', '.join(undeclared)} of {table_name}"
     # 2. Values.
     for name, value in result.facts.items():
         if not _is_scalar(value):
@@ -147,8 +151,8 @@ def _find_problems(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
                 )
 
 
-def _find_form_problems(result: EngineResult) -> Iterator[str]:
-    """Yield facts and tables that are not mappings by name, and columns that are no sequences."""
+def _find_type_problems(result: EngineResult) -> Iterator[str]:
+    """Yield a message for facts or tables that are no mapping, and columns that are no sequence."""
     for part, value in (("facts", result.facts), ("tables", result.tables)):
         if not _is_mapping_by_name(value):
             yield f"{part} is {value!r}, expected a mapping by names"
@@ -157,8 +161,8 @@ def _find_form_problems(result: EngineResult) -> Iterator[str]:
     for table_name, table in result.tables.items():
         if not _is_mapping_by_name(table):
             yield f"table {table_name!r} is {table!r}, expected a mapping of columns by names"
-        elif not_listed := [name for name, column in table.items() if not _has_rows(column)]:
-            yield f"table {table_name!r}: {', '.join(not_listed)} is not a sequence"
+        elif not_sequences := [name for name, column in table.items() if not _has_rows(column)]:
+            yield f"table {table_name!r}: {', '.join(not_sequences)} is not a sequence"
 
 
 def _is_mapping_by_name(value: Any) -> bool:

@@ -61,7 +61,7 @@ def trial_work(engine: EnginePlugin) -> TrafficPlugin | WorkloadPlugin:
 
 
 def brief_engine(engine: EnginePlugin) -> EnginePlugin:
-    """Return the engine with its `brief` settings for a short run.
+    """Return a copy of the engine with its `brief` settings, for a short run.
 
     Required parameters keep their values, because they have no default; others that `brief` does
     not name get their defaults.

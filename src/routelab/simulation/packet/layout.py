@@ -143,11 +143,11 @@ def build_arrays(
     """
     # 1. Ports, and the length of the wheels.
     ports = Ports(topology)
-    queues = ports.count * router.vcs
-    _require_addressable(topology, program, router, queues)
+    num_queues = ports.count * router.vcs
+    _require_addressable(topology, program, router, num_queues)
     inputs, outputs = _port_rows(topology, router, ports)
     wheel_rows = _count_wheel_rows(inputs, outputs, router)
-    queue_words, terminal_words = _num_words(queues), _num_words(topology.num_terminals)
+    queue_words, terminal_words = _num_words(num_queues), _num_words(topology.num_terminals)
     # 2. Queues. The classes have consecutive virtual channels, from 0 on; those that no class has
     #    are in class −1. `room` is the memory of `run_tables` with names for its columns, so
     #    routing functions see every change of it.
@@ -155,10 +155,10 @@ def build_arrays(
     class_sizes = vc_classes[:, at.VC_COUNT]
     class_of = np.full(router.vcs, -1, np.int32)
     class_of[: class_sizes.sum()] = np.repeat(np.arange(len(vc_classes)), class_sizes)
-    queue_rows = _rows(queues, at.QUEUE)
+    queue_rows = _rows(num_queues, at.QUEUE)
     queue_rows["port"] = np.repeat(np.arange(ports.count), router.vcs)
-    queue_extra = np.zeros(queues, at.QUEUE_EXTRA)
-    queue_extra["next_waiter"] = -1
+    queue_extra = np.zeros(num_queues, at.QUEUE_EXTRA)
+    queue_extra["next_waiter"] = -1  # none
     run_arrays = run_tables(
         program,
         topology,
@@ -167,7 +167,7 @@ def build_arrays(
         unit_flits=router.unit_flits,
         packet_flits=router.packet_flits,
         first_row=ports.of_channel * router.vcs,
-        buffers=queues,
+        buffers=num_queues,
         unit_cycles=outputs["unit_cycles"][ports.of_channel],
     )
     # the kernels are compiled for a read-only array
@@ -176,8 +176,8 @@ def build_arrays(
     fifos = _fifo_arrays(router, ports, room, wheel_rows)
     # 3. Packets: at most as many as buffers and FIFOs hold units, and one that each terminal is
     #    injecting. Each may be of another message; messages of one packet need no rows.
-    terminals = topology.num_terminals
-    max_packets = queues * (router.capacity + router.fifo_units) + terminals
+    num_terminals = topology.num_terminals
+    max_packets = num_queues * (router.capacity + router.fifo_units) + num_terminals
     max_messages = max_packets if traffic.message_packets > 1 else 1
     packets = _rows(max_packets, at.PACKET)
     # 4. All arrays (`Engine` describes them). Arrays that these settings do not need have one row,
@@ -196,12 +196,12 @@ def build_arrays(
         queue_extra=queue_extra,
         inputs=inputs,
         outputs=outputs,
-        slots=_rows(queues * router.capacity, at.SLOT),
-        units_received=np.zeros(queues, i32),
-        awaited_channel=np.zeros(queues if program.waiting else 1, i32),
-        first_tried=np.zeros(queues if program.again else 1, i32),
+        slots=_rows(num_queues * router.capacity, at.SLOT),
+        units_received=np.zeros(num_queues, i32),
+        awaited_channel=np.zeros(num_queues if program.waiting else 1, i32),
+        first_tried=np.zeros(num_queues if program.again else 1, i32),
         class_of=class_of,
-        candidates=np.zeros(queues * max_candidates if max_candidates > 1 else 1, at.CANDIDATE),
+        candidates=np.zeros(num_queues * max_candidates if max_candidates > 1 else 1, at.CANDIDATE),
         packets=packets,
         states=packets.view(i32).reshape(-1, hops.PACKET_COLUMNS),
         free_packets=np.zeros(max_packets, i32),
@@ -217,27 +217,27 @@ def build_arrays(
         stalled=np.zeros(queue_words, u64),
         num_stalled=np.zeros(topology.num_switches, i32),
         watched_bits=np.zeros(topology.num_switches, u64),
-        active=_rows(queues + 1, at.ACTIVE_QUEUE),
+        active=_rows(num_queues + 1, at.ACTIVE_QUEUE),  # and a row that may be overwritten
         proposals=_rows(ports.count, at.PROPOSAL),
         hop_out=np.zeros((max_candidates + SPARE, 3), i32),
         random=_streams(seed, 1, _ROUTER_STREAM)[:, :1].copy(),
-        source_random=_streams(seed, terminals, _SOURCE_STREAM),
-        counted=np.zeros((terminals, 2), i32),
-        entry_cycles=np.zeros((terminals, max(router.injection_queue, 1)), i32),
-        by_terminal=np.zeros((terminals, 8), i64),
+        source_random=_streams(seed, num_terminals, _SOURCE_STREAM),
+        counted=np.zeros((num_terminals, 2), i32),
+        entry_cycles=np.zeros((num_terminals, max(router.injection_queue, 1)), i32),
+        by_terminal=np.zeros((num_terminals, 8), i64),
         totals=np.zeros(at.TOTALS, i64),
         histograms=np.zeros((4, BINS), i64),
         hops=np.zeros(at.HOP_BINS, i64),
-        watches=_rows(queues, at.WATCH),
+        watches=_rows(num_queues, at.WATCH),
         **fifos,
         **_sources(traffic, router),
     )
-    engine.by_terminal[:, at.LAST_ARRIVAL] = -1
+    engine.by_terminal[:, at.LAST_ARRIVAL] = -1  # none yet
     return engine, ports
 
 
 def _require_addressable(
-    topology: Topology, program: HopProgram, router: Router, queues: int
+    topology: Topology, program: HopProgram, router: Router, num_queues: int
 ) -> None:
     """Raise InputError if the engine's integers are too small, or a table is of another network."""
     if program.candidates > at.MAX_CANDIDATES:
@@ -249,10 +249,11 @@ def _require_addressable(
         require_network(program, topology)
     units = max(router.capacity, router.fifo_units)
     # the index of a unit among all slots of buffers, or of FIFOs, has 32 bits
-    if queues * units >= 2**31:
+    if num_queues * units >= 2**31:
         name = "buffer_flits" if router.capacity >= router.fifo_units else "output_buffer_flits"
         raise InputError(
-            f"{queues} buffers of {units} units are more than the engine can address; lower {name}"
+            f"{num_queues} buffers of {units} units are more than the engine can address; lower "
+            f"{name}"
         )
 
 

@@ -94,9 +94,9 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     def offered_traffic(load: float, seed: int) -> OfferedTraffic:
         packets, in_order = settings.message_packets, settings.in_order
         if not settings.messages:
-            return OpenLoop(demand(seed), load, packets, in_order)
+            return OpenLoop(demand(seed), load, message_packets=packets, in_order=in_order)
         messages = messages_of(traffic, network, settings.messages, seed)
-        return ClosedLoop(messages, packets, in_order)
+        return ClosedLoop(messages, message_packets=packets, in_order=in_order)
 
     def make_simulation(load: float, seed: int) -> Simulation:
         return Simulation(network, program, router, offered_traffic(load, seed), seed)
@@ -109,6 +109,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         row = case.store.find(f"{digest} {load!r} {seed}")
         return None if row is None else from_row(row, settings)
 
+    # measure(loads) returns a `Point` for each load, with the results of all seeds.
     measure = partial(
         sweep_loads,
         make_simulation,

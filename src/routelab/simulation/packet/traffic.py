@@ -13,7 +13,7 @@ from routelab.api import Demand, Messages
 
 @dataclass(frozen=True, eq=False)
 class OpenLoop:
-    """Endless traffic: terminals generate messages at random, whether earlier ones arrived or not.
+    """Endless traffic: terminals generate messages at random.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ OfferedTraffic = OpenLoop | ClosedLoop
 def active_terminals(traffic: OfferedTraffic) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return whether each terminal sends, and whether it may receive; shapes (T,).
 
-    Rates in tables are over the terminals that do.
+    In the table of terminals, the others have no rates.
     """
     if isinstance(traffic, ClosedLoop):
         sends = np.diff(traffic.messages.start) > 0

@@ -18,25 +18,29 @@ from routelab.toolkit.workloads.block_builder import BlockBuilder
 def smpi_program(
     schedule: Schedule, tape_length: int, machine: Machine, host_speed: float
 ) -> Program:
-    """Return the first blocks on a schedule's tape as a program that SMPI replays equivalently.
+    """Return the beginning of a schedule as a program that SMPI replays equivalently.
 
-    Every message of a block gets a unique tag among those from its source to its target. So
-    receives match the same sends as in the schedule, and waits find their requests. The overhead of
-    a message becomes a computation, because SMPI has none for messages that wait for receivers.
+    A schedule's *tape* lists the numbers of the blocks that every rank runs, in order: 0 1 1 runs
+    block 0 and then block 1 twice.
+
+    Every message of a block gets a tag that is unique among the messages from its source to its
+    target. So receives match the same sends as in the schedule, and waits find their requests. The
+    overhead of a message becomes a computation, because SMPI has none for messages that wait for
+    receivers.
 
     Parameters
     ----------
     schedule : Schedule
-        Its tape is the order in which every rank runs the blocks.
     tape_length : int
-        Number of blocks on the tape after which the program ends.
+        Number of entries of the tape after which the program ends.
     machine : Machine
     host_speed : float
         Operations per second of a host.
     """
     blocks, next_tag = [], 0
     for block in schedule.blocks:
-        tags = _unique_tags(block, next_tag)
+        tags = _unique_tags(block, first_tag=next_tag)
+        # above all tags of this block; `initial` is for a block without entries
         next_tag = int(tags.max(initial=next_tag)) + 1
         smpi_block = replace(block, tag=tags)
         if machine.overhead:
@@ -47,11 +51,11 @@ def smpi_program(
 
 
 def _unique_tags(block: Block, first_tag: int) -> Int32Array:
-    """Return tags that count the messages from one rank to another, from `first_tag` on.
+    """Return tags that number the messages from one rank to another, from `first_tag` on.
 
     A send and its receive get the same tag; waits and computations have 0.
     """
-    sends = np.flatnonzero(block.receive_of >= 0)
+    sends = np.flatnonzero(block.receive_of >= 0)  # −1: no send
     sources, targets = block.rank_of()[sends].tolist(), block.peer[sends].tolist()
     num_messages: Counter[tuple[int, int]] = Counter()  # so far, by source and target
     tags = np.zeros(len(block.kind), dtype=np.int32)
@@ -70,7 +74,8 @@ def _with_overhead(block: Block, operations: float) -> Block:
     columns = (block.kind, block.peer, block.amount, block.tag)
     for rank in range(block.ranks):
         rows = slice(block.start[rank], block.start[rank + 1])
-        is_receive: list[bool] = []  # of each open request, the oldest first
+        # For each request that is not waited for yet, the oldest first: whether it is a receive.
+        is_receive: list[bool] = []
         for kind, peer, amount, tag in zip(*(c[rows].tolist() for c in columns), strict=True):
             if kind == COMPUTE:
                 builder.compute(rank, amount)
@@ -88,7 +93,9 @@ def _with_overhead(block: Block, operations: float) -> Block:
                 builder.ireceive(rank, peer, amount, tag)
                 is_receive.append(True)
             elif kind == WAIT:
-                # A wait removes its request, so the next one of all has index 0 again.
+                # `peer` of a wait is the index of its request among the open ones. A wait removes
+                # its request, so to wait for all means to wait for request 0 as often as there are
+                # requests.
                 requests = [0] * len(is_receive) if peer == ALL else [peer]
                 for request in requests:
                     builder.wait(rank, request)

@@ -112,8 +112,8 @@ def settings(machine: Machine, *, fair: bool = True) -> list[str]:
     # "size:factor;..." has a factor for messages above each size. SMPI aborts at a factor without a
     # size.
     unchanged = "0:1.0"
-    # A handshake is one more latency, for messages above `eager_bytes`. The sizes of this option
-    # include the envelope, those of the thresholds do not.
+    # A handshake is one more latency, for messages above `eager_bytes` (threshold − 1). The sizes
+    # of this option include the envelope, those of the thresholds do not.
     handshake = f"{unchanged};{threshold - 1 + ENVELOPE_BYTES}:2.0"
     options = {
         "smpi/bw-factor": unchanged,
@@ -183,17 +183,17 @@ def replay(
     began = time.perf_counter()
     replay_seconds: list[float] = []  # wall time of each
 
-    # SMPI prints one time, when all ranks have ended. So a time within the program is that of a
-    # program which ends there.
+    # SMPI prints only the time when all ranks have ended. So to get the time of a point within the
+    # program, replay the program up to this point.
     @lru_cache
     def end_time(tape_length: int) -> float:
-        """Return the time at which the last rank finishes that many blocks on the tape."""
+        """Return when the last rank finishes the first `tape_length` blocks of the tape."""
         if not tape_length:
             return 0.0
         with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
             folder = Path(name)
-            prefix = smpi_program(schedule, tape_length, machine, host_speed=speed)
-            for file, text in write_trace(prefix).items():
+            beginning = smpi_program(schedule, tape_length, machine, host_speed=speed)
+            for file, text in write_trace(beginning).items():
                 (folder / file).write_text(text, "utf-8")
             arguments = ["-replay", LIST, *settings(machine, fair=fair)]
             started = time.perf_counter()
@@ -206,6 +206,7 @@ def replay(
     timed_begin, timed_end = schedule.timed
     seconds = end_time(timed_end) - end_time(timed_begin)
     # Rounds that are not simulated take as long as the steady ones, the last simulated ones.
+    # `round_start` has the index of each round's first block on the tape, and the end of the last.
     if missing_rounds := schedule.total_rounds - schedule.rounds:
         steady_rounds, round_start = num_steady_rounds(schedule), schedule.round_start.tolist()
         steady_seconds = end_time(round_start[-1]) - end_time(round_start[-1 - steady_rounds])

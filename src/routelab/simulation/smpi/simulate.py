@@ -56,6 +56,7 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
     paths.between(paths.terminal[source_ranks], paths.terminal[target_ranks])
     run = replay(schedule, platform, hosts, machine)
     is_all_timed = schedule.timed == (0, len(schedule.tape))
+    # millions of operations per second; None if the workload counts none
     mops = schedule.operations / run.seconds / 1e6 if schedule.operations else None
     facts = (
         _run_facts(run)
@@ -72,7 +73,7 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
 
 
 def _run_facts(run: SmpiRun) -> dict[str, Any]:
-    """Return all facts of a workload's simulation; those that SimGrid does not report are None."""
+    """Return all facts of the flow engine; those that SimGrid does not report are None."""
     return {
         **{column.name: None for column in FACTS},
         "iterations_simulated": run.rounds,

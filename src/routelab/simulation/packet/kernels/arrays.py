@@ -29,7 +29,7 @@ class Engine(NamedTuple):
     """
 
     setting: Any
-    """int64 (SETTINGS,)"""
+    """int64 (SETTINGS,): numbers that stay the same during a simulation, S_VCS …"""
     classes: Any
     """int32 (classes of all phases, 3): columns FIRST_VC, VC_COUNT, UNDER_BUBBLE"""
     tables: Any
@@ -41,7 +41,7 @@ class Engine(NamedTuple):
     senders: Any
     """SENDER (Q,)"""
     room: Any
-    """ROOM (Q + rows of waiting flits,): room behind an output, FIFO and buffer together"""
+    """ROOM (Q + rows of waiting flits,): room in a queue, output FIFO and buffer together"""
     space: Any
     """ROOM (Q,): its credits are the units that may cross the switch towards a queue: `room`
     itself, or the room in the FIFO of the output"""
@@ -112,7 +112,7 @@ class Engine(NamedTuple):
     hop_out: Any
     """int32 (max candidates and spare rows, 3): what hop writes, columns HOP_CHANNEL …"""
     random: Any
-    """uint64 (1, 1)"""
+    """uint64 (1, 1): state of the stream of routers, routing and destinations"""
     source_random: Any
     """uint64 (T, 2): streams of the generation, at the last use and at the last count"""
     gap_scale: Any
@@ -133,13 +133,13 @@ class Engine(NamedTuple):
     members: Any
     """int32: members of all sets; closed loops: targets of all messages"""
     by_terminal: Any
-    """int64 (T, 8)"""
+    """int64 (T, 8): counts, columns GENERATED …"""
     totals: Any
-    """int64 (TOTALS,)"""
+    """int64 (TOTALS,): counts and state of the whole network"""
     histograms: Any
     """int64 (4, BINS): latency, network latency, messages, in order"""
     hops: Any
-    """int64 (HOP_BINS,)"""
+    """int64 (HOP_BINS,): arrived packets by number of hops"""
 
 
 def _example() -> Engine:
@@ -300,6 +300,7 @@ def engine_at(context, addresses):
     """Return the engine whose arrays are at `addresses` (`array_addresses`); they must exist."""
 
     def emit(code, builder, signature, values):
+        """Emit the pointer to the table of addresses, which is the engine (`EngineType`)."""
         view = make_array(signature.args[0])(code, builder, values[0])
         return view.data
 
@@ -310,13 +311,14 @@ def engine_at(context, addresses):
 def row_of(context, rows, index):
     """Return a row of a two-dimensional array, as an array of one row.
 
-    The row must exist. Unlike a slice, this does not check the bounds: the check takes longer than
-    many a routing function.
+    Routing functions get a packet so. The row must exist: unlike a slice, this does not check the
+    bounds, because the check takes longer than many a routing function.
     """
 
     def emit(code, builder, signature, values):
-        kind = signature.args[0]
-        view, row = make_array(kind)(code, builder, values[0]), make_array(kind)(code, builder)
+        """Emit an array of shape (1, columns) whose data begin at the row: no copy."""
+        array = signature.args[0]
+        view, row = make_array(array)(code, builder, values[0]), make_array(array)(code, builder)
         columns = builder.extract_value(view.shape, 1)
         populate_array(
             row,

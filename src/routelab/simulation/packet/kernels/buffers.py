@@ -22,6 +22,7 @@ def push_unit(engine, queue, packet, ready):
         queues[u(queue)].ready = ready
         mark(engine.scheduled, ready & engine.setting[at.S_WHEEL_MASK], queue)
         return
+    # unit `count` of the buffer, from 0 on, in the ring of slots
     capacity = engine.setting[at.S_CAPACITY]
     slot = queues[u(queue)].front + count
     if slot >= capacity:
@@ -31,8 +32,11 @@ def push_unit(engine, queue, packet, ready):
 
 
 @inline
-def pop_unit(engine, queue, soonest):
-    """Remove the front unit of a buffer, and schedule the next one, from cycle `soonest` on."""
+def pop_unit(engine, queue, port_free_at):
+    """Remove the front unit of a buffer, and schedule the next one.
+
+    It may leave when it is ready, and not before cycle `port_free_at`.
+    """
     queues, slots = engine.queues, engine.slots
     count = queues[u(queue)].count - 1
     queues[u(queue)].count = count
@@ -46,4 +50,4 @@ def pop_unit(engine, queue, soonest):
     ready = slots[u(queue * capacity + front)].ready
     queues[u(queue)].packet = slots[u(queue * capacity + front)].packet
     queues[u(queue)].ready = ready
-    mark(engine.scheduled, max(ready, soonest) & engine.setting[at.S_WHEEL_MASK], queue)
+    mark(engine.scheduled, max(ready, port_free_at) & engine.setting[at.S_WHEEL_MASK], queue)

@@ -24,8 +24,8 @@ from routelab.simulation.packet.kernels import layout as at
 def keep_best(engine, count, first_class):
     """Move the candidate of least cost to the front of `hop_out`; return how many remain.
 
-    Of the ranking ``best`` only this one remains, of ``best-or-escape`` also the escapes.
-    `first_class` is the class that hop calls 0 in this phase.
+    With the ranking ``best`` only this one remains, with ``best-or-escape`` also the escapes. hop
+    numbers the classes of a phase from 0: its class 0 is `first_class` of the engine.
     """
     hop_out = engine.hop_out
     best, least_cost, ties = 0, np.int64(0), np.uint64(0)
@@ -45,12 +45,14 @@ def keep_best(engine, count, first_class):
         else:
             ties = np.uint64(0)
         best, least_cost = k, cost
+    # swap rows 0 and `best`
     for column in range(3):
-        swapped = hop_out[0, column]
+        first = hop_out[0, column]
         hop_out[0, column] = hop_out[best, column]
-        hop_out[best, column] = swapped
+        hop_out[best, column] = first
     if engine.setting[at.S_RANKING] == at.BEST:
         return 1
+    # The escapes among the others move up behind it.
     num_kept = 1
     for k in range(1, count):
         if hop_out[k, at.HOP_PENALTY] >= hops.ESCAPE:
@@ -95,7 +97,10 @@ def publish_decision(engine, queue, channel):
 
 @inline
 def publish_traversal(engine, queue, out_port, next_queue, is_head, is_tail):
-    """Show that a unit moved from the front of a queue to an output."""
+    """Show that a unit moved from the front of a queue to an output.
+
+    `next_queue` is the queue behind the output, or `EJECTION`.
+    """
     row, flits = engine.setting[at.S_WAITING_ROW], engine.setting[at.S_UNIT_FLITS]
     is_ejected = next_queue == at.EJECTION
     channel = np.int64(-1) if is_ejected else np.int64(engine.inputs[u(out_port)].channel)
@@ -108,8 +113,11 @@ def publish_traversal(engine, queue, out_port, next_queue, is_head, is_tail):
     if channel < 0:
         return
     engine.visible_queues[row + channel, hops.BUSY_UNTIL] = engine.outputs[u(out_port)].free_at
+    # The unit no longer waits at the front. (A packet of one unit was subtracted with its
+    # decision.)
     if not (is_head and is_tail):
         engine.visible_queues[row + channel, hops.FRONT_FLITS] -= flits
+    # With output FIFOs, it waits there now.
     if engine.setting[at.S_FIFO_UNITS] != 0:
         engine.visible_queues[row + channel, hops.FRONT_FLITS] += flits
     if is_tail:

@@ -19,7 +19,7 @@ _NO_COST = np.int64(1) << 40
 
 @inline
 def _is_free(holder, now):
-    """Return whether no packet holds a virtual channel.
+    """Return whether no packet holds a virtual channel (wormhole).
 
     `holder` is 1 + the queue of the packet that holds it; 0: none; −t: free from cycle t on.
     """
@@ -27,10 +27,12 @@ def _is_free(holder, now):
 
 
 @inline
-def find_queue(engine, out_port, first_queue, vc_request, now, wormhole):
-    """Return the queue that a candidate leads to now, the one with the most room.
+def find_next_queue(engine, out_port, first_queue, vc_request, now, wormhole):
+    """Return the queue that a candidate leads to: of its virtual channels, the one with most room.
 
-    `EJECTION` if the candidate ejects the packet; `BUSY_LINK` or `NO_ROOM` if it cannot be taken.
+    A candidate is `out_port`, `first_queue` and `vc_request` (NEED_MASK describes its bits).
+    Returns `EJECTION` if it ejects the packet; `BUSY_LINK` or `NO_ROOM` if it cannot be taken in
+    this cycle.
     """
     outputs, room, space = engine.outputs, engine.room, engine.space
     if (
@@ -44,6 +46,8 @@ def find_queue(engine, out_port, first_queue, vc_request, now, wormhole):
     # The usual case, which the loop would give, too: nothing to compare.
     if num_vcs == 1 and not wormhole:
         return first_queue if space[u(first_queue)].credits >= need else NO_ROOM
+    # `room` decides which virtual channel has most room, in output FIFO and buffer together;
+    # `space`, whether the unit can cross the switch now. Without FIFOs both are the same array.
     emptiest, most_credits = NO_ROOM, np.int64(0)
     for queue in range(first_queue, first_queue + num_vcs):
         num_credits = np.int64(room[u(queue)].credits)
@@ -58,7 +62,7 @@ def find_queue(engine, out_port, first_queue, vc_request, now, wormhole):
 
 
 @inline
-def idle_time(outputs, out_port):
+def output_ready_at(outputs, out_port):
     """Return the cycle from which a unit can cross the switch to an output.
 
     The crossbar must have sent earlier units, and the channel must be free of them but for the
@@ -70,7 +74,7 @@ def idle_time(outputs, out_port):
 
 @inline
 def has_space(engine, first_queue, vc_request):
-    """Return whether a unit may cross the switch towards a candidate, were its channel idle."""
+    """Return whether a candidate has room for a unit in one of its virtual channels."""
     for queue in range(first_queue, first_queue + (vc_request >> at.VCS_SHIFT)):
         if engine.space[u(queue)].credits > 0:
             return True
@@ -141,7 +145,8 @@ def rank_candidates(engine, entry, queue, now):
         ties = 0 if least_cost < cost_before else ties
         engine.active[u(entry)].least_cost = least_cost
         engine.active[u(entry)].cheapest = cheapest if end - begin <= 64 else np.uint64(0)
-        # the n-th of equal ones replaces those before it with probability 1/n
+        # The n-th of equal ones replaces those before it with probability 1/n, so each is equally
+        # likely. `ties` is n − 1; the first one needs no draw.
         while cheapest != np.uint64(0):
             candidate = first + lowest(cheapest)
             cheapest &= cheapest - np.uint64(1)
@@ -170,7 +175,7 @@ def _still_cheapest(engine, entry, begin):
     bits = active[u(entry)].cheapest
     while bits != np.uint64(0):
         candidate = begin + lowest(bits)
-        bit = bits & (~bits + np.uint64(1))
+        bit = bits & (~bits + np.uint64(1))  # the lowest bit alone, as bits & −bits
         bits ^= bit
         cost = engine.candidates[u(candidate)].penalty + candidate_units(engine, candidate)
         still_cheapest |= bit if cost == active[u(entry)].least_cost else np.uint64(0)
@@ -179,13 +184,16 @@ def _still_cheapest(engine, entry, begin):
 
 @inline
 def next_change(engine, entry, queue, now):
-    """Return the cycle in which a packet may next choose a feasible candidate; −1: after an event.
+    """Return the cycle in which a packet that stalls may move without an event; −1: none.
 
-    The packet chooses among the candidates of least cost. Of these, the ones with space are
-    feasible when their channels are idle; the others after an event, for which the watch of the
-    queue waits. Updates `max_units` of the watch. Until then the least cost does not grow, because
-    the units of a candidate without room, or with a busy channel, do not. So a candidate of the
-    least penalty with more units than `max_units` is not the best.
+    The packet takes a candidate of least cost only. Such a candidate with room becomes feasible
+    when its output is ready: the earliest of these cycles is returned. One without room becomes
+    feasible by an event, which the watch of the queue waits for.
+
+    Updates `max_units` of the watch: the units with which a candidate of the least penalty has the
+    least cost. While the packet waits, the least cost does not grow, because units of a candidate
+    without room, or with a busy channel, do not. So a candidate of the least penalty that has more
+    units than `max_units` cannot be the best, and its changes wake nobody.
     """
     candidates = engine.candidates
     begin = queue * engine.setting[at.S_MAX_CANDIDATES]
@@ -210,8 +218,8 @@ def next_change(engine, entry, queue, now):
                 continue
             # Not before the next cycle: a candidate that became the best after this cycle's ranking
             # may be idle already.
-            idle = idle_time(engine.outputs, np.int64(candidates[u(candidate)].out_port))
-            feasible_at = max(now + 1, idle)
+            out_port = np.int64(candidates[u(candidate)].out_port)
+            feasible_at = max(now + 1, output_ready_at(engine.outputs, out_port))
             if soonest < 0 or feasible_at < soonest:
                 soonest = feasible_at
     engine.watches[u(queue)].max_units = least_cost - engine.watches[u(queue)].least_penalty

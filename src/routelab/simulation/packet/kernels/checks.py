@@ -52,7 +52,10 @@ def stuck_queues(addresses, now):
 
 @inline
 def _can_be_freed(engine, queue, stuck, now):
-    """Return whether a queue can move when all queues that are not marked in `stuck` have moved."""
+    """Return whether the front of a queue can move after all queues not marked in `stuck` have.
+
+    It can if one of its candidates gets room.
+    """
     queues, candidates = engine.queues, engine.candidates
     count = queues[queue].num_candidates
     begin = queue * engine.setting[at.S_MAX_CANDIDATES]
@@ -71,6 +74,8 @@ def _can_be_freed(engine, queue, stuck, now):
         out_port = queues[queue].out_port if count == 1 else candidates[k].out_port
         first_queue = queues[queue].first_queue if count == 1 else candidates[k].first_queue
         vc_request = queues[queue].vc_request if count == 1 else candidates[k].vc_request
+        # A terminal always takes packets; and while the channel is busy, the packet may wait for
+        # nothing else.
         if first_queue == at.EJECTION or engine.outputs[out_port].free_at > now:
             return True
         for next_queue in range(first_queue, first_queue + (vc_request >> at.VCS_SHIFT)):

@@ -38,7 +38,7 @@ from routelab.simulation.packet.kernels.output_queues import (
 )
 from routelab.simulation.packet.kernels.route_computation import route_packet
 from routelab.simulation.packet.kernels.switch_allocation import allocate
-from routelab.simulation.packet.kernels.wakeup import wake_for, wake_rankers
+from routelab.simulation.packet.kernels.wakeup import wake_for_room, wake_for_shorter_queue
 
 _BLOCK = 64
 """Number of queues in a block: few enough for the cache, enough to overlap memory waits."""
@@ -46,8 +46,8 @@ _BLOCK = 64
 
 @hops.inject_kernel
 def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
-    """Make no choices at injection."""
-    return 0
+    """Make no choices at injection: a program without inject."""
+    return 0  # the engine ignores what inject returns
 
 
 @inline
@@ -65,12 +65,12 @@ def _receive_credits(engine, now):
         returned[row, word] = np.uint64(0)
         while bits != np.uint64(0):
             queue = (word << 6) + lowest(bits)
-            bits &= bits - np.uint64(1)
+            bits &= bits - np.uint64(1)  # clears the lowest bit
             room[u(queue)].credits += 1
             switch = senders[u(queue)].switch
-            # Who may wait for the credit: the terminal of an injection; with output FIFOs, the FIFO
-            # of this queue, which does not free room for others before a unit has left it;
-            # otherwise, queues of the switch upstream.
+            # Who may wait for the credit? Of an injection, the terminal. With output FIFOs, the
+            # FIFO of this queue: its room becomes free only when a unit has left it, so no queue of
+            # the switch upstream can move yet. Without FIFOs, the queues of the switch upstream.
             if switch < 0:  # an injection: −1 − terminal
                 terminal = -1 - switch
                 if terminals[u(terminal)].waits_for_credit != 0:
@@ -80,9 +80,9 @@ def _receive_credits(engine, now):
                 take_fifo_credit(engine, queue, now)
                 # the queue is shorter now, and may be the best candidate of a packet
                 if ranks_on_change:
-                    wake_rankers(engine, queue, switch, row)
+                    wake_for_shorter_queue(engine, queue, switch, row)
             else:
-                wake_for(engine, queue, switch, row)
+                wake_for_room(engine, queue, switch, row)
 
 
 @inline
@@ -120,7 +120,9 @@ def _end_of_block(engine, begin, num_active):
             prefetch(queues, active[u(k)].queue)
     if end == num_active:
         return end
-    switch = inputs[u(queues[u(active[u(end - 1)].queue)].port)].switch
+    # the switch of the last queue so far; queues of a switch are consecutive in `active`
+    last_queue = active[u(end - 1)].queue
+    switch = inputs[u(queues[u(last_queue)].port)].switch
     while end < num_active and inputs[u(queues[u(active[u(end)].queue)].port)].switch == switch:
         end += 1
     return end
@@ -141,7 +143,8 @@ def _route_heads(engine, hop, begin, end, now):
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
         port = np.int64(queues[u(queue)].port)
-        # A queue may be scheduled twice: at its first turn it became empty, or waits again now.
+        # A queue may be scheduled in two cycles. By the second one it may be empty, or in a waiting
+        # list.
         if queues[u(queue)].count == 0 or queues[u(queue)].wait_state == at.IN_WAITING_LIST:
             continue
         due = max(inputs[u(port)].free_at, queues[u(queue)].ready)
@@ -183,6 +186,7 @@ def _route_heads(engine, hop, begin, end, now):
         ):
             port, packet = np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
             route_packet(engine, hop, queue, port, packet, now)
+        # RANK_EACH_CYCLE or RANK_ON_CHANGE: the packet takes the best candidate only
         if repeat >= at.RANK_EACH_CYCLE and queues[u(queue)].num_candidates > 1:
             rank_candidates(engine, k, queue, now)
         if prefetches:

@@ -22,6 +22,7 @@ from routelab.simulation.packet.kernels.arrays import engine_at, row_of
 from routelab.simulation.packet.kernels.buffers import push_unit
 
 _LONGEST_GAP = np.int64(1 << 30)
+"""Longest gap between two messages: a cycle of a run plus this gap fits into 32 bits."""
 
 _INJECTING, _COUNTING = range(2)
 """Columns of `source_random`: two streams with the same words, for those who send and who count."""
@@ -130,7 +131,7 @@ def _find_injection_queue(engine, port):
 
 @inline
 def _enter_network(engine, terminal, port, queue, now):
-    """Add a unit to a queue of the injection."""
+    """Send a unit of a terminal over its injection channel into a queue of the switch."""
     terminals, outputs = engine.terminals, engine.outputs
     engine.room[u(queue)].credits -= 1
     push_unit(engine, queue, terminals[u(terminal)].packet, now + outputs[u(port)].delay)
@@ -149,7 +150,8 @@ def _begin_message(engine, terminal, due):
     terminals[u(terminal)].generated_at = due
     number = terminals[u(terminal)].num_messages
     terminals[u(terminal)].num_messages = number + 1
-    # In a closed loop, all messages of the list are due from the beginning; the last one ends it.
+    # In a closed loop, `members` lists the targets of all messages, and `part_start` says where the
+    # list of a terminal begins. All of them are due from cycle 0 on; after the last one, none is.
     if setting[at.S_CLOSED_LOOP] != 0:
         begin = engine.part_start[terminal]
         terminals[u(terminal)].target = engine.members[begin + number]
@@ -165,14 +167,14 @@ def _begin_message(engine, terminal, due):
     if message_packets > 1:
         if totals[at.NUM_FREE_MESSAGES] > 0:
             totals[at.NUM_FREE_MESSAGES] -= 1
-            slot = np.int64(engine.free_messages[totals[at.NUM_FREE_MESSAGES]])
+            message = np.int64(engine.free_messages[totals[at.NUM_FREE_MESSAGES]])
         else:
-            slot = totals[at.NEXT_NEW_MESSAGE]
+            message = totals[at.NEXT_NEW_MESSAGE]
             totals[at.NEXT_NEW_MESSAGE] += 1
-        engine.messages[u(slot)].generated_at = due
-        engine.messages[u(slot)].arrived = 0
-        engine.messages[u(slot)].expected = 0
-        terminals[u(terminal)].message = slot
+        engine.messages[u(message)].generated_at = due
+        engine.messages[u(message)].arrived = 0
+        engine.messages[u(message)].expected = 0
+        terminals[u(terminal)].message = message
 
 
 @inline
@@ -180,23 +182,29 @@ def _wait_for_room(engine, terminal, number, due):
     """Return the cycle, not before `due`, in which the source queue has room for message `number`.
 
     Messages are numbered from 0. With 8 packets per message and a queue of 16, message 2 has room
-    when 3 · 8 − 16 = 8 packets have been injected. If that is yet to come, returns `due`, and sets
-    `room_after` of the terminal to the 8: `_count_injection` moves the message to that cycle.
+    when 3 · 8 − 16 = 8 packets have been injected. If that is yet to come, returns `due` for the
+    time being, and sets `room_after` of the terminal to 8: when the 8th packet is injected,
+    `_count_injection` makes the message due not before that cycle.
     """
     limit, message_packets = engine.setting[at.S_QUEUE_LIMIT], engine.setting[at.S_MESSAGE_PACKETS]
     needed = (number + 1) * message_packets - limit
     if needed <= 0:
         return due
+    # The packets were injected already, the last of them in this cycle. `entry_cycles` is a ring of
+    # the last `limit` injections.
     if needed <= engine.terminals[u(terminal)].packets_sent:
         return max(due, np.int64(engine.entry_cycles[terminal, (needed - 1) % limit]))
-    # That packet is injected before this message begins, because it is of an earlier one.
+    # The missing packets are injected before this message begins: they are of earlier messages.
     engine.terminals[u(terminal)].room_after = needed
     return due
 
 
 @inline
 def _count_injection(engine, terminal, now):
-    """Count a packet that is injected; generate the message that waits for its room, if any."""
+    """Count a packet that is injected; if the next message waits for its room, set when it is due.
+
+    (`_wait_for_room` has set `room_after` then.)
+    """
     terminals, limit = engine.terminals, engine.setting[at.S_QUEUE_LIMIT]
     sent = terminals[u(terminal)].packets_sent
     terminals[u(terminal)].packets_sent = sent + 1
@@ -253,10 +261,11 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
         packet = totals[at.NEXT_NEW_PACKET]
         totals[at.NEXT_NEW_PACKET] += 1
     totals[at.IN_NETWORK] += 1
-    # 2. The packet as routing functions see it, and what the engine counts.
-    target = terminals[u(terminal)].target
+    # 2. The packet as routing functions see it, and what the engine counts. Its source, destination
+    #    and target are switches.
+    target_terminal = terminals[u(terminal)].target
     switch = np.int64(terminals[u(terminal)].switch)
-    destination = terminals[u(target)].switch
+    destination = terminals[u(target_terminal)].switch
     packets[u(packet)].source = switch
     packets[u(packet)].destination = destination
     packets[u(packet)].waypoint = -1
@@ -265,7 +274,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     for k in range(hops.STATES):
         engine.states[packet, hops.STATE + k] = 0
     packets[u(packet)].source_terminal = terminal
-    packets[u(packet)].target_terminal = target
+    packets[u(packet)].target_terminal = target_terminal
     packets[u(packet)].generated_at = terminals[u(terminal)].generated_at
     packets[u(packet)].injected_at = now
     packets[u(packet)].message = terminals[u(terminal)].message
@@ -281,8 +290,8 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     if engine.setting[at.S_PREFETCH] != 0 and engine.setting[at.S_TABLE_ROUTED] != 0:
         prefetch_pair(engine.tables, engine.states, packet, switch)
     if switch != destination:
-        # It writes the packet's row of `states`, which is the memory of `packets`: it may set the
-        # waypoint.
+        # inject writes the packet's row of `states`, which is the memory of `packets`, and may set
+        # the waypoint. It gets an array of this row alone, so the packet is row 0 for it.
         inject(
             engine.tables,
             engine.reals,
@@ -290,7 +299,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             np.int64(0),
             engine.visible_queues,
             hop,
-            hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),
+            hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),  # 0: no script
             engine.hop_out,
         )
         # `num_stalled` has an entry for each switch.
@@ -305,11 +314,12 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=False)
 def count_generated(addresses, now):
-    """Count the flits generated before cycle `now`, and return the packets still at sources.
+    """Count the flits generated before cycle `now`, and return how many packets wait at sources.
 
-    Terminals draw a message only when they begin it, which may be long after its generation. What
-    they generate does not depend on the network unless their queues are limited. So the count draws
-    the same gaps from a second stream, ahead of the first.
+    A terminal draws the gap to its next message only when it begins a message, which may be long
+    after the message was generated. So this function cannot wait for those draws: it draws the same
+    gaps from a second stream with the same words. (With limited source queues, gaps are not all:
+    see `_count_limited`.) Updates column GENERATED of `by_terminal`.
 
     Parameters
     ----------
@@ -342,10 +352,11 @@ def count_generated(addresses, now):
 
 @inline
 def _count_limited(engine, terminal, now):
-    """Return the messages that a terminal with a limited source queue has generated.
+    """Return how many messages a terminal with a limited source queue has generated before `now`.
 
-    These are the messages begun, and those after them that were due and had room in the queue
-    before cycle `now`; the count repeats the draws after the last message begun each time.
+    These are the messages that it has begun, and those after them that were due and had room in the
+    queue. When a message has room depends on the network, so the second stream cannot run ahead for
+    good: each call sets it back to the first one, at the last message begun, and draws again.
     """
     terminals, message_packets = engine.terminals, engine.setting[at.S_MESSAGE_PACKETS]
     limit = engine.setting[at.S_QUEUE_LIMIT]
@@ -353,6 +364,8 @@ def _count_limited(engine, terminal, now):
     due = np.int64(terminals[u(terminal)].due)
     sent = terminals[u(terminal)].packets_sent
     engine.source_random[terminal, _COUNTING] = engine.source_random[terminal, _INJECTING]
+    # Message number `generated`, from 0, has room when so many packets were injected that it and
+    # those before it exceed them by at most `limit` packets (`_wait_for_room`).
     while 0 <= due < now and (generated + 1) * message_packets - limit <= sent:
         generated += 1
         needed = (generated + 1) * message_packets - limit

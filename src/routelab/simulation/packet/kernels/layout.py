@@ -317,9 +317,13 @@ ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""
 
 ROUTE_ONCE, ROUTE_EACH_CYCLE, RANK_EACH_CYCLE, RANK_ON_CHANGE = range(4)
-"""What is repeated while a packet waits, S_REPEAT: nothing; the call of hop, and the choice, in
-every cycle; the choice of the best candidate in every cycle; the same only if it may have another
-result. The results of the last two are equal."""
+"""What is repeated while a packet waits, S_REPEAT:
+
+    ROUTE_ONCE          nothing
+    ROUTE_EACH_CYCLE    the call of hop, and the choice among its candidates, in every cycle
+    RANK_EACH_CYCLE     the choice of the best candidate in every cycle
+    RANK_ON_CHANGE      the same only if it may have another result; the results are equal
+"""
 
 PREFERRED_PENALTY = -(1 << 30)
 """Penalty of the best candidate if all other candidates are escapes."""

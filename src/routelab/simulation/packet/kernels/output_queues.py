@@ -10,7 +10,7 @@ from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import push_unit
 from routelab.simulation.packet.kernels.candidate_ranking import publish_departure
-from routelab.simulation.packet.kernels.wakeup import wake_for
+from routelab.simulation.packet.kernels.wakeup import wake_for_room
 
 _NEXT_ROUND = 1 << 30
 """Added to the ranks of those before the start of a round: more than there are queues or ports."""
@@ -23,10 +23,10 @@ def rank_packet(engine, after_start, packet):
     `after_start` is its distance from the start of the round in round-robin order, in queues, ports
     or virtual channels: negative before the start.
     """
-    mode = engine.setting[at.S_PRIORITY]
-    if mode == at.AGE:
+    priority = engine.setting[at.S_PRIORITY]
+    if priority == at.AGE:
         return np.int64(engine.packets[u(packet)].generated_at)
-    if mode == at.ROUND_ROBIN:
+    if priority == at.ROUND_ROBIN:
         # upwards from the start of the round, then those before it: with start 2 of 4, 2 3 0 1
         return after_start if after_start >= 0 else after_start + _NEXT_ROUND
     return hops.pick_word(draw(engine.random, 0, 0), np.uint64(1 << 30))
@@ -44,9 +44,10 @@ def _request_channel(engine, queue, port, now):
 
 @inline
 def push_fifo(engine, queue, port, packet, now):
-    """Add a unit of a packet to the FIFO of a virtual channel, named by the queue behind it.
+    """Add a unit of a packet to the output FIFO of a virtual channel.
 
-    The front packet is in the row of the FIFO, those behind it in a ring of `fifo_slots`.
+    A FIFO has the number of the queue behind its channel (`queue`). The packet of the front unit is
+    in the row of the FIFO, those of the units behind it are in a ring of `fifo_slots`.
     """
     fifos, size = engine.fifos, engine.setting[at.S_FIFO_UNITS]
     engine.space[u(queue)].credits -= 1
@@ -77,7 +78,8 @@ def take_fifo_credit(engine, queue, now):
 def end_transmissions(engine, now):
     """Free the room of units that have left their FIFOs, and wake the queues that wait for it.
 
-    Reads the ports of this cycle in `departures`; `begin_transmissions` reads them again.
+    The channels that may have sent a unit are the bits of this cycle in `departures`. They stay set
+    for `begin_transmissions`, which runs later in the cycle.
     """
     links, outputs, departures = engine.links, engine.outputs, engine.departures
     row = now & engine.setting[at.S_WHEEL_MASK]
@@ -90,7 +92,7 @@ def end_transmissions(engine, now):
             if queue >= 0 and outputs[u(port)].free_at <= now:
                 links[u(port)].sending_queue = -1
                 engine.space[u(queue)].credits += 1
-                wake_for(engine, queue, engine.senders[u(queue)].switch, row)
+                wake_for_room(engine, queue, engine.senders[u(queue)].switch, row)
 
 
 @inline

@@ -54,17 +54,18 @@ def route_packet(engine, hop, queue, port, packet, now):
     arrival_vc = queue - port * vcs
     arrival_class = np.int64(engine.class_of[u(arrival_vc)])
     waypoint = packets[u(packet)].waypoint
-    random = hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0))
+    random = hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0))  # 0: no script
     if setting[at.S_TABLE_ROUTED] != 0:
         count = follow_path(engine.tables, engine.states, packet, switch, random, engine.hop_out)
     else:
         # An injection has no channel. A packet in phase 1 that came over a class of phase 0 has
-        # reached its waypoint here. In both cases hop gets −1, as at the start of a route.
+        # reached its waypoint here. In both cases a route begins, and hop gets −1 as channel and
+        # class.
         begins = (channel < 0) | (arrival_class < first_class)
         count = hop(
             engine.tables,
             row_of(engine.states, packet),
-            np.int64(0),
+            np.int64(0),  # the packet's row in this array of one row
             engine.visible_queues,
             switch,
             np.int64(-1) if begins else np.int64(channel),
@@ -72,13 +73,14 @@ def route_packet(engine, hop, queue, port, packet, now):
             random,
             engine.hop_out,
         )
+    # Routes of a table need no check, but a pair may have none: then the count is 0.
     if (setting[at.S_CHECK_CANDIDATES] != 0 or count == 0) and not (
-        _are_valid(engine, switch, count, first_class)
+        _are_candidates_valid(engine, switch, count, first_class)
         and (packets[u(packet)].waypoint == waypoint or _aim_at_waypoint(engine, packet, switch))
     ):
         engine.totals[at.FAILED_PACKET] = -1 - packet
         packets[u(packet)].waypoint = waypoint
-        count = 0
+        count = 0  # the packet waits; `Simulation.blocked` reports it
     # 3. If the choice is made once (`RANK_EACH_CYCLE` and above make it in `rank_candidates`), only
     #    the best candidate and, after S_ESCAPE_WAIT cycles, the escapes remain.
     ranking = setting[at.S_RANKING]
@@ -125,7 +127,8 @@ def route_packet(engine, hop, queue, port, packet, now):
             engine.candidates[u(candidate)].first_queue = first_queue
             engine.candidates[u(candidate)].vc_request = vc_request
             engine.candidates[u(candidate)].penalty = engine.hop_out[u(k), u(at.HOP_PENALTY)]
-            # All others are escapes: the best one goes first, however long its queue is.
+            # Of several candidates that remain after the choice, the first is the best and all
+            # others are escapes: the best one goes first if it has room, however long its queue is.
             if k == 0 and ranking != at.ROOM_NOW and not ranked_later:
                 engine.candidates[u(candidate)].penalty = at.PREFERRED_PENALTY
     if count > 1:
@@ -133,7 +136,7 @@ def route_packet(engine, hop, queue, port, packet, now):
 
 
 @inline
-def _are_valid(engine, switch, count, first_class):
+def _are_candidates_valid(engine, switch, count, first_class):
     """Return whether hop wrote at least one candidate, and only existing ones."""
     if not 0 < count <= engine.setting[at.S_MAX_CANDIDATES]:
         return False

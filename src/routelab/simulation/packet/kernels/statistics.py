@@ -26,6 +26,8 @@ def bin_of(cycles, num_bins):
     """Return the bin of a histogram for a number of cycles; the last bin has all that is longer."""
     if cycles < EXACT:
         return cycles
+    # The doubling from EXACT << k to twice that has STEPS bins of equal width: 4096 to 8191 is
+    # doubling 0, with bins of 64 cycles.
     doubling, width = 0, EXACT // STEPS
     while cycles >= (EXACT << (doubling + 1)):
         doubling += 1

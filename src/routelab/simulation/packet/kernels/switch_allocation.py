@@ -19,10 +19,10 @@ from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop_unit, push_unit
 from routelab.simulation.packet.kernels.candidate_ranking import publish_traversal
-from routelab.simulation.packet.kernels.candidates import NO_ROOM, find_queue, tie_word
+from routelab.simulation.packet.kernels.candidates import NO_ROOM, find_next_queue, tie_word
 from routelab.simulation.packet.kernels.output_queues import push_fifo, rank_packet
 from routelab.simulation.packet.kernels.statistics import count_ejection
-from routelab.simulation.packet.kernels.wakeup import stall, wake_for
+from routelab.simulation.packet.kernels.wakeup import stall, wake_for_room
 
 
 @inline
@@ -43,8 +43,8 @@ def _select_candidate(engine, queue, now):
         out_port = np.int64(candidates[u(k)].out_port)
         first_queue = np.int64(candidates[u(k)].first_queue)
         vc_request = np.int64(candidates[u(k)].vc_request)
-        queue_behind = find_queue(engine, out_port, first_queue, vc_request, now, wormhole)
-        if queue_behind < 0:
+        queue_behind = find_next_queue(engine, out_port, first_queue, vc_request, now, wormhole)
+        if queue_behind < 0:  # `BUSY_LINK` or `NO_ROOM`
             continue
         cost = np.int64(candidates[u(k)].penalty)
         if by_occupancy:
@@ -99,7 +99,7 @@ def _arbitrate_inputs(engine, begin, end, now, is_last):
             vc_request = np.int64(queues[u(queue)].vc_request)
             out_port = np.int64(queues[u(queue)].out_port)
             first_queue = np.int64(queues[u(queue)].first_queue)
-            next_queue = find_queue(engine, out_port, first_queue, vc_request, now, wormhole)
+            next_queue = find_next_queue(engine, out_port, first_queue, vc_request, now, wormhole)
         else:
             next_queue = np.int64(_select_candidate(engine, queue, now))
             if next_queue >= 0 and engine.setting[at.S_PREFETCH] != 0:
@@ -110,8 +110,9 @@ def _arbitrate_inputs(engine, begin, end, now, is_last):
                 stall(engine, entry, queue, port, now)
                 active[u(entry)].queue = -1
             continue
-        # 2. The port proposes the queue of least rank. Its queues are consecutive in `active`, so
-        #    its proposal is the last one so far.
+        # 2. The port proposes the queue of least rank. The queues of a port are consecutive in
+        #    `active`: if it has a proposal already, this is the last one so far, and a queue of
+        #    less rank overwrites it.
         rank = rank_packet(
             engine, np.int64(queue - inputs[u(port)].round_start), np.int64(active[u(entry)].packet)
         )
@@ -119,7 +120,7 @@ def _arbitrate_inputs(engine, begin, end, now, is_last):
             last_port = port
             last_proposal += 1
         elif rank >= proposals[u(last_proposal)].rank:
-            continue
+            continue  # the earlier queue of the port stays its proposal
         proposals[u(last_proposal)].entry = entry
         proposals[u(last_proposal)].next_queue = next_queue
         proposals[u(last_proposal)].out_port = queues[u(queue)].out_port
@@ -141,44 +142,44 @@ def _arbitrate_outputs(engine, num_proposals, now):
         engine.proposals,
     )
     by_age = engine.setting[at.S_PRIORITY] == at.AGE
-    # 1. The best proposal for each output.
-    for j in range(num_proposals):
-        out_port = np.int64(proposals[u(j)].out_port)
-        rank = np.int64(proposals[u(j)].rank)
+    # 1. The best proposal for each output. The rank of a packet by age is the same at input and
+    #    output; other ranks are drawn or counted anew, among the input ports.
+    for row in range(num_proposals):
+        out_port = np.int64(proposals[u(row)].out_port)
+        rank = np.int64(proposals[u(row)].rank)
         if not by_age:
-            proposer = active[u(proposals[u(j)].entry)]
+            proposer = active[u(proposals[u(row)].entry)]
             ports_after_start = np.int64(proposer.port - outputs[u(out_port)].round_start)
             rank = rank_packet(engine, ports_after_start, np.int64(proposer.packet))
-            proposals[u(j)].rank = rank
-        accepted = outputs[u(out_port)].best_proposal
-        # `best_proposal` may be a row of an earlier iteration. It is valid if that row is before j,
-        # so of this iteration, and for this output. `|` and not `or`: the processor would
-        # mispredict branches.
-        accepted_proposal = proposals[u(accepted)]
+            proposals[u(row)].rank = rank
+        # `best_proposal` is the row of the best proposal for this output so far. It is never reset,
+        # so it may be of an earlier iteration. It is of this one if the row is before `row` and its
+        # proposal is for this output. `|` and not `or`: the processor would mispredict branches.
+        best_row = outputs[u(out_port)].best_proposal
+        best_so_far = proposals[u(best_row)]
         is_better = (
-            (accepted >= j)
-            | (accepted_proposal.out_port != out_port)
-            | (rank < accepted_proposal.rank)
+            (best_row >= row) | (best_so_far.out_port != out_port) | (rank < best_so_far.rank)
         )
-        outputs[u(out_port)].best_proposal = j if is_better else accepted
+        outputs[u(out_port)].best_proposal = row if is_better else best_row
     # 2. The accepted proposals move to the front. A branch on whether one is accepted would be
     #    mispredicted, so each is copied to the next row, which the one after it may overwrite.
     num_accepted = 0
-    for j in range(num_proposals):
-        entry, next_queue = proposals[u(j)].entry, proposals[u(j)].next_queue
-        out_port = np.int64(proposals[u(j)].out_port)
+    for row in range(num_proposals):
+        entry, next_queue = proposals[u(row)].entry, proposals[u(row)].next_queue
+        out_port = np.int64(proposals[u(row)].out_port)
         proposals[u(num_accepted)].entry = entry
         proposals[u(num_accepted)].next_queue = next_queue
         proposals[u(num_accepted)].out_port = out_port
-        num_accepted += np.int64(outputs[u(out_port)].best_proposal == j)
+        num_accepted += np.int64(outputs[u(out_port)].best_proposal == row)
     # 3. Their units move.
-    for j in range(num_accepted):
-        out_port = np.int64(proposals[u(j)].out_port)
-        entry = proposals[u(j)].entry
+    for row in range(num_accepted):
+        out_port = np.int64(proposals[u(row)].out_port)
+        entry = proposals[u(row)].entry
         queue, port = np.int64(active[u(entry)].queue), np.int64(active[u(entry)].port)
         outputs[u(out_port)].round_start = port + 1
         inputs[u(port)].round_start = queue + 1
-        packet, next_queue = np.int64(active[u(entry)].packet), np.int64(proposals[u(j)].next_queue)
+        packet = np.int64(active[u(entry)].packet)
+        next_queue = np.int64(proposals[u(row)].next_queue)
         _traverse_switch(engine, queue, port, packet, out_port, next_queue, now)
         active[u(entry)].queue = -1
 
@@ -215,7 +216,7 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
     queues, extra, packets = engine.queues, engine.queue_extra, engine.packets
     inputs, outputs, room = engine.inputs, engine.outputs, engine.room
     setting, totals = engine.setting, engine.totals
-    wheel_mask, units = setting[at.S_WHEEL_MASK], setting[at.S_UNITS_PER_PACKET]
+    wheel_mask, units_per_packet = setting[at.S_WHEEL_MASK], setting[at.S_UNITS_PER_PACKET]
 
     # 1. The channel: without FIFOs, it is busy from the moment when it has sent earlier units.
     to_fifo = setting[at.S_FIFO_UNITS] != 0 and next_queue != at.EJECTION
@@ -246,8 +247,8 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
 
     # 4. The unit arrives at its terminal, or in the next buffer. Under virtual cut-through it is
     #    head and tail, and no units are counted.
-    sent = np.int64(extra[u(queue)].units_sent) if units > 1 else 0
-    is_head, is_tail = sent == 0, sent + 1 == units
+    sent = np.int64(extra[u(queue)].units_sent) if units_per_packet > 1 else 0
+    is_head, is_tail = sent == 0, sent + 1 == units_per_packet
     if next_queue == at.EJECTION:
         if is_tail:
             count_ejection(engine, packet, departure + setting[at.S_EJECT_DELAY])
@@ -270,11 +271,11 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
     # 5. The virtual channel: under wormhole switching a packet holds it from head to tail.
     if is_tail:
         queues[u(queue)].num_candidates = 0  # the next packet is not routed yet
-        if units > 1:
+        if units_per_packet > 1:
             extra[u(queue)].units_sent = 0
             if next_queue != at.EJECTION:
                 extra[u(next_queue)].holder = -(now + 1)  # free from the next cycle on
-                wake_for(engine, next_queue, inputs[u(in_port)].switch, (now + 1) & wheel_mask)
+                wake_for_room(engine, next_queue, inputs[u(in_port)].switch, (now + 1) & wheel_mask)
     else:
         extra[u(queue)].units_sent += 1
         if is_head:

@@ -18,7 +18,7 @@ from routelab.kernels.bits import lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.candidate_ranking import class_units
-from routelab.simulation.packet.kernels.candidates import has_space, idle_time, next_change
+from routelab.simulation.packet.kernels.candidates import has_space, next_change, output_ready_at
 
 
 @inline
@@ -35,8 +35,8 @@ def _watch_bit(engine, port, queue):
 def watch_candidates(engine, queue):
     """Let a queue that stalls wake up when one of its candidates changes.
 
-    Updates all fields of its watch, when its packet stalls for the first time. They stay valid if
-    the packet stalls again, because its candidates are fixed; only `max_units` changes.
+    Called when its packet stalls for the first time; updates all fields of its watch. They stay
+    valid if the packet stalls again, because its candidates are fixed; only `max_units` changes.
     """
     candidates, watches = engine.candidates, engine.watches
     begin = queue * engine.setting[at.S_MAX_CANDIDATES]
@@ -53,6 +53,7 @@ def watch_candidates(engine, queue):
         # the processor would predict badly which candidates are low, so no branch depends on it
         low_bits |= bit if excess == 0 else np.uint64(0)
         high_bits |= bit if excess != 0 else np.uint64(0)
+        # from the least penalty to the second least; NO_LIMIT if all are equal
         gap = min(gap, excess if excess != 0 else np.int64(at.NO_LIMIT))
     watches[u(queue)].low_penalty_bits, watches[u(queue)].high_penalty_bits = low_bits, high_bits
     watches[u(queue)].max_units, watches[u(queue)].penalty_gap = at.NO_LIMIT, gap
@@ -68,7 +69,7 @@ def _watch_all(engine, queue):
 
 @inline
 def wake_stalled(engine, changed_queue, switch, row):
-    """Wake the stalled queues of a switch that may move now that a queue behind it has changed.
+    """Wake the stalled queues of a switch that may move because `changed_queue` behind it changed.
 
     Updates `engine.scheduled` in `row`, the row of the cycle in which they are examined.
     """
@@ -77,7 +78,7 @@ def wake_stalled(engine, changed_queue, switch, row):
     queues, stalled, watches = engine.queues, engine.stalled, engine.watches
     port, vcs = np.int64(queues[u(changed_queue)].port), engine.setting[at.S_VCS]
     changed_bit = _watch_bit(engine, port, changed_queue)
-    # Most changes: no stalled queue has this candidate.
+    # The usual case: no stalled queue has this candidate.
     if engine.watched_bits[u(switch)] & changed_bit == np.uint64(0):
         return
     vc_class = engine.class_of[u(changed_queue - port * vcs)]
@@ -89,18 +90,18 @@ def wake_stalled(engine, changed_queue, switch, row):
     num_woken, watched_bits = 0, np.uint64(0)
     for word in range(first_queue >> 6, (last_queue >> 6) + 1):
         bits = stalled[u(word)]
-        if word == first_queue >> 6:
+        if word == first_queue >> 6:  # clear the bits below `first_queue`
             bits &= ~np.uint64(0) << np.uint64(first_queue & 63)
-        if word == last_queue >> 6:
+        if word == last_queue >> 6:  # clear the bits above `last_queue`
             bits &= ~np.uint64(0) >> np.uint64(63 - (last_queue & 63))
         woken = np.uint64(0)
         while bits != np.uint64(0):
             queue = (word << 6) + lowest(bits)
-            bit = bits & (~bits + np.uint64(1))
+            bit = bits & (~bits + np.uint64(1))  # the lowest bit alone
             bits ^= bit
             watched_bits |= watches[u(queue)].low_penalty_bits | watches[u(queue)].high_penalty_bits
             max_units = np.int64(watches[u(queue)].max_units)
-            if units > max_units:
+            if units > max_units:  # too long to be the best candidate, whatever its penalty
                 continue
             # With a limit, a candidate matters only if it may be the best now: a low one with at
             # most `max_units`, a high one with fewer by the difference of the penalties.
@@ -116,15 +117,16 @@ def wake_stalled(engine, changed_queue, switch, row):
         stalled[u(word)] ^= woken
         engine.scheduled[u(row), u(word)] |= woken
     engine.num_stalled[u(switch)] -= num_woken
-    # Without the bits of queues that were woken earlier.
+    # Bits of queues that were woken earlier, which others may not watch, are gone now.
     engine.watched_bits[u(switch)] = watched_bits
 
 
 @inline
-def wake_rankers(engine, shorter_queue, switch, row):
-    """Wake the stalled queues of a switch that may choose otherwise now that a queue is shorter.
+def wake_for_shorter_queue(engine, shorter_queue, switch, row):
+    """Wake the stalled queues of a switch for which a shorter queue may be the best candidate now.
 
     If its class has no room in the FIFOs, it cannot be taken, however short it is: nobody wakes.
+    They are examined in the cycle of `row` of `engine.scheduled`.
     """
     vcs = engine.setting[at.S_VCS]
     port = np.int64(engine.queues[u(shorter_queue)].port)
@@ -136,7 +138,7 @@ def wake_rankers(engine, shorter_queue, switch, row):
 
 
 @inline
-def wake_for(engine, freed_queue, switch, row):
+def wake_for_room(engine, freed_queue, switch, row):
     """Wake the queues of a switch that may wait for room in `freed_queue`.
 
     They are examined in the cycle of `row` of `engine.scheduled`.
@@ -168,19 +170,20 @@ def _add_stalled(engine, queue, port):
 def stall(engine, entry, queue, port, now):
     """Let the queue of an `entry` of `active` wait until its packet may be able to move.
 
-    It waits for the time when a channel is idle, for room, or for both (see the module).
+    It waits for the cycle in which an output is ready, for room, or for both: scheduled in that
+    cycle, in a waiting list, or with a watch.
     """
     queues, repeat = engine.queues, engine.setting[at.S_REPEAT]
     wheel_mask, count = engine.setting[at.S_WHEEL_MASK], np.int64(queues[u(queue)].num_candidates)
     if repeat == at.ROUTE_EACH_CYCLE or (repeat == at.RANK_EACH_CYCLE and count > 1):
-        # Its candidates or their ranking may differ in every cycle: nothing to wait for.
+        # Its candidates or their ranking may differ in every cycle: examine it in the next one.
         mark(engine.scheduled, (now + 1) & wheel_mask, queue)
         return
-    # 1. The watch of a packet that stalls for the first time (bits 0, see `route_packet`).
+    # 1. The watch of a packet that stalls for the first time: `route_packet` has set its bits to 0.
     fixed = engine.setting[at.S_FIXED_CANDIDATES] != 0
     if fixed and count > 1 and engine.watches[u(queue)].low_penalty_bits == np.uint64(0):
         watch_candidates(engine, queue)
-    # 2. The cycle in which the packet may move without an event.
+    # 2. The cycle in which the packet may move without an event: it is scheduled for it.
     if repeat == at.RANK_ON_CHANGE and count > 1:
         soonest = next_change(engine, entry, queue, now)
         if soonest >= 0:
@@ -188,11 +191,14 @@ def stall(engine, entry, queue, port, now):
     elif count == 1:
         out_port = np.int64(queues[u(queue)].out_port)
         first_queue = np.int64(queues[u(queue)].first_queue)
-        idle = idle_time(engine.outputs, out_port)
+        ready_at = output_ready_at(engine.outputs, out_port)
         # Whether there is room is found out then: the queue waits for one thing at a time.
-        if idle > now:
-            mark(engine.scheduled, idle & wheel_mask, queue)
+        if ready_at > now:
+            mark(engine.scheduled, ready_at & wheel_mask, queue)
             return
+        # The output is ready, so a virtual channel is missing: full, or held by another packet. If
+        # there is only one to wait for, the queue joins its list; otherwise any change at the
+        # switch wakes it.
         if queues[u(queue)].vc_request >> at.VCS_SHIFT == 1:
             engine.queue_extra[u(queue)].next_waiter = engine.senders[u(first_queue)].first_waiter
             engine.senders[u(first_queue)].first_waiter = queue
@@ -203,17 +209,17 @@ def stall(engine, entry, queue, port, now):
         soonest = np.int64(-1)
         for k in range(count):
             candidate = engine.candidates[u(queue * engine.setting[at.S_MAX_CANDIDATES] + k)]
-            idle = idle_time(engine.outputs, np.int64(candidate.out_port))
+            ready_at = output_ready_at(engine.outputs, np.int64(candidate.out_port))
             first_queue = np.int64(candidate.first_queue)
             vc_request = np.int64(candidate.vc_request)
             # With fixed candidates the watch sees when a candidate gets space. Without space, the
             # packet cannot move when the channel is idle.
             if (
-                idle > now
-                and (soonest < 0 or idle < soonest)
+                ready_at > now
+                and (soonest < 0 or ready_at < soonest)
                 and (not fixed or has_space(engine, first_queue, vc_request))
             ):
-                soonest = idle
+                soonest = ready_at
         if soonest >= 0:
             mark(engine.scheduled, soonest & wheel_mask, queue)
         if not fixed:

@@ -217,7 +217,7 @@ def measure_simulation(
             break
         # A check takes as long as many cycles, so the next one waits for a quarter more samples.
         next_check = count + max(count // 4, 1)
-        # the arrivals first: they must be stationary in any case
+        # The arrivals first, which must be stationary in any case: from which sample on they are.
         steady_from = truncation(samples.arrived)
         if steady_from is None or samples.packets[steady_from:].sum() < FEW_PACKETS:
             continue
@@ -320,8 +320,8 @@ def _is_steady(samples: Samples, settings: SimulationSettings, is_warm: bool) ->
     """Return whether latency and backlog no longer change, whatever the width of the intervals.
 
     Two tests can show it: MSER finds that both became stationary in the first half of the samples
-    (`truncation`), or the backlog certainly does not grow. MSER alone does not suffice, because in
-    a short series of few packets its minimum may be anywhere.
+    (`truncation`), or the backlog certainly does not grow. The second test is for short series of
+    few packets, in which MSER may find its minimum anywhere.
     """
     # A latency that drifts is correlated between neighbouring batches of any length.
     if not samples.mean_latency(settings.confidence).independent:
