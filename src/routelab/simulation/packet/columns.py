@@ -70,7 +70,7 @@ _QUANTILES = {"p50": "median", "p95": "95th-percentile", "p99": "99th-percentile
 
 
 def _latency() -> Iterator[Column]:
-    """Yield the columns of the latency of packets, which alone has confidence intervals."""
+    """Yield the columns of the latency of packets, the only latency with confidence intervals."""
     meaning = (
         "latency of packets, from generation to the arrival of the tail; missing at saturated loads"
     )

@@ -106,6 +106,8 @@ def terminal_table(
         received = _means(_sum(runs, lambda counts: counts.ejected), receiving_cycles)
         # 2. Latencies, if all seeds have them: a mean of the others would hide that one saturated.
         have_latency = all(run.latency is not None for run in runs)
+        latency_sum_sent = _sum(runs, lambda counts: counts.latency_by_source)
+        latency_sum_received = _sum(runs, lambda counts: counts.latency_by_target)
         # 3. Endless traffic has no last arrival. `throughput` is the rate until the last arrival at
         #    the terminal. `received` is the rate in all cycles of a run, so a run of mean length
         #    brought received * mean_cycles flits; they are divided by the cycle of the arrival.
@@ -119,11 +121,9 @@ def terminal_table(
             "offered": _means(_sum(runs, lambda counts: counts.generated), sending_cycles),
             "accepted": _means(packets_sent * runs[0].settings.packet_flits, sending_cycles),
             "received": received,
-            "latency_mean": _means(
-                _sum(runs, lambda counts: counts.latency_by_source), packets_sent, have_latency
-            ),
+            "latency_mean": _means(latency_sum_sent, packets_sent, is_known=have_latency),
             "latency_mean_received": _means(
-                _sum(runs, lambda counts: counts.latency_by_target), packets_received, have_latency
+                latency_sum_received, packets_received, is_known=have_latency
             ),
             # −1: nothing arrived
             "finished_at": [last if has_end and last >= 0 else None for last in last_arrival],

@@ -98,7 +98,7 @@ HOP_CHANNEL, HOP_CLASS, HOP_PENALTY = range(3)
 """Columns of `hop_out`, into which hop writes candidates."""
 
 FIRST_VC, VC_COUNT, UNDER_BUBBLE = range(3)
-"""Columns of `classes`."""
+"""Columns of `classes`: first virtual channel, number of them, 1 if under bubble flow control."""
 
 ROOM = _packed_row_type("capacity", "credits")
 """Columns of a queue for routing functions (see `hops`); rows of waiting flits follow."""
