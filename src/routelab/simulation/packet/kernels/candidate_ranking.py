@@ -28,6 +28,7 @@ def keep_best(engine, count, first_class):
     numbers the classes of a phase from 0: its class 0 is `first_class` of the engine.
     """
     hop_out = engine.hop_out
+    # `ties` is n − 1 for the n-th candidate that has the least cost so far
     best, least_cost, ties = 0, np.int64(0), np.uint64(0)
     for k in range(count):
         cost = np.int64(hop_out[k, at.HOP_PENALTY])

@@ -52,7 +52,7 @@ def stuck_queues(addresses, now):
 
 @inline
 def _can_be_freed(engine, queue, stuck, now):
-    """Return whether the front of a queue can move after all queues not marked in `stuck` have.
+    """Return whether a queue's front can move after all queues not marked in `stuck` have moved.
 
     It can if one of its candidates gets room.
     """

@@ -81,7 +81,7 @@ def route_packet(engine, hop, queue, port, packet, now):
         engine.totals[at.FAILED_PACKET] = -1 - packet
         packets[u(packet)].waypoint = waypoint
         count = 0  # the packet waits; `Simulation.blocked` reports it
-    # 3. If the choice is made once (`RANK_EACH_CYCLE` and above make it in `rank_candidates`), only
+    # 3. The choice of the best, unless `rank_candidates` makes it (RANK_EACH_CYCLE and above). Only
     #    the best candidate and, after S_ESCAPE_WAIT cycles, the escapes remain.
     ranking = setting[at.S_RANKING]
     ranked_later = setting[at.S_REPEAT] >= at.RANK_EACH_CYCLE
@@ -91,11 +91,12 @@ def route_packet(engine, hop, queue, port, packet, now):
         if (
             wait > 0
             and engine.hop_out[0, at.HOP_PENALTY] < hops.ESCAPE
-            # `first_tried` is 1 + a cycle
+            # cycles since the packet was first examined; `first_tried` is 1 + that cycle
             and now + 1 - engine.first_tried[u(queue)] < wait
         ):
             count = 1
     if setting[at.S_WAITING_ROW] >= 0:
+        # Several candidates of the ranking "room": switch allocation has yet to choose.
         decided = count == 1 or (count > 1 and ranking != at.ROOM_NOW)
         first_channel = engine.hop_out[0, at.HOP_CHANNEL]
         publish_decision(engine, queue, np.int64(first_channel) if decided else np.int64(-1))
@@ -106,6 +107,7 @@ def route_packet(engine, hop, queue, port, packet, now):
         vc_class = engine.hop_out[u(k), u(at.HOP_CLASS)] + first_class
         first_queue = out_port * vcs + classes[u(vc_class), u(at.FIRST_VC)]
         num_vcs = np.int64(classes[u(vc_class), u(at.VC_COUNT)])
+        # room for one unit, in any virtual channel of the class
         vc_request = (num_vcs << at.VCS_SHIFT) | 1
         if classes[u(vc_class), u(at.UNDER_BUBBLE)] != 0 and inputs[u(out_port)].ring_next >= 0:
             if channel >= 0 and inputs[u(port)].ring_next == out_port and arrival_class == vc_class:
