@@ -38,9 +38,10 @@ def lower_bound_any_length(topology: Topology, *, seconds: float = 60.0) -> Load
         `routelab.metrics.bounds.load_bound`, with the lightest of *all* routes of a pair.
     """
     begin = perf_counter()
-    uniform = Demand.uniform(topology, "")
+    uniform = Demand.uniform(topology, convention="")  # the text is for reports only
     bound = bound_channels(Traffic(topology, uniform), seconds)
     # No routing sustains more than bound.load = (T − 1) / L, so no maximum load is less than L.
+    # Without a load, no traffic uses channels between switches: their maximum load may be 0.
     value = Fraction(0) if bound.load is None else (topology.num_terminals - 1) / bound.load
     return LoadBound(
         value=float(value),

@@ -35,7 +35,10 @@ STEP = 0.5
 
 
 class Ascent:
-    """Search for weights of the channel classes that prove a large bound.
+    """Search for channel weights that prove a large lower bound of the maximum load.
+
+    All channels of a class have one weight. A class holds the channels that translations of the
+    network map to each other; without symmetry, every channel is a class.
 
     Parameters
     ----------
@@ -46,7 +49,7 @@ class Ascent:
     Attributes
     ----------
     weights : int64 array, shape (classes,)
-        The best weights so far.
+        Weight of each class: the best weights so far.
     """
 
     def __init__(self, graph: RoutingGraph, symmetry: SourceSymmetry) -> None:
@@ -56,13 +59,14 @@ class Ascent:
         self._terminals = graph.topology.terminals_per_switch.astype(np.int64)
         self._num_classes = int(self._channel_class.max()) + 1
         self._class_factor: Float64Array = symmetry.by_class(channel_factors(graph.topology))
-        self._best_bound = -1.0
+        self._best_bound = -1.0  # less than any bound, so that the first weights replace these
         self.weights: Int64Array = np.ones(self._num_classes, dtype=np.int64)
 
     def run(self, seconds: float) -> Int64Array:
-        """Return the best weights of a number of rounds that depends on the graph's size.
+        """Run the search; return the best weights of the channel classes, int64.
 
-        The time limit is for safety: the same graph has the same weights unless it is reached.
+        The number of rounds depends on the size of the graph. The time limit is for safety: unless
+        it is reached, the same graph always gets the same weights.
         """
         # 1. Simple weights: 1 for every channel, or for those of one direction only.
         end = monotonic() + seconds
@@ -76,27 +80,30 @@ class Ascent:
         visits_per_round = len(self._sources) * max(self._graph.num_edges, 1)
         log_shares: Float64Array = np.zeros(self._num_classes)
         mean_shares: Float64Array = np.zeros(self._num_classes)
-        for number in range(min(ROUNDS, WORK // visits_per_round)):
+        for round_number in range(min(ROUNDS, WORK // visits_per_round)):
             if monotonic() > end:
                 break
             shares = np.exp(log_shares - log_shares.max())  # at most 1: no overflow
             shares /= shares.sum()
+            # The slope of the bound is the relative load of each class: its load times its factor.
             slope = self._try_weights(shares * self._class_factor) * self._class_factor
-            # In the mean, the shares of a later round count more: those of round k count k + 1.
-            mean_shares += (shares - mean_shares) * 2 / (number + 2)
-            # A try takes as long as a round, so the mean is tried in every tenth one only.
-            if number % 10 == 9:
+            # The running mean, in which the shares of round k count k + 1 times: those of round k
+            # are (k + 1) / (1 + 2 + … + (k + 1)) = 2 / (k + 2) of it.
+            mean_shares += (shares - mean_shares) * 2 / (round_number + 2)
+            # To try weights takes as long as a round, so the mean is tried in every tenth one only.
+            if round_number % 10 == 9:
                 self._try_weights(mean_shares * self._class_factor)
             # The share of the busiest class grows by the factor exp(step), relative to that of a
             # class without routes. The greatest slope is at least 1, or no channel has a route.
-            step = STEP * np.log(self._num_classes + 1) / np.sqrt(number + 1)
+            step = STEP * np.log(self._num_classes + 1) / np.sqrt(round_number + 1)
             log_shares += slope * (step / max(float(slope.max()), 1.0))
         return self.weights
 
     def _try_weights(self, weights: Float64Array) -> Float64Array:
-        """Keep weights that prove the best bound so far; return the routes over each class.
+        """Keep weights that prove the best bound so far; return the loads that they cause.
 
-        The routes are the lightest ones from one source of each class; float64, shape (classes,).
+        Every pair takes its lightest route. The load of a class is the number of routes from one
+        source of each class of sources over its channels; float64, shape (classes,).
         """
         rounded = np.rint(weights / weights.max() * SCALE).astype(np.int64)
         loads = np.zeros(self._num_classes, dtype=np.int64)  # filled by the kernel
@@ -108,7 +115,8 @@ class Ascent:
             channel_class=self._channel_class,
             loads=loads,
         )
-        # Every class has as many sources or channels as translations, so one of each is enough.
+        # The bound is (sum of demand × least weight) / (sum of capacity × weight). Every class has
+        # as many sources or channels as there are translations, so one of each is enough.
         bound = int(total_weight) / float((rounded / self._class_factor).sum())
         if bound > self._best_bound:
             self._best_bound, self.weights = bound, rounded
@@ -118,11 +126,14 @@ class Ascent:
 def _direction_weights(
     topology: Topology, channel_class: np.ndarray, num_classes: int
 ) -> list[Float64Array]:
-    """Return weights of the classes for each direction: 1 for its channels and 0 for others."""
+    """Return weights of the classes for each direction: 1 for its channels and 0 for others.
+
+    They prove good bounds where one direction is the bottleneck, as the longest one of a torus.
+    """
     weights_by_direction = []
     for direction in range(len(topology.directions)):
         weights = np.zeros(num_classes)
         weights[channel_class[topology.channel_direction == direction]] = 1.0
-        if weights.any():
+        if weights.any():  # weights of 0 prove nothing
             weights_by_direction.append(weights)
     return weights_by_direction

@@ -44,20 +44,21 @@ def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) ->
     if solution is None:
         return None
     objective, _ = solution
-    # The true optimum may be smaller by the tolerance. Whole routes cannot cause every load, so it
-    # is at least the least attainable one that is not below. An integer optimum is rounded up to
-    # itself, because less than 1 is taken away.
+    # The true optimum may be smaller than the solver's by the tolerance. Whole routes cause only
+    # some loads (integers, if all channels have one speed), so round up to the next of these. At
+    # most 0.5 is subtracted, so an optimum of 7 stays 7: 6.5 and more is rounded up to 7.
     tolerance = min(TOLERANCE * max(objective, 1.0), 0.5)
     return least_attainable(graph.topology, max(Fraction(objective - tolerance), Fraction(0)))
 
 
 def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | None:
-    """Build a program with one integer variable per route of pairs that have several.
+    """Build the program that `least_whole_load` solves; None for more than `MAX_HOPS` hops.
 
-    Variable 0 is the maximum load. On a network of one speed it is an integer, too. Returns None if
-    the routes have more than `MAX_HOPS` hops.
+    Variable 0 is the maximum load. The others say for each route whether its pair takes it, 0 or 1.
+    Pairs with a single route need no variables.
     """
-    # 1. All routes, and the hops of all routes, one after the other. Lengths of −1: no route.
+    # 1. All routes, pair after pair, and the hops of all routes, route after route. A pair without
+    #    a route has the length −1.
     topology = graph.topology
     endpoints = topology.endpoints
     counts, lengths = count_routes(graph.arrays, endpoints), route_lengths(graph.arrays, endpoints)
@@ -71,26 +72,31 @@ def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | N
     demand = terminal_pairs(topology).reshape(-1)
     hop_route = np.repeat(np.arange(len(route_pair)), route_length)
     hop_load = demand[route_pair[hop_route]]
-    has_choice = routes_of_pair[route_pair] > 1  # by route
-    is_open = has_choice[hop_route]  # by hop
+    route_has_choice = routes_of_pair[route_pair] > 1
+    hop_has_choice = route_has_choice[hop_route]
     fixed_load = np.bincount(
-        hop_channel[~is_open], weights=hop_load[~is_open], minlength=topology.num_channels
+        hop_channel[~hop_has_choice],
+        weights=hop_load[~hop_has_choice],
+        minlength=topology.num_channels,
     )
-    # 3. On each channel: load of the routes taken − maximum load / factor <= −fixed load.
+    # 3. On each channel: load of the routes taken − maximum load / factor <= −fixed load. If all
+    #    channels have one speed, the maximum load is an integer, too.
     program = LinearProgram()
     factor = channel_factors(topology)
     has_one_speed = bool((factor == 1).all())
     program.add_variables(1, cost=1.0, lower=float(at_least), integer=has_one_speed)
     channel_rows = program.add_rows(np.full(topology.num_channels, -np.inf), -fixed_load)
-    program.add_entries(channel_rows, np.zeros(len(channel_rows), np.int64), -1.0 / factor)
-    is_taken = program.add_variables(int(has_choice.sum()), integer=True)
-    choice = np.cumsum(has_choice) - 1  # number of each route among those with a variable
-    route_variable = is_taken[choice[hop_route[is_open]]]
+    max_load_variable = np.zeros(len(channel_rows), np.int64)
+    program.add_entries(channel_rows, max_load_variable, -1.0 / factor)
+    taken_variable = program.add_variables(int(route_has_choice.sum()), integer=True)
+    # index of each route in `taken_variable`; only valid for routes that have a variable
+    variable_index = np.cumsum(route_has_choice) - 1
+    hop_variable = taken_variable[variable_index[hop_route[hop_has_choice]]]
     # channels have the first rows, so the number of a channel is its row
-    program.add_entries(hop_channel[is_open], route_variable, hop_load[is_open])
-    # 4. Each pair with a choice takes one route.
-    choosing_pairs, row = np.unique(route_pair[has_choice], return_inverse=True)
+    program.add_entries(hop_channel[hop_has_choice], hop_variable, hop_load[hop_has_choice])
+    # 4. Each pair with a choice takes exactly one route: its variables add up to 1.
+    choosing_pairs, pair_index = np.unique(route_pair[route_has_choice], return_inverse=True)
     ones = np.ones(len(choosing_pairs))
-    one_route = program.add_rows(ones, ones)
-    program.add_entries(one_route[row], is_taken, 1.0)
+    one_route_rows = program.add_rows(ones, ones)
+    program.add_entries(one_route_rows[pair_index], taken_variable, 1.0)
     return program

@@ -44,10 +44,10 @@ def bound_facts(
 ) -> dict[str, Any]:
     """Compare bounds with the maximum load of a table.
 
-    Both bounds are given as they hold for the table: as `LoadBound.load` if it has one path per
-    pair, otherwise as `LoadBound.value`. The other facts are about the narrower bound, that of the
-    rules, or of the network for a complete algorithm. Loads of whole routes are compared as
-    fractions, so that ``optimal`` does not depend on rounding.
+    For a table with one path per pair, a bound is its `LoadBound.load`, otherwise its
+    `LoadBound.value`. The facts besides the two bounds are about the bound of the rules; for a
+    complete algorithm, which has no rules, about that of the network. Loads of whole routes are
+    compared as fractions, so that ``optimal`` does not depend on rounding.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def bound_facts(
     one_path, per_terminal = not facts.get("multipath"), bool(facts.get("per_terminal"))
 
     def uses_value(bound: LoadBound) -> bool:
-        # in the integer program all terminals of a switch share one route: its load does not hold
-        # for a table per terminal
+        # The integer program gives all terminals of a switch one route, but a table per terminal
+        # may give each its own and have a smaller load.
         return not one_path or (per_terminal and bound.method == "milp")
 
     def bound_for_table(bound: LoadBound | None) -> float | int | None:
@@ -79,17 +79,18 @@ def bound_facts(
         return bound.value if uses_value(bound) else _json_number(bound.load)
 
     # A bound applies to tables of all pairs on shortest routes: of the network, or of the rules.
-    narrower, applies = (
-        (topology, facts.get("minimal")) if rules is None else (rules, facts.get("shortest_legal"))
-    )
-    least, max_load = bound_for_table(narrower), facts.get("max_load")
+    if rules is None:
+        compared_bound, applies = topology, facts.get("minimal")
+    else:
+        compared_bound, applies = rules, facts.get("shortest_legal")
+    least, max_load = bound_for_table(compared_bound), facts.get("max_load")
     gap = None
     if applies and least is not None and max_load is not None:
         gap = max_load - least
         if one_path:
             gap = _json_number(as_fraction(max_load) - as_fraction(least))
-    method = None if narrower is None else narrower.method
-    if narrower is not None and method == "milp" and uses_value(narrower):
+    method = None if compared_bound is None else compared_bound.method
+    if compared_bound is not None and method == "milp" and uses_value(compared_bound):
         method = "lp"  # of the value; the integer program has raised the load alone
     return {
         "lower_bound_rules": bound_for_table(rules),
@@ -97,7 +98,7 @@ def bound_facts(
         "bound_method": method,
         "gap": gap,
         "optimal": gap == 0 if one_path and gap is not None else None,
-        "turn_set": None if narrower is None else narrower.turn_set,
+        "turn_set": None if compared_bound is None else compared_bound.turn_set,
     }
 
 
@@ -111,15 +112,15 @@ def any_length_facts(
     facts : mapping
         Facts of the table as in `bound_facts`, and ``reachable_pairs``.
     bound : LoadBound or None
-        None: unknown.
+        Bound of the network; None if unknown.
     pairs : int
         Ordered pairs of different terminals in the network.
 
     Returns
     -------
     facts : dict
-        Values of `routelab.metrics.bounds.columns.ANY_LENGTH_COLUMNS`, or None: the bound does not
-        hold for a table that leaves out pairs.
+        Values of `routelab.metrics.bounds.columns.ANY_LENGTH_COLUMNS`. Both are None if the bound
+        is unknown, or if the table leaves out pairs, for which the bound does not hold.
     """
     least: float | int | None = None
     if bound is not None and facts.get("reachable_pairs") == pairs:

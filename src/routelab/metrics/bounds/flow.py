@@ -50,6 +50,7 @@ def flow_weights(
     program = _flow_program(graph, symmetry)
     if program is None:
         return None
+    # Large programs try the interior-point method first; the simplex method is slow for them.
     methods = ("simplex",) if program.num_variables <= SIMPLEX_VARIABLES else ("ipm", "simplex")
     for method in methods:
         solution = solve_program(program, end - monotonic(), solver=method, run_crossover="off")
@@ -62,7 +63,7 @@ def flow_weights(
 
 
 def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgram | None:
-    """Build the program; return None if it has too many variables.
+    """Build the program that `flow_weights` solves; None if it has too many variables.
 
     Variable 0 is the maximum load. The first rows say for each channel class: flow over it minus
     maximum load / factor <= 0.
@@ -72,7 +73,8 @@ def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgra
     program.add_variables(1, cost=1.0)
     program.add_rows(np.full(num_classes, -np.inf), np.zeros(num_classes))
     factor = symmetry.by_class(channel_factors(graph.topology))
-    program.add_entries(np.arange(num_classes), np.zeros(num_classes, np.int64), -1.0 / factor)
+    max_load_variable = np.zeros(num_classes, np.int64)
+    program.add_entries(np.arange(num_classes), max_load_variable, -1.0 / factor)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     for source in symmetry.representatives:
         edges, last_vertices = shortest_route_edges(graph.arrays, source, terminals)
@@ -90,41 +92,46 @@ def _add_flow(
     edges: Int32Array,
     last_vertices: Int32Array,
 ) -> None:
-    """Add the flow of one source: all flow into a vertex leaves it or is received there.
+    """Add the flow of one source switch along its shortest routes to all other switches.
 
     `edges` are those of its shortest routes, `last_vertices` the vertices where these routes end.
+    A vertex is a switch with a state of the rules, so routes to one switch may end at several.
     """
     terminals = graph.topology.terminals_per_switch
     tail, head = graph.edge_source[edges], graph.edge_target[edges]
-    # 1. A variable for the flow over each edge, which loads the class of its channel.
+    # 1. A variable for the flow over each edge, which loads the class of its channel. The row of a
+    #    class has the number of the class.
     vertices = np.unique(head)
     flow = program.add_variables(len(edges))
     program.add_entries(channel_class[graph.edge_channel[edges]], flow, 1.0)
-    # 2. Flow into a vertex − flow out of it = flow received there. A switch where all routes end at
-    #    one vertex receives all its packets at that one.
+    # 2. A row for each vertex: flow into it − flow out of it = flow that its switch receives there.
+    #    That flow is known, all packets of the switch, if all routes to it end at this vertex.
     switch = graph.vertex_switch[last_vertices]
-    is_only = np.bincount(switch, minlength=graph.topology.num_switches)[switch] == 1
+    is_only_end = np.bincount(switch, minlength=graph.topology.num_switches)[switch] == 1
+    switch_demand = terminals[switch].astype(np.float64) * int(terminals[source])
     received = np.zeros(len(vertices))
-    demand = terminals[switch].astype(np.float64) * int(terminals[source])
-    received[np.searchsorted(vertices, last_vertices[is_only])] = demand[is_only]
-    conservation = program.add_rows(received, received)
-    program.add_entries(conservation[np.searchsorted(vertices, head)], flow, 1.0)
+    only_ends = np.searchsorted(vertices, last_vertices[is_only_end])
+    received[only_ends] = switch_demand[is_only_end]
+    vertex_row = program.add_rows(received, received)
+    program.add_entries(vertex_row[np.searchsorted(vertices, head)], flow, 1.0)
     # the vertex where all routes begin has no row
-    has_row = tail != graph.begin[source]
-    tail_row = conservation[np.searchsorted(vertices, tail[has_row])]
-    program.add_entries(tail_row, flow[has_row], -1.0)
-    if is_only.all():
+    tail_has_row = tail != graph.begin[source]
+    tail_row = vertex_row[np.searchsorted(vertices, tail[tail_has_row])]
+    program.add_entries(tail_row, flow[tail_has_row], -1.0)
+    if is_only_end.all():
         return
-    # 3. Where routes to a switch end at several vertices (states of the rules), a variable for each
-    #    says how much it receives; together they receive all packets of the switch.
-    shared = ~is_only
-    share = program.add_variables(int(shared.sum()))
-    shared_row = conservation[np.searchsorted(vertices, last_vertices[shared])]
-    program.add_entries(shared_row, share, -1.0)
-    _, first_vertex, row = np.unique(switch[shared], return_index=True, return_inverse=True)
-    switch_demand = demand[shared][first_vertex]
-    arrivals = program.add_rows(switch_demand, switch_demand)
-    program.add_entries(arrivals[row], share, 1.0)
+    # 3. Where routes to a switch end at several vertices, a variable for each of them is the flow
+    #    that the switch receives there, and a row for the switch: together all its packets.
+    is_one_of_several = ~is_only_end
+    arriving = program.add_variables(int(is_one_of_several.sum()))
+    end_row = vertex_row[np.searchsorted(vertices, last_vertices[is_one_of_several])]
+    program.add_entries(end_row, arriving, -1.0)
+    _, first_end, switch_index = np.unique(
+        switch[is_one_of_several], return_index=True, return_inverse=True
+    )
+    all_packets = switch_demand[is_one_of_several][first_end]
+    switch_row = program.add_rows(all_packets, all_packets)
+    program.add_entries(switch_row[switch_index], arriving, 1.0)
 
 
 def integer_weights(weights: Float64Array) -> list[Int64Array]:
@@ -134,7 +141,7 @@ def integer_weights(weights: Float64Array) -> list[Int64Array]:
     a simple fraction, such as 1, 1/2 and 1/6, which the scale 6 represents exactly.
     """
     greatest = float(weights.max(initial=0.0))
-    if greatest <= 0:
+    if greatest <= 0:  # weights of 0 prove nothing
         return []
     scales = (1, 2, 3, 4, 5, 6, 12, 60, 1_000, 1_000_000)
     return [np.rint(weights / greatest * scale).astype(np.int64) for scale in scales]

@@ -27,17 +27,18 @@ def least_weights(graph, sources, terminals, weight):
     Returns
     -------
     least : int64 array, shape (Q,)
-        Sum over the terminals of other switches that have a legal route. The terminals at the
-        source are not multiplied in.
+        For one terminal at each source, the sum of its least weights to all terminals at other
+        switches. Switches without a legal route do not count.
     """
     num_sources = len(sources)
     least = np.zeros(num_sources, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
     best_vertex = np.empty(len(graph.begin), np.int32)
     no_limit = np.int32(len(tree.level))  # no shortest route has more hops than vertices
+    backwards = False  # ties by the order of the edges
     for q in range(num_sources):
-        visited = grow_tree(graph, graph.begin[sources[q]], weight, False, no_limit, tree)
-        settle_switches(graph, tree, visited, best_vertex)
+        visited = grow_tree(graph, graph.begin[sources[q]], weight, backwards, no_limit, tree)
+        settle_switches(graph, tree, visited, best_vertex)  # −1 for an unreachable switch
         for t in range(len(best_vertex)):
             if t != sources[q] and best_vertex[t] >= 0:
                 least[q] += terminals[t] * tree.cost[best_vertex[t]]
@@ -64,12 +65,13 @@ def tree_loads(graph, sources, terminals, weight, channel_class, loads):
     size = len(graph.vertex_switch)
     tree = tree_scratch(size)
     best_vertex = np.empty(len(graph.begin), np.int32)
-    flow = np.zeros(size, np.int64)
+    flow = np.zeros(size, np.int64)  # pairs of terminals whose routes pass each vertex
     no_limit = np.int32(size)  # no shortest route has more hops than vertices
+    backwards = False  # ties by the order of the edges
     least = np.int64(0)
     for s in sources:
-        visited = grow_tree(graph, graph.begin[s], weight, False, no_limit, tree)
-        settle_switches(graph, tree, visited, best_vertex)
+        visited = grow_tree(graph, graph.begin[s], weight, backwards, no_limit, tree)
+        settle_switches(graph, tree, visited, best_vertex)  # −1 for an unreachable switch
         for t in range(len(best_vertex)):
             if t != s and best_vertex[t] >= 0:
                 flow[best_vertex[t]] = terminals[s] * terminals[t]
@@ -82,5 +84,5 @@ def tree_loads(graph, sources, terminals, weight, channel_class, loads):
             least += flow[v] * weight[graph.edge_channel[e]]
             flow[graph.edge_source[e]] += flow[v]
             flow[v] = 0
-        flow[tree.queue[0]] = 0
+        flow[tree.queue[0]] = 0  # the root has collected the flow of all routes
     return least

@@ -98,33 +98,37 @@ def bound_from_weights(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
     if array.size and array.min() < 0:
         raise InputError(f"bound: channel {int(array.argmin())} has a negative weight")
     integers, endpoints = frozen_array(array, np.int64), graph.topology.endpoints
-    return _quotient(graph, integers, endpoints, sources_per_class=1)
+    return _bound_quotient(graph, integers, endpoints, sources_per_class=1)
 
 
 def symmetric_bound_from_weights(
     graph: RoutingGraph, weights: Int64Array, symmetry: SourceSymmetry
 ) -> Fraction:
-    """Return the bound that channel weights prove, from one source of each class only.
+    """Return the bound that channel weights prove, by searches from one source of each class.
 
-    The weights must be equal for the channels of a class.
+    Translations of the network map that source to the others of its class, so these need no search.
+    The weights must be equal for all channels that translations map to each other.
     """
-    return _quotient(graph, weights, symmetry.representatives, sources_per_class=symmetry.order)
+    return _bound_quotient(
+        graph, weights, symmetry.representatives, sources_per_class=symmetry.order
+    )
 
 
-def _quotient(
+def _bound_quotient(
     graph: RoutingGraph, weights: Int64Array, sources: Any, *, sources_per_class: int
 ) -> Fraction:
-    """Return the bound by channel weights: demand × least weight over capacity × weight.
+    """Return the bound (sum of demand × least weight) / (sum of capacity × weight); 0 without any.
 
     `sources` are switches, each of which stands for `sources_per_class` equivalent ones.
     """
-    # 1. Capacity × weight, y / f added up: weights of channels with one factor first, as integers.
+    # 1. Capacity × weight, the sum of y / f. Weights of channels with one factor are added up
+    #    first, as Python integers (`tolist`), which do not overflow.
     factors, factor_index = load_factors(graph.topology)
     by_factor = [sum(weights[factor_index == k].tolist()) for k in range(len(factors))]
     capacity_sum = sum((w / f for w, f in zip(by_factor, factors, strict=True)), Fraction(0))
     if not capacity_sum:
         return Fraction(0)
-    # 2. Demand × least weight. `least` is a sum over the terminals of all targets already.
+    # 2. Demand × least weight. `least` is the sum over all receivers for one terminal of a source.
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     least = least_weights(graph.arrays, sources, terminals, weights)
     senders = terminals[sources].tolist()
@@ -159,10 +163,11 @@ def takes_shortest(
         Result of `routelab.metrics.route_diversity` for the graph, if available.
     """
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
-    local_pairs = int((terminals * (terminals - 1)).sum())  # on one switch, 0 hops
+    pairs_on_one_switch = int((terminals * (terminals - 1)).sum())  # their routes have 0 hops
+    # None: no two terminals on different switches have a legal route
     shortest = shortest or route_diversity(graph)
     pairs, hops = (0, 0) if shortest is None else (shortest.pairs, shortest.total_hops)
     # No route is shorter than a shortest one, so equal sums of hops mean equal lengths. The sum of
     # the table is one of floats, because paths have weights.
-    joins_all = table_pairs == pairs + local_pairs
+    joins_all = table_pairs == pairs + pairs_on_one_switch
     return joins_all and isclose(table_hops, hops, rel_tol=1e-9)

@@ -97,19 +97,22 @@ def _bound_by_weights(graph: RoutingGraph, seconds: float) -> LoadBound:
     """
     begin = perf_counter()
     num_channels = graph.topology.num_channels
-    value, weights, method = Fraction(0), np.zeros(num_channels, dtype=np.int64), "lp"
+    value, method = Fraction(0), "lp"
+    weights = np.zeros(num_channels, dtype=np.int64)
     if num_channels:
+        # 1. Weights of the channel classes, rounded to integers in one way or several.
         symmetry = source_symmetry(graph)
         dual_values = flow_weights(graph, symmetry, seconds)
         if dual_values is None:
             method, candidates = "dual", [Ascent(graph, symmetry).run(seconds)]
         else:
             candidates = integer_weights(dual_values)
+        # 2. The candidate that proves the largest bound. Divided by their greatest common divisor,
+        #    the weights prove the same.
         for class_weights in candidates:
             channel_weights = class_weights[symmetry.channel_class]
             proven = symmetric_bound_from_weights(graph, channel_weights, symmetry)
             if proven > value:
-                # the same quotient with the smallest integers
                 divisor = max(int(np.gcd.reduce(channel_weights)), 1)
                 value, weights = proven, channel_weights // divisor
     return LoadBound(

@@ -11,34 +11,36 @@ from routelab.api.topology import Float64Array, Int64Array
 
 
 class LinearProgram:
-    """Minimise a linear function of non-negative variables under linear constraints.
+    """A linear function of non-negative variables to minimise under linear constraints.
 
-    Rows are constraints: lower limit <= sum of coefficient × variable <= upper limit.
+    Columns of its matrix are variables. Rows are constraints: lower limit <= sum of coefficient ×
+    variable <= upper limit. Each method appends to the program; `solve_program` solves it.
     """
 
     def __init__(self) -> None:
         self.num_variables = 0
         self.num_rows = 0
-        # arrays to concatenate, one for each call; by quantity
-        self._pieces: dict[str, list[NDArray[Any]]] = {
-            name: [] for name in (*_BY_VARIABLE, "row_lower", "row_upper", "row", "column", "value")
-        }
+        # For each quantity, the arrays that calls have appended; `model` concatenates them. There
+        # are quantities of variables, of rows, and of entries of the matrix.
+        names = (*_BY_VARIABLE, "row_lower", "row_upper", "row", "column", "value")
+        self._pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
 
     def add_variables(
         self, count: int, *, cost: float = 0.0, lower: float = 0.0, integer: bool = False
     ) -> Int64Array:
-        """Add equal variables and return their numbers.
+        """Add `count` equal variables and return their numbers.
 
-        Integer variables without a cost are decisions, 0 or 1; others have no upper limit.
+        Only integer variables without a cost have an upper limit: they are decisions, 0 or 1.
         """
-        upper = 1.0 if integer and not cost else np.inf
+        is_decision = integer and not cost
+        upper = 1.0 if is_decision else np.inf
         for name, value in zip(_BY_VARIABLE, (cost, lower, upper, float(integer)), strict=True):
             self._pieces[name].append(np.full(count, value))
         self.num_variables += count
         return np.arange(self.num_variables - count, self.num_variables)
 
     def add_rows(self, lower: ArrayLike, upper: ArrayLike) -> Int64Array:
-        """Add constraints with these limits, one for each element; return their numbers."""
+        """Add constraints with these limits, one for each element; return their row numbers."""
         self._pieces["row_lower"].append(np.asarray(lower, dtype=np.float64))
         self._pieces["row_upper"].append(np.asarray(upper, dtype=np.float64))
         count = len(self._pieces["row_lower"][-1])
@@ -61,7 +63,8 @@ class LinearProgram:
 
         arrays = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
         # 1. The matrix column by column, as HiGHS takes it: entries sorted by column, then by row,
-        #    and `start`, where the entries of each column begin. Equal entries are one.
+        #    and `start`, where the entries of each column begin. Values that were added for the
+        #    same row and column are summed up in one entry.
         key = arrays["column"] * self.num_rows + arrays["row"]
         entries, entry_of_value = np.unique(key, return_inverse=True)
         start = np.zeros(self.num_variables + 1, dtype=np.int64)
@@ -83,7 +86,7 @@ class LinearProgram:
 
 
 _BY_VARIABLE = ("cost", "lower", "upper", "integer")
-"""Quantities of a variable."""
+"""Quantities of a variable: coefficient in the minimised function, limits, and 1 for an integer."""
 
 
 def solve_program(

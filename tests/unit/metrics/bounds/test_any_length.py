@@ -81,7 +81,7 @@ def test_the_bound_is_the_least_load_over_all_paths_and_its_weights_prove_it(top
 @settings(max_examples=30)
 def test_a_search_without_symmetry_proves_nothing_that_is_not_true(topology) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "fold", lambda problem: None)
+        patch.setattr(search, "find_folding", lambda problem: None)
         bound = lower_bound_any_length(topology, seconds=1)
     assert bound.value == float(quotient(topology, bound.weights.tolist()))
     assert bound.value <= least_split_load(topology) * (1 + 1e-6)

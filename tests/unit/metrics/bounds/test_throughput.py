@@ -77,7 +77,7 @@ def parts_of(demand: Demand) -> dict[tuple[int, int], Fraction]:
 
 
 def no_folding(monkeypatch) -> None:
-    monkeypatch.setattr(search, "fold", lambda problem: None)
+    monkeypatch.setattr(search, "find_folding", lambda problem: None)
 
 
 @given(cases(), st.sampled_from([0.3, 0.7, 1.0, 2.5]))

@@ -111,21 +111,24 @@ def accepted_bound(problem: FlowProblem, weights: Float64Array) -> tuple[float, 
     cost = lightest_costs(problem.network, weights)[problem.pairs]
     demand = problem.demand[problem.pairs]
     capacity_sum = float(problem.capacity @ weights)
-    # As a grows, the heaviest pairs reach 1 first. With k of them past it, the slope is
-    # capacity_sum - (demand_sum - past[k]). The minimum is the corner from which on it is not
-    # negative.
+    # 1. The slope of the bound: capacity_sum − sum of demand × cost over the pairs that still add
+    #    something. As a grows, the heaviest pairs drop out first: with k of them gone, the sum is
+    #    remaining_sum[k].
     heaviest_first = np.argsort(-cost)
     running_sum = np.cumsum((demand * cost)[heaviest_first])
     demand_sum = running_sum[-1] if len(running_sum) else 0.0
-    past = np.concatenate([[0.0], running_sum[:-1]])
-    num_past = int(np.searchsorted(-(demand_sum - past), -capacity_sum, side="left"))
-    if demand_sum <= capacity_sum or num_past == 0:  # never negative: the minimum is at a = 0
+    remaining_sum = demand_sum - np.concatenate([[0.0], running_sum[:-1]])
+    # 2. The minimum is the corner from which on the slope is not negative: the least k with
+    #    remaining_sum[k] <= capacity_sum. Negative, because searchsorted needs an ascending array.
+    num_gone = int(np.searchsorted(-remaining_sum, -capacity_sum, side="left"))
+    if demand_sum <= capacity_sum or num_gone == 0:  # never negative: the minimum is at a = 0
         return problem.routed, np.zeros_like(weights)
-    factor = 1 / cost[heaviest_first[num_past - 1]]
-    # A weight of 1 is enough for a channel: the pairs that cross it add nothing from there on.
+    factor = 1 / cost[heaviest_first[num_gone - 1]]  # the corner of the pair that dropped out last
+    # 3. The bound there. A weight of 1 is enough for a channel: the pairs that cross it add nothing
+    #    from there on.
     scaled = np.minimum(weights * factor, 1.0)
-    rejected = float(demand @ np.maximum(1 - cost * factor, 0))
-    return capacity_sum * factor + rejected, scaled
+    remaining = float(demand @ np.maximum(1 - cost * factor, 0))
+    return capacity_sum * factor + remaining, scaled
 
 
 def balance_sustained(
@@ -136,7 +139,7 @@ def balance_sustained(
     Parameters
     ----------
     problem : FlowProblem
-        With a demand.
+        At least one pair of nodes has a demand.
     seconds : float
         Limit of the CPU time, for safety.
     work : float
@@ -151,8 +154,8 @@ def balance_sustained(
 
     def attained(routes: Routes) -> tuple[float, float]:
         # Flows are those of load 1. At 1 / greatest relative load, the busiest channel is full.
-        _, greatest = feasible_flow(routes, problem.capacity)
-        return 1 / greatest, greatest
+        _, greatest_load = feasible_flow(routes, problem.capacity)
+        return 1 / greatest_load, greatest_load
 
     start = evaluate(1 / problem.capacity)
     bound, _ = start
@@ -161,7 +164,7 @@ def balance_sustained(
         start,
         evaluate,
         attained,
-        level=1 / bound,
+        level=1 / bound,  # at load 1, no routing has a smaller greatest relative load
         rejected=np.inf,  # all traffic has to be sent
         seconds=seconds,
         work=work,
@@ -177,9 +180,9 @@ def balance_accepted(
     Parameters
     ----------
     problem : FlowProblem
-        Of a load.
+        With the demand of an offered load, and the terminals that limit it.
     weights : float64 array, shape (C,)
-        Weights that may prove a bound.
+        Weights to start from, if no simpler ones prove a smaller bound.
     seconds, work
         As in `balance_sustained`.
 
@@ -196,16 +199,17 @@ def balance_accepted(
         accepted, _ = feasible_flow(routes, problem.capacity)
         return accepted, 1.0  # the relative load of a full channel
 
-    equal_loads = evaluate(1 / problem.capacity)
+    # The best of three starts. With weights of 0, the bound is all demand.
+    by_capacity = evaluate(1 / problem.capacity)
     zero_weights = problem.routed, np.zeros_like(problem.capacity)
-    bounds = (equal_loads, zero_weights, evaluate(weights))
+    starts = (by_capacity, zero_weights, evaluate(weights))
     return _search(
         problem,
-        min(bounds, key=lambda bound_and_weights: bound_and_weights[0]),
+        min(starts, key=lambda bound_and_weights: bound_and_weights[0]),
         evaluate,
         attained,
-        level=1.0,
-        rejected=1.0,
+        level=1.0,  # channels become full
+        rejected=1.0,  # rejecting a flit costs as much as a route of weight 1
         seconds=seconds,
         work=work,
     )
@@ -225,6 +229,8 @@ def _search(
 ) -> SearchOutcome:
     """Balance loads until a limit of the work or of the gap is reached.
 
+    The gap is bound / attained − 1, and a pass is one call of `balance_routes`.
+
     Parameters
     ----------
     problem : FlowProblem
@@ -243,7 +249,7 @@ def _search(
         See `balance_sustained`.
     """
     end = np.inf
-    bound, weights = start
+    bound, best_weights = start
     best_attained, smoothing = 0.0, GREATEST_SMOOTHING
     routes, load = _empty_routes(problem), np.zeros(len(problem.capacity) + 1)
     inverse = 1 / problem.capacity
@@ -254,13 +260,14 @@ def _search(
     # at first, a mean route of fewest hops weighs 1
     hops = lightest_costs(problem.network, np.ones(num_channels))
     scale = problem.routed / float((problem.demand * np.maximum(hops, 0)).sum())
-    mean, gap_before = np.zeros(num_channels), np.inf
-    check, gaps = FIRST_CHECK, [np.inf, np.inf]
-    for number in count():
+    mean_weights, gap_before = np.zeros(num_channels), np.inf
+    # two infinite gaps, so that the first two checks have an earlier gap to compare with
+    next_check, gaps = FIRST_CHECK, [np.inf, np.inf]
+    for passes in count():  # the number of passes so far
         # 1. A pass, as long as work is left.
-        if number == 1:  # the first pass may compile kernels
+        if passes == 1:  # the first pass may compile kernels
             end = thread_time() + seconds
-        if thread_time() > end or (number >= FEWEST_PASSES and visits >= work):
+        if thread_time() > end or (passes >= FEWEST_PASSES and visits >= work):
             break
         sharpness = np.log(num_channels + 1) / (smoothing * level)
         prices = Prices(
@@ -268,32 +275,36 @@ def _search(
         )
         balance_routes(problem.network, routes, prices, load)  # changes routes and load
         visits += visits_of_a_pass + int(routes.length[routes.flow > 0].sum())
-        # 2. What its routes attain, and what the weights of their loads prove. Their mean is tried
-        #    now and then only: a bound takes a search from every node, like a pass.
+        # 2. What its routes attain, and what the weights of their loads prove. The running mean of
+        #    the weights is tried in every third pass only: a bound takes a search from every node,
+        #    like a pass.
         latest_attained, level = attained(routes)
         best_attained = max(best_attained, latest_attained)
         height = np.clip(sharpness * (load[:-1] * inverse - level), -STEEPEST, STEEPEST)
-        weight = np.exp(height) * inverse * scale
+        weights = np.exp(height) * inverse * scale
         # a new array: the best weights may be an earlier mean
-        mean = mean + NEWEST_SHARE * (weight / weight.max() - mean)
-        latest_bound = evaluate(weight)
-        candidates = [latest_bound, evaluate(mean)] if number % 3 == 2 else [latest_bound]
-        for candidate in candidates:
-            if candidate[0] < bound:
-                bound, weights = candidate
+        mean_weights = mean_weights + NEWEST_SHARE * (weights / weights.max() - mean_weights)
+        latest_bound, latest_weights = evaluate(weights)
+        candidates = [(latest_bound, latest_weights)]
+        if passes % 3 == 2:
+            candidates.append(evaluate(mean_weights))
+        for candidate_bound, candidate_weights in candidates:
+            if candidate_bound < bound:
+                bound, best_weights = candidate_bound, candidate_weights
         # 3. Stop at the goal, and where passes no longer help.
         if bound <= best_attained * (1 + GOAL_GAP):
             break
-        if number + 1 == check:
+        if passes + 1 == next_check:
             gaps.append(bound / best_attained - 1 if best_attained > 0 else np.inf)
             # two checks ago, after a quarter of the passes; infinite at the first two checks
             earlier_gap = gaps[-3]
             if best_attained >= enough or gaps[-1] > PROGRESS * earlier_gap:
                 break
-            check *= 2
-        # 4. Near the minimum of the sum, the gap is about the smoothing. Only then, a steeper
-        #    exponent helps; a much larger gap says that it became steep too early.
-        gap = latest_bound[0] / latest_attained - 1 if latest_attained > 0 else np.inf
+            next_check *= 2
+        # 4. Near the minimum of the sum, the gap of the latest pass is about the smoothing. Only
+        #    then, a steeper exponent (less smoothing) helps; a much larger gap says that it became
+        #    steep too early.
+        gap = latest_bound / latest_attained - 1 if latest_attained > 0 else np.inf
         is_settled = abs(gap - gap_before) < SETTLED * gap
         gap_before = gap
         if gap > FAR * smoothing:
@@ -301,25 +312,25 @@ def _search(
         elif gap < NEAR * smoothing or is_settled:
             smoothing = max(smoothing * FINER, LEAST_SMOOTHING)
     # rounding may put what is attained above the bound
-    return SearchOutcome(min(best_attained, bound), bound, weights)
+    return SearchOutcome(min(best_attained, bound), bound, best_weights)
 
 
 def _empty_routes(problem: FlowProblem) -> Routes:
-    """Return slots for the routes of all pairs, all empty."""
+    """Return slots for the routes of all pairs, all empty; large networks have fewer or shorter."""
     source, target = problem.pairs
     num_pairs, num_nodes = len(source), len(problem.demand)
     distance = lightest_costs(problem.network, np.ones(len(problem.capacity), dtype=np.int64))
     greatest_distance = int(distance[problem.pairs].max(initial=1))
-    # On large networks a pair has fewer slots, but at least 4; then shorter ones, but each pair's
-    # shortest route must fit.
-    longest = min(2 * greatest_distance + DETOUR, num_nodes)
-    slots = int(np.clip(MOST_HOPS // (num_pairs * longest), 4, MOST_SLOTS))
-    longest = int(np.clip(MOST_HOPS // (num_pairs * slots), greatest_distance, longest))
+    # Keep num_pairs × slots × hops below MOST_HOPS. On large networks a pair first gets fewer
+    # slots, but at least 4; then shorter ones, but its shortest route must fit.
+    max_hops = min(2 * greatest_distance + DETOUR, num_nodes)
+    slots = int(np.clip(MOST_HOPS // (num_pairs * max_hops), 4, MOST_SLOTS))
+    max_hops = int(np.clip(MOST_HOPS // (num_pairs * slots), greatest_distance, max_hops))
     return Routes(
         start=np.searchsorted(source, np.arange(num_nodes + 1)).astype(np.int64),
         target=target.astype(np.int32),
         demand=problem.demand[problem.pairs],
-        hops=np.zeros((num_pairs, slots, longest), dtype=np.int32),
+        hops=np.zeros((num_pairs, slots, max_hops), dtype=np.int32),
         length=np.zeros((num_pairs, slots), dtype=np.int32),
         flow=np.zeros((num_pairs, slots)),
     )

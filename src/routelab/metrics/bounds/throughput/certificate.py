@@ -39,15 +39,17 @@ SUM_LIMIT = 2**62
 
 @dataclass(frozen=True, eq=False)
 class ChannelWeights:
-    """Weights that prove a bound.
+    """Weights that prove a bound: integers that are not negative.
 
     Attributes
     ----------
     channel : int64 array, shape (C,)
+        Weights of the channels between switches.
     injection, ejection : int64 array, shape (T,)
-        Of the channels from and to terminals.
+        Weights of the channels from and to terminals.
     one : int
-        The integer that stands for a weight of 1: if it is 6, then 3 means 1/2.
+        The integer that stands for a weight of 1: if it is 6, then 3 means 1/2. Only the bound of
+        the accepted load depends on it.
     """
 
     channel: Int64Array
@@ -122,7 +124,8 @@ def accepted_from_weights(traffic: Traffic, weights: ChannelWeights) -> tuple[Fr
     if not traffic.senders:
         raise InputError("bound: no terminal sends anything")
     capacity_sum, _, missing_sum = _weighted_sums(traffic, weights)
-    # `one` stands for a weight of 1, and the accepted load is per terminal that sends
+    # `missing_sum` is the sum of demand × max(0, 1 − least weight) of the module's docstring. `one`
+    # stands for a weight of 1, and the accepted load is per terminal that sends.
     divisor = weights.one * traffic.senders
     return capacity_sum / divisor, missing_sum / divisor
 
@@ -142,9 +145,10 @@ def terminal_limit(traffic: Traffic) -> Fraction | None:
         return None
     # 2. With weight 1 for it and 0 for all others, the bound is its capacity over its load: as a
     #    fraction, whereas `loads` are rounded.
-    terminal_weights = np.zeros((2, traffic.topology.num_terminals), dtype=np.int64)
-    terminal_weights.reshape(-1)[busiest] = 1
-    injection, ejection = terminal_weights
+    num_terminals = traffic.topology.num_terminals
+    terminal_weights = np.zeros(2 * num_terminals, dtype=np.int64)
+    terminal_weights[busiest] = 1
+    injection, ejection = terminal_weights[:num_terminals], terminal_weights[num_terminals:]
     channel = np.zeros(traffic.topology.num_channels, dtype=np.int64)
     weights = ChannelWeights(channel=channel, injection=injection, ejection=ejection, one=1)
     return sustained_from_weights(traffic, weights)
@@ -155,11 +159,12 @@ def _weighted_sums(
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Return the sums of capacity × weight, demand × weight and demand × missing weight.
 
-    The weight of a demand is that of the pair's lightest route; what it lacks to `weights.one` is
-    missing.
+    The weight of a pair is that of its lightest route; its missing weight is the difference to
+    `weights.one`, or 0 if the route weighs more. Demands are those of load 1.
     """
-    # 1. Weights of another network, and sums that exceed 64 bits, would prove something wrong. A
-    #    lightest route passes no switch twice, and no more pairs send than parts have destinations.
+    # 1. Weights of another network, and sums that exceed 64 bits, would prove something wrong. So
+    #    limit the sum: a lightest route passes no switch twice, and the number of pairs is at most
+    #    the number of destinations, counted over all parts of the demand.
     topology = traffic.topology
     for name, expected in (
         ("channel", topology.num_channels),
@@ -172,19 +177,20 @@ def _weighted_sums(
     ends = int(weights.injection.max(initial=0)) + int(weights.ejection.max(initial=0))
     heaviest_route = int(weights.channel.max(initial=0)) * topology.num_switches + ends
     set_size = np.diff(traffic.demand.set_start)
-    most_pairs = int(set_size[traffic.demand.part_set].sum())
-    if max(heaviest_route, weights.one) * max(most_pairs, 1) >= SUM_LIMIT:
+    max_pairs = int(set_size[traffic.demand.part_set].sum())
+    if max(heaviest_route, weights.one) * max(max_pairs, 1) >= SUM_LIMIT:
         raise InputError("bound: the sum of the weights is too large; divide them by 1000")
     # 2. Capacity × weight. Weights of channels with one factor are added up first, as integers.
     factors, factor_index = load_factors(topology)
     by_factor = [sum(weights.channel[factor_index == k].tolist()) for k in range(len(factors))]
     capacity_sum = sum((w / f for w, f in zip(by_factor, factors, strict=True)), Fraction(0))
     capacity_sum += sum(weights.injection.tolist()) + sum(weights.ejection.tolist())
-    # 3. Demand × weight likewise: of pairs with one demand, the weights are added up first.
+    # 3. Demand × weight likewise: the weights of all pairs with equal demands, a class, are added
+    #    up first. `traffic.amounts` has the demand of a pair of each class.
     class_weight, class_missing = sum_costs(
         traffic.arrays,
         part_class=traffic.part_class,
-        classes=len(traffic.amounts),
+        num_classes=len(traffic.amounts),
         terminal_switch=topology.terminal_switch,
         cost=lightest_costs(network_arrays(topology), np.array(weights.channel, dtype=np.int64)),
         injection=np.array(weights.injection, dtype=np.int64),

@@ -39,9 +39,10 @@ def throughput_numbers(bound: ThroughputBound) -> dict[str, Any]:
 
 
 def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -> dict[str, Any]:
-    """Return the bounds that hold for a simulated load, over all seeds.
+    """Return the bounds that hold for a simulated load, over all seeds of the traffic.
 
-    The sustained load has the smallest bound of all seeds, the accepted load the mean of them.
+    A load must be sustained with every seed, so the smallest bound of all seeds holds for the
+    sustained load. The simulated accepted load is a mean over the seeds, as is its bound.
 
     Parameters
     ----------
@@ -57,15 +58,16 @@ def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -
     """
     if not numbers:
         return dict.fromkeys(THROUGHPUT_FIELDS)
-    smallest = min(numbers, key=lambda bounds: float(bounds["sustained_bound"]))
-    facts = {name: smallest.get(name) for name in THROUGHPUT_FIELDS}
-    if not load:
+    tightest = min(numbers, key=lambda bounds: float(bounds["sustained_bound"]))
+    facts = {name: tightest.get(name) for name in THROUGHPUT_FIELDS}
+    if not load:  # no offered load, so the bounds of the accepted load stay None
         return facts
     attained = [_attained_at(bounds["accepted"], load) for bounds in numbers]
-    defined = [value for value in attained if value is not None]
+    known = [value for value in attained if value is not None]
     return facts | {
         "accepted_bound": fmean(_accepted_bound_at(bounds["accepted"], load) for bounds in numbers),
-        "accepted_attained": fmean(defined) if len(defined) == len(numbers) else None,
+        # a mean over some of the seeds would not belong to the bound
+        "accepted_attained": fmean(known) if len(known) == len(numbers) else None,
     }
 
 

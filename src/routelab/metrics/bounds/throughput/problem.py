@@ -22,6 +22,8 @@ ROUNDING = 1e-9
 class Traffic:
     """A demand on a network, with sums that several bounds need.
 
+    A part of a demand is the share of a terminal's traffic that goes to one set of terminals.
+
     Attributes
     ----------
     topology : Topology
@@ -46,16 +48,17 @@ class Traffic:
 
     @cached_property
     def _amount_classes(self) -> tuple[tuple[Fraction, ...], Int64Array]:
-        """Return `amounts` and `part_class`: parts with equal rate, share and size are a class.
+        """Return `amounts` and `part_class`: a class has the parts with equal rate, share and size.
 
         Fractions are slow, so they are computed once for each class and not for each part.
         """
-        rate = self.demand.rate[self._part_terminal]
-        keys = np.stack([rate, self.demand.part_share, part_sizes(self.arrays).astype(float)])
-        unique, part_class = np.unique(keys, axis=1, return_inverse=True)
+        part_rate = self.demand.rate[self._part_terminal]
+        keys = np.stack([part_rate, self.demand.part_share, part_sizes(self.arrays).astype(float)])
+        class_keys, part_class = np.unique(keys, axis=1, return_inverse=True)
+        # a part without destinations (size 0) sends nothing
         amounts = tuple(
             as_fraction(rate) * as_fraction(share) / int(size) if size else Fraction(0)
-            for rate, share, size in unique.T.tolist()
+            for rate, share, size in class_keys.T.tolist()
         )
         return amounts, part_class.reshape(-1).astype(np.int64)
 
@@ -77,9 +80,9 @@ class Traffic:
     def between(
         self, source_node: Int32Array, target_node: Int32Array, nodes: int
     ) -> tuple[Float64Array, Float64Array, Float64Array]:
-        """Return flits per cycle at load 1 between nodes, and of each terminal.
+        """Return flits per cycle at load 1 between nodes, and those of each terminal.
 
-        Pairs without a route do not count.
+        Flow problems need the former. Pairs without a route do not count.
 
         Parameters
         ----------
@@ -91,7 +94,9 @@ class Traffic:
         Returns
         -------
         total : float64 array, shape (nodes, nodes)
+            From row to column.
         sent, received : float64 array, shape (T,)
+            Total of each terminal.
         """
         total = np.zeros((nodes, nodes))
         sent, received = np.zeros((2, len(self.demand.rate)))
@@ -199,14 +204,16 @@ def flow_problem(traffic: Traffic, load: float | None = None) -> FlowProblem:
     ----------
     traffic : Traffic
     load : float, optional
-        Offered load. Without it, the demand is that of load 1, and terminals are no limit.
+        Offered load. Without it, the demand is that of load 1, and terminals are no limit: only
+        switches are nodes.
     """
-    # 1. Terminals that would send or receive more than their channel carries.
+    # 1. Terminals that would send or receive more than their channel carries, 1 flit per cycle.
     topology = traffic.topology
     factor, terminal_limit = (1.0, np.inf) if load is None else (load, 1 + ROUNDING)
     senders = np.flatnonzero(traffic.sent * factor > terminal_limit)
     receivers = np.flatnonzero(traffic.received * factor > terminal_limit)
-    # 2. Each becomes a node, behind the switches, with a channel from or to its switch.
+    # 2. Each becomes a node, behind the switches, with a channel from or to its switch. A terminal
+    #    that is a sender and a receiver becomes two nodes. Channels are in the order of the table.
     num_switches, num_terminal_nodes = topology.num_switches, len(senders) + len(receivers)
     switch = topology.terminal_switch
     source_node, target_node = switch.copy(), switch.copy()

@@ -25,7 +25,7 @@ from routelab.metrics.bounds.throughput.certificate import (
 )
 from routelab.metrics.bounds.throughput.problem import FlowProblem, Traffic, flow_problem
 from routelab.metrics.bounds.throughput.symmetric_program import (
-    fold,
+    find_folding,
     solve_accepted,
     solve_sustained,
 )
@@ -133,16 +133,18 @@ def bound_channels(traffic: Traffic, seconds: float, enough: float = inf) -> Cha
     """
     problem = flow_problem(traffic)
     if not problem.routed:
-        return ChannelBound(None, inf, "none", _no_weights(traffic.topology))
-    # `fold` gives up if the program would be too large, as for large networks without symmetry.
-    # Then loads are balanced instead.
-    folding = fold(problem)
-    outcome, method = None if folding is None else solve_sustained(problem, folding, seconds), "lp"
+        no_weights = _no_weights(traffic.topology)
+        return ChannelBound(load=None, attained=inf, method="none", weights=no_weights)
+    # An exact solution, if possible. There is no folding if the program would be too large, as for
+    # large networks without symmetry, and no outcome if time runs out. Then balance loads instead.
+    folding = find_folding(problem)
+    method = "lp"
+    outcome = None if folding is None else solve_sustained(problem, folding, seconds)
     if outcome is None:
         method = "balance"
         outcome = balance_sustained(problem, seconds, work=RATE * seconds, enough=enough)
     load, weights = _prove_sustained(traffic, outcome.weights)
-    return ChannelBound(load, outcome.attained, method, weights)
+    return ChannelBound(load=load, attained=outcome.attained, method=method, weights=weights)
 
 
 def bound_throughput(
@@ -244,35 +246,36 @@ def _bound_accepted(
     """
     problem = flow_problem(traffic, load)
     num_channels = len(problem.capacity)
-    # 1. Up to a load that is sustained, everything arrives, and weights of 0 prove no less. Beyond,
-    #    at least as much arrives as at that load.
+    # 1. Up to a load that is sustained, everything arrives: `routed`, all demand between nodes, is
+    #    attained, and weights of 0 prove that no more can be. Beyond, at least as much arrives as
+    #    at the sustained load.
     weights, attained = np.zeros(num_channels), problem.routed
     if load > sustained and problem.routed:
-        folding = fold(problem)
+        folding = find_folding(problem)
         outcome = None if folding is None else solve_accepted(problem, folding, seconds)
         if outcome is None:
             # channels of terminals come behind those between switches
             terminal_weights = np.zeros(num_channels - len(sustained_weights))
             known_weights = np.concatenate([sustained_weights, terminal_weights])
             outcome = balance_accepted(problem, known_weights, seconds, work=RATE * seconds)
-        weights = np.minimum(outcome.weights, 1.0)
+        weights = np.minimum(outcome.weights, 1.0)  # more than 1 proves no more
         attained = max(outcome.attained, problem.routed * sustained / load)
     # 2. The best of the bounds that integer multiples of the weights prove, and of weights of 0.
     greatest = float(weights.max(initial=0.0))
     candidates = [(np.zeros(num_channels, dtype=np.int64), 1)]
     for integers in _round_multiples(weights):
-        # the integers are about integers.max() / greatest times the weights: so 1 becomes `one`
+        # The integers are about (integers.max() / greatest) × weights: a weight of 1 becomes `one`.
         one = max(round(int(integers.max()) / greatest), 1)
         candidates.append((integers, one))
     exact_load = as_fraction(load)
     bounds = []
     for integers, one in candidates:
-        certificate = _weights_of_network(problem, traffic.topology, integers, one)
+        certificate = _certificate_of_network(problem, traffic.topology, integers, one)
         start, slope = accepted_from_weights(traffic, certificate)
         bounds.append((start + slope * exact_load, start, slope, certificate))
-    bound, start, slope, certificate = min(bounds, key=lambda candidate: candidate[0])
-    # 3. Flits per cycle and sending terminal, with what stays at a switch. Rounding may put what is
-    #    attained above the bound.
+    bound, start, slope, certificate = min(bounds, key=lambda row: row[0])  # the first of equals
+    # 3. What is attained in flits per cycle and sending terminal, including traffic between
+    #    terminals of one switch. Rounding may put it above the bound.
     attained_load = float((attained + problem.local) / traffic.senders)
     return AcceptedBound(
         load=load,
@@ -298,13 +301,13 @@ def _round_multiples(weights: Float64Array) -> list[Int64Array]:
     return list({integers.tobytes(): integers for integers in reduced}.values())
 
 
-def _weights_of_network(
+def _certificate_of_network(
     problem: FlowProblem, topology: Topology, weights: Int64Array, one: int
 ) -> ChannelWeights:
-    """Turn weights of a problem's channels into those of the network's and all terminals' channels.
+    """Return the certificate for a network, from one weight for each channel of its flow problem.
 
-    A problem has channels of the network, of its senders and of its receivers, in this order. Other
-    terminals have the weight 0.
+    A problem has channels of the network, of its senders and of its receivers, in this order. The
+    channels of all other terminals have the weight 0.
     """
     first_sender = problem.num_channels
     first_receiver = first_sender + len(problem.senders)

@@ -32,24 +32,27 @@ MOST_ROUNDS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Folding:
-    """Classes of pairs, channels and flows.
+    """Classes of pairs, channels and flows; each class is one variable or row of the program.
 
-    A pair is a source and a node; a flow is that of a source over a channel.
+    A pair is a source and a node; a flow is that of a source over a channel. A class is represented
+    by its first pair or channel.
 
     Attributes
     ----------
     source, node : int64 array, shape (P,)
         The first pair of each class.
     pair_size : int64 array, shape (P,)
-        Pairs of each class.
+        Number of pairs in each class.
     channel_class : int64 array, shape (C,)
+        Class of each channel.
     channel : int64 array, shape (Q,)
         The first channel of each class.
-    row, flow, sign : int64 arrays, shape (E,)
-        A flow of class ``flow[i]`` enters (+1) or leaves (−1) the node of pair class ``row[i]``.
-    load, carried : int64 arrays, shape (F,)
-        A channel of class ``load[i]`` carries a flow of class ``carried[i]``.
-    flows : int
+    inflow_pair, inflow_flow, inflow_sign : int64 arrays, shape (E,)
+        Entry i: a flow of class ``inflow_flow[i]`` enters (+1) or leaves (−1) the node of pair
+        class ``inflow_pair[i]``.
+    load_channel, load_flow : int64 arrays, shape (F,)
+        Entry i: a channel of class ``load_channel[i]`` carries a flow of class ``load_flow[i]``.
+    num_flows : int
         Number of classes of flows.
     """
 
@@ -58,27 +61,27 @@ class Folding:
     pair_size: Int64Array
     channel_class: Int64Array
     channel: Int64Array
-    row: Int64Array
-    flow: Int64Array
-    sign: Int64Array
-    load: Int64Array
-    carried: Int64Array
-    flows: int
+    inflow_pair: Int64Array
+    inflow_flow: Int64Array
+    inflow_sign: Int64Array
+    load_channel: Int64Array
+    load_flow: Int64Array
+    num_flows: int
 
 
-def fold(problem: FlowProblem) -> Folding | None:
+def find_folding(problem: FlowProblem) -> Folding | None:
     """Find classes; return None if there are too many, as in networks without symmetry."""
     network, num_nodes = problem.network, len(problem.demand)
     ends = network.channel_source, network.channel_target
     sends = problem.demand.sum(axis=1) > 0
-    # 1. First colours: channels by capacity; pairs by demand (rounded, because it is a sum), and
-    #    pairs of a node with itself by an odd colour.
+    # 1. First colours: channels by capacity, pairs by demand, which is rounded because it is a sum.
+    #    Pairs of a node with itself get an odd colour, all others an even one: flow begins there.
     _, demand_class = np.unique(np.round(problem.demand, 12), return_inverse=True)
     pair: Colours = 2 * demand_class.reshape(num_nodes, num_nodes).astype(np.uint64)
     pair[np.arange(num_nodes), np.arange(num_nodes)] += np.uint64(1)
     _, capacity_class = np.unique(problem.capacity, return_inverse=True)
     channel: Colours = capacity_class.astype(np.uint64)
-    # 2. Refine the colours until a round tells no more of them apart.
+    # 2. Refine the colours until a round makes no new ones.
     num_colours = 0
     for _ in range(MOST_ROUNDS):
         new_num_colours = len(np.unique(pair[sends])) + len(np.unique(channel))
@@ -100,33 +103,34 @@ def _fold_by_colour(
     """Return the classes of pairs, channels and flows by colour; None if there are too many."""
     network = problem.network
     ends = network.channel_source, network.channel_target
-    # 1. One pair and one channel of each class stand for all of it.
+    # 1. One pair and one channel of each class represent all of it.
     senders = np.flatnonzero(sends)
     _, first_pair, size = np.unique(pair[senders], return_index=True, return_counts=True)
     if len(first_pair) > MOST_PAIRS:
         return None
-    # np.unique counts the elements of the array row by row
+    # np.unique numbers the elements of the array row by row, and a row has len(pair) nodes
     source, node = senders[first_pair // len(pair)], first_pair % len(pair)
-    _, representative, channel_class = np.unique(channel, return_index=True, return_inverse=True)
-    # 2. The channels that enter and leave the node of each pair: behind each other, if channels are
-    #    sorted by that end.
-    row_pieces, via_pieces, sign_pieces = [], [], []
-    for end, direction in ((network.channel_target, 1), (network.channel_source, -1)):
+    _, first_channel, channel_class = np.unique(channel, return_index=True, return_inverse=True)
+    # 2. The channels that enter and leave the node of each pair. If channels are sorted by the node
+    #    at one end, those of a node follow each other: `degree` channels from index `start` on.
+    pair_pieces, channel_pieces, sign_pieces = [], [], []
+    for end, sign in ((network.channel_target, 1), (network.channel_source, -1)):
         by_end = np.argsort(end, kind="stable")
         start = np.searchsorted(end[by_end], node)
         degree = np.searchsorted(end[by_end], node + 1) - start
         # 0, 1, … degree − 1 for each pair
-        rank = np.arange(degree.sum()) - np.repeat(np.cumsum(degree) - degree, degree)
-        row_pieces.append(np.repeat(np.arange(len(node)), degree))
-        via_pieces.append(by_end[np.repeat(start, degree) + rank])
-        sign_pieces.append(np.full(len(rank), direction))
-    row, via = np.concatenate(row_pieces), np.concatenate(via_pieces)
-    # 3. Classes of the pair's flows over them, and of the flows of all senders over each channel.
-    #    Each flow enters some node, so the first are all that there are.
-    colour = hop_colours(*ends, pair, channel, source[row], via)
-    carrying = np.repeat(representative, len(senders))
-    carried = hop_colours(*ends, pair, channel, np.tile(senders, len(representative)), carrying)
-    colours, flow = np.unique(colour, return_inverse=True)
+        number_at_node = np.arange(degree.sum()) - np.repeat(np.cumsum(degree) - degree, degree)
+        pair_pieces.append(np.repeat(np.arange(len(node)), degree))
+        channel_pieces.append(by_end[np.repeat(start, degree) + number_at_node])
+        sign_pieces.append(np.full(len(number_at_node), sign))
+    inflow_pair, inflow_channel = np.concatenate(pair_pieces), np.concatenate(channel_pieces)
+    # 3. Colours of the flows over these channels, and of the flows of all senders over the channel
+    #    of each class. Each flow enters some node, so the former include all colours of the latter.
+    inflow_colour = hop_colours(*ends, pair, channel, source[inflow_pair], inflow_channel)
+    loading_channel = np.repeat(first_channel, len(senders))
+    loading_sender = np.tile(senders, len(first_channel))
+    load_colour = hop_colours(*ends, pair, channel, loading_sender, loading_channel)
+    colours, inflow_flow = np.unique(inflow_colour, return_inverse=True)
     if len(colours) > MOST_FLOWS:
         return None
     return Folding(
@@ -134,58 +138,69 @@ def _fold_by_colour(
         node=node,
         pair_size=size,
         channel_class=channel_class.astype(np.int64),
-        channel=representative,
-        row=row,
-        flow=flow.astype(np.int64),
-        sign=np.concatenate(sign_pieces),
-        load=np.repeat(np.arange(len(representative)), len(senders)),
-        carried=np.searchsorted(colours, carried),
-        flows=len(colours),
+        channel=first_channel,
+        inflow_pair=inflow_pair,
+        inflow_flow=inflow_flow.astype(np.int64),
+        inflow_sign=np.concatenate(sign_pieces),
+        load_channel=np.repeat(np.arange(len(first_channel)), len(senders)),
+        load_flow=np.searchsorted(colours, load_colour),
+        num_flows=len(colours),
     )
 
 
 def solve_sustained(problem: FlowProblem, folding: Folding, seconds: float) -> SearchOutcome | None:
     """Find the largest load that all pairs sustain together; None if time runs out."""
     program = LinearProgram()
-    load = program.add_variables(1, cost=-1.0)
-    inflow = _add_flows(program, problem, folding)
-    # net inflow of a node − load × demand >= 0
+    load = program.add_variables(1, cost=-1.0)  # the program is minimised
+    inflow_rows = _add_flows(program, problem, folding)
+    # Net inflow of a node − load × demand >= 0. At the source itself the flow begins.
     demand = problem.demand[folding.source, folding.node]
     is_remote = folding.source != folding.node
-    program.add_entries(inflow[is_remote], np.repeat(load, is_remote.sum()), -demand[is_remote])
+    load_variable = np.repeat(load, is_remote.sum())
+    program.add_entries(inflow_rows[is_remote], load_variable, -demand[is_remote])
     return _solve(program, folding, seconds)
 
 
 def solve_accepted(problem: FlowProblem, folding: Folding, seconds: float) -> SearchOutcome | None:
     """Find the largest traffic that arrives if pairs may be served in part; None if out of time."""
     program = LinearProgram()
-    # a variable for each class of pairs with a demand: what such a pair gets
+    # A variable for each class of pairs with a demand: how much of it arrives. It counts once for
+    # each pair of the class; negative, because the program is minimised.
     demand = problem.demand[folding.source, folding.node]
     sending = np.flatnonzero(demand > 0)
     accepted = np.concatenate(
         [program.add_variables(1, cost=-float(size)) for size in folding.pair_size[sending]]
     )
-    inflow = _add_flows(program, problem, folding)
-    program.add_entries(inflow[sending], accepted, -1.0)
-    limits = program.add_rows(np.full(len(sending), -np.inf), demand[sending])
-    program.add_entries(limits, accepted, 1.0)
+    # net inflow of a node − accepted >= 0, and accepted <= demand
+    inflow_rows = _add_flows(program, problem, folding)
+    program.add_entries(inflow_rows[sending], accepted, -1.0)
+    demand_rows = program.add_rows(np.full(len(sending), -np.inf), demand[sending])
+    program.add_entries(demand_rows, accepted, 1.0)
     return _solve(program, folding, seconds)
 
 
 def _add_flows(program: LinearProgram, problem: FlowProblem, folding: Folding) -> Int64Array:
-    """Add the flows, and rows: first one for each class of channels, then one for each of pairs.
+    """Add a variable for each class of flows, and the rows that limit them.
 
-    Returns the rows of pairs: what enters a node minus what leaves it, which the node receives.
-    It is not negative, except at the source itself, where the flow begins.
+    The first rows of the program say for each class of channels: flow over it <= capacity. The next
+    ones are the net inflow for each class of pairs: what enters the node minus what leaves it. It
+    is not negative, except at the source itself, where the flow begins.
+
+    Returns
+    -------
+    inflow_rows : int64 array, shape (P,)
+        Rows of the net inflow, to which the caller adds what the node must receive.
     """
-    flows = program.add_variables(folding.flows)
+    flows = program.add_variables(folding.num_flows)
     no_lower_limit = np.full(len(folding.channel), -np.inf)
-    capacity = program.add_rows(no_lower_limit, problem.capacity[folding.channel])
-    program.add_entries(capacity[folding.load], flows[folding.carried], 1.0)
+    capacity_rows = program.add_rows(no_lower_limit, problem.capacity[folding.channel])
+    program.add_entries(capacity_rows[folding.load_channel], flows[folding.load_flow], 1.0)
     least_inflow = np.where(folding.source == folding.node, -np.inf, 0.0)
-    inflow = program.add_rows(least_inflow, np.full(len(least_inflow), np.inf))
-    program.add_entries(inflow[folding.row], flows[folding.flow], folding.sign)
-    return inflow
+    inflow_rows = program.add_rows(least_inflow, np.full(len(least_inflow), np.inf))
+    program.add_entries(
+        inflow_rows[folding.inflow_pair], flows[folding.inflow_flow], folding.inflow_sign
+    )
+    return inflow_rows
 
 
 def _solve(program: LinearProgram, folding: Folding, seconds: float) -> SearchOutcome | None:

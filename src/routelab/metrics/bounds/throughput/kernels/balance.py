@@ -16,9 +16,9 @@ STEEPEST = 40.0
 
 
 class Routes(NamedTuple):
-    """Routes of pairs of switches, and their flows (P pairs, up to K routes of up to H hops).
+    """Routes of pairs of nodes, and their flows (P pairs, up to K routes of up to H hops).
 
-    Pairs ``start[s]:start[s + 1]`` leave switch s. Each pair has K slots for routes; a slot without
+    Pairs ``start[s]:start[s + 1]`` leave node s. Each pair has K slots for routes; a slot without
     flow is empty. Hop C, one more than the last channel, stands for traffic that is rejected::
 
         target, demand    (P,)         node where a pair ends; flits per cycle
@@ -37,8 +37,9 @@ class Routes(NamedTuple):
 class Prices(NamedTuple):
     """How weights grow with loads.
 
-    The weight of channel c is ``scale × exp(sharpness × (load / capacity − level)) / capacity``,
-    that of rejected traffic is `rejected`: infinite if all traffic has to be sent.
+    The weight of channel c is ``scale × exp(sharpness × (load / capacity − level)) / capacity``: a
+    channel with the relative load `level` weighs ``scale / capacity``, a busier one much more. Hop
+    C, rejected traffic, always weighs `rejected`: infinite if all traffic has to be sent.
     ``inverse`` is 1 / capacity, float64, shape (C,).
     """
 
@@ -54,7 +55,7 @@ def _update_weights(hops, num_hops, prices, load, weight):
     """Compute the weights of some channels anew, after a change of their loads."""
     for i in range(num_hops):
         c = hops[i]
-        if c < len(prices.inverse):
+        if c < len(prices.inverse):  # hop C, rejected traffic, keeps its weight
             height = prices.sharpness * (load[c] * prices.inverse[c] - prices.level)
             height = min(max(height, -STEEPEST), STEEPEST)
             weight[c] = prices.scale * np.exp(height) * prices.inverse[c]
@@ -71,30 +72,38 @@ def _add_load(hops, num_hops, amount, load):
 def _lightest_route(network, source, target, parent, weight, route):
     """Write the lightest route to `route`, its last hop first.
 
-    If rejecting the traffic is lighter, that is the only hop, C. Returns the number of hops, −1 if
-    the route is longer than `route`, and its weight.
+    `parent` has the last channel of the lightest route from the source to each node. If rejecting
+    the traffic is lighter, that is the only hop, C. Returns the number of hops, −1 if the route
+    does not fit into `route`, and its weight.
     """
-    channels = len(network.channel_source)
-    num_hops, t, price = 0, target, 0.0
-    while t != source and num_hops < len(route):
-        c = parent[t]
+    rejecting_hop = len(network.channel_source)
+    num_hops, node, route_weight = 0, target, 0.0
+    while node != source and num_hops < len(route):
+        c = parent[node]
         route[num_hops] = c
-        price += weight[c]
-        t = network.channel_source[c]
+        route_weight += weight[c]
+        node = network.channel_source[c]
         num_hops += 1
-    if weight[channels] < price:
-        route[0] = channels
-        return 1, weight[channels]
-    return (num_hops if t == source else -1), price
+    if weight[rejecting_hop] < route_weight:
+        route[0] = rejecting_hop
+        return 1, weight[rejecting_hop]
+    return (num_hops if node == source else -1), route_weight
 
 
 @helper()
-def _choose_slot(routes, p, route, num_hops, price, weight, used):
-    """Choose which of a pair's slots a route gets; a slot holds one route and its flow.
+def _choose_slot(routes, p, route, num_hops, price, weight, marked):
+    """Choose which slot of pair p gets its lightest route; a slot holds a route and its flow.
 
     A route that is present keeps its slot. A new one gets the slot with the least flow. If all
     slots have flow and their lightest route is nearly as light as the new one, that route replaces
-    the new one in `route`.
+    the new one in `route`: another route is not worth the loss of a slot.
+
+    Parameters
+    ----------
+    price : float
+        Weight of the route.
+    marked : int8 array, shape (C + 1,)
+        Scratch: 0 before and after.
 
     Returns
     -------
@@ -104,25 +113,25 @@ def _choose_slot(routes, p, route, num_hops, price, weight, used):
         Whether the slot holds the route already.
     """
     for i in range(num_hops):
-        used[route[i]] = 1
-    emptiest, lightest, lightest_weight, slot = 0, -1, np.inf, -1
+        marked[route[i]] = 1
+    emptiest, lightest, lightest_weight, same_slot = 0, -1, np.inf, -1
     for k in range(routes.flow.shape[1]):
         if routes.flow[p, k] > 0:
             # a route of the same length, all of whose channels are marked, is the same
             is_same, route_weight = routes.length[p, k] == num_hops, 0.0
             for i in range(routes.length[p, k]):
-                is_same &= used[routes.hops[p, k, i]] != 0
+                is_same &= marked[routes.hops[p, k, i]] != 0
                 route_weight += weight[routes.hops[p, k, i]]
             if route_weight < lightest_weight:
                 lightest, lightest_weight = k, route_weight
             if is_same:
-                slot = k
+                same_slot = k
         if routes.flow[p, k] < routes.flow[p, emptiest]:
             emptiest = k
     for i in range(num_hops):
-        used[route[i]] = 0
-    if slot >= 0:
-        return slot, num_hops, True
+        marked[route[i]] = 0
+    if same_slot >= 0:
+        return same_slot, num_hops, True
     if routes.flow[p, emptiest] > 0 and price > WORTH_A_SLOT * lightest_weight:
         num_hops = routes.length[p, lightest]
         route[:num_hops] = routes.hops[p, lightest, :num_hops]
@@ -132,9 +141,13 @@ def _choose_slot(routes, p, route, num_hops, price, weight, used):
 
 @helper()
 def _fill_slot(routes, p, k, route, num_hops, prices, load, weight):
-    """Write a route to a slot; it takes over the flow there, or all demand of a new pair."""
+    """Write a new route of pair p to slot k; it takes over the flow there.
+
+    The first route of a pair takes all its demand. `routes`, `load` and `weight` are updated.
+    """
     old_length, amount = routes.length[p, k], routes.flow[p, k]
-    if routes.length[p].max() == 0:
+    is_first_route = routes.length[p].max() == 0
+    if is_first_route:
         amount = routes.demand[p]
     elif amount > 0:
         _add_load(routes.hops[p, k], old_length, -amount, load)
@@ -146,31 +159,36 @@ def _fill_slot(routes, p, k, route, num_hops, prices, load, weight):
 
 
 @helper()
-def _move_flow(routes, p, k, to_slot, route, num_hops, used, prices, load, weight):
-    """Move flow from the route in slot `k` to that in `to_slot`, by a Newton step."""
-    # 1. Slope and curvature of the sum of all exponentials, by the channels of one route only:
-    #    those of both (marked with 2 until the second loop) keep their load.
-    excess = curve = 0.0
+def _move_flow(routes, p, k, to_slot, route, num_hops, marked, prices, load, weight):
+    """Move flow of pair p from the route in slot `k` to `route` in `to_slot`, by a Newton step.
+
+    `marked` is 1 for the channels of `route`, before and after. `routes`, `load` and `weight` are
+    updated.
+    """
+    # 1. The derivatives of the sum of all exponentials. The slope is the weight of the old route
+    #    minus that of the new one. Only channels of one of the routes count: those of both, which
+    #    are marked with 2 until the second loop, keep their load.
+    slope = curvature = 0.0
     length = routes.length[p, k]
     for i in range(length):
         c = routes.hops[p, k, i]
-        if used[c]:
-            used[c] = 2
+        if marked[c]:
+            marked[c] = 2
         else:
-            excess += weight[c]
-            if c < len(prices.inverse):
-                curve += weight[c] * prices.inverse[c]
+            slope += weight[c]
+            if c < len(prices.inverse):  # the weight of rejected traffic is constant
+                curvature += weight[c] * prices.inverse[c]
     for i in range(num_hops):
         c = route[i]
-        if used[c] == 1:
-            excess -= weight[c]
+        if marked[c] == 1:
+            slope -= weight[c]
             if c < len(prices.inverse):
-                curve += weight[c] * prices.inverse[c]
-        used[c] = 1
-    if excess <= 0:
+                curvature += weight[c] * prices.inverse[c]
+        marked[c] = 1
+    if slope <= 0:  # after earlier moves, the new route is no longer the lighter one
         return
-    # 2. At most all flow of the route. Traffic that is rejected has a slope, but no curvature.
-    amount = min(excess / (prices.sharpness * curve), routes.flow[p, k])
+    # 2. The step is slope / curvature, but at most all flow of the old route.
+    amount = min(slope / (prices.sharpness * curvature), routes.flow[p, k])
     routes.flow[p, k] -= amount
     routes.flow[p, to_slot] += amount
     _add_load(routes.hops[p, k], length, -amount, load)
@@ -185,7 +203,7 @@ def balance_routes(network, routes, prices, load):
 
     For one pair after the other, flow moves from each of its routes to the lightest one, by a
     Newton step for the sum of all exponentials. A new route takes an empty slot, or that of
-    the route with the least flow. A pair without flow puts all of it on the lightest route.
+    the route with the least flow. A pair without routes puts all its demand on the lightest one.
 
     Parameters
     ----------
@@ -196,44 +214,45 @@ def balance_routes(network, routes, prices, load):
     load : float64 array, shape (C + 1,)
         Flow over each channel, and rejected flow; updated.
     """
-    size, channels = len(routes.start) - 1, len(network.channel_source)
-    cost, parent = np.empty(size), np.empty(size, np.int32)
-    keys, nodes = np.empty(channels + 1), np.empty(channels + 1, np.int32)
-    weight, used = np.empty(channels + 1), np.zeros(channels + 1, np.int8)
+    num_nodes, num_channels = len(routes.start) - 1, len(network.channel_source)
+    cost, parent = np.empty(num_nodes), np.empty(num_nodes, np.int32)
+    keys, nodes = np.empty(num_channels + 1), np.empty(num_channels + 1, np.int32)
+    weight, marked = np.empty(num_channels + 1), np.zeros(num_channels + 1, np.int8)
     route = np.empty(routes.hops.shape[2], np.int32)
-    weight[channels] = prices.rejected
-    _update_weights(np.arange(channels), channels, prices, load, weight)
-    for s in range(size):
+    weight[num_channels] = prices.rejected
+    _update_weights(np.arange(num_channels), num_channels, prices, load, weight)
+    for s in range(num_nodes):
         if routes.start[s] == routes.start[s + 1]:
             continue
         grow_lightest(network, weight, s, cost, parent, keys, nodes)
         for p in range(routes.start[s], routes.start[s + 1]):
-            # 1. The lightest route of the pair; without one that fits, the pair stays as it is.
+            # 1. The lightest route of the pair. If it is too long, the pair stays as it is.
             num_hops, price = _lightest_route(network, s, routes.target[p], parent, weight, route)
             if num_hops < 0:
                 continue
             # 2. Its slot.
             slot, num_hops, is_present = _choose_slot(
-                routes, p, route, num_hops, price, weight, used
+                routes, p, route, num_hops, price, weight, marked
             )
             if not is_present:
                 _fill_slot(routes, p, slot, route, num_hops, prices, load, weight)
-            # 3. Flow from the other routes. Marks of its channels tell which ones both routes use.
+            # 3. Flow from the other routes. Its channels are marked, so that each move finds those
+            #    that both routes use.
             for i in range(num_hops):
-                used[route[i]] = 1
+                marked[route[i]] = 1
             for k in range(routes.flow.shape[1]):
                 if k != slot and routes.flow[p, k] > 0:
-                    _move_flow(routes, p, k, slot, route, num_hops, used, prices, load, weight)
+                    _move_flow(routes, p, k, slot, route, num_hops, marked, prices, load, weight)
             for i in range(num_hops):
-                used[route[i]] = 0
+                marked[route[i]] = 0
 
 
 @jit
 def feasible_flow(routes, capacity):
     """Return the total of the flows, reduced so that no channel exceeds its capacity.
 
-    The flow of a route counts divided by the largest relative load of its channels, if above 1.
-    `routes` stays unchanged.
+    The flow of a route is divided by the largest relative load of its channels, if above 1: with
+    channels of relative load 0.5 and 2, half of it counts. `routes` stays unchanged.
 
     Parameters
     ----------
@@ -244,26 +263,27 @@ def feasible_flow(routes, capacity):
     -------
     total : float
         Without rejected traffic.
-    greatest : float
-        Largest load of a channel over its capacity, before the reduction.
+    greatest_load : float
+        Largest relative load of all channels (load / capacity), before the reduction.
     """
-    channels = len(capacity)
-    load = np.zeros(channels + 1)
+    num_channels = len(capacity)
+    load = np.zeros(num_channels + 1)
     pairs, slots = routes.flow.shape
     for p in range(pairs):
         for k in range(slots):
             if routes.flow[p, k] > 0:
                 _add_load(routes.hops[p, k], routes.length[p, k], routes.flow[p, k], load)
-    greatest = 0.0
-    for c in range(channels):
+    greatest_load = 0.0
+    for c in range(num_channels):
         load[c] /= capacity[c]
-        greatest = max(greatest, load[c])
+        greatest_load = max(greatest_load, load[c])
     total = 0.0
     for p in range(pairs):
         for k in range(slots):
-            if routes.flow[p, k] > 0 and routes.hops[p, k, 0] < channels:
-                greatest_load = 1.0  # a route without overloaded channels keeps its flow
+            # a first hop C is rejected traffic
+            if routes.flow[p, k] > 0 and routes.hops[p, k, 0] < num_channels:
+                excess = 1.0  # a route without overloaded channels keeps its flow
                 for i in range(routes.length[p, k]):
-                    greatest_load = max(greatest_load, load[routes.hops[p, k, i]])
-                total += routes.flow[p, k] / greatest_load
-    return total, greatest
+                    excess = max(excess, load[routes.hops[p, k, i]])
+                total += routes.flow[p, k] / excess
+    return total, greatest_load

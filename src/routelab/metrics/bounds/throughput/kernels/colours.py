@@ -15,19 +15,19 @@ def mix(value):
 
 @helper()
 def _hop_colour(pair, channel, s, source, target, c):
-    """Return the colour of the flow of source s over channel c.
+    """Return the colour of the flow of source s over channel c, from `source` to `target`.
 
-    The channel leads from `source` to `target`. The colour mixes those of the pairs (s, source) and
-    (s, target) and of the channel. The two pairs enter in different ways, so that the direction of
-    the channel counts.
+    The colour mixes those of the pairs (s, source) and (s, target) and of the channel. The
+    constants are arbitrary: with them the two pairs enter in different ways, so that the direction
+    of the channel counts.
     """
     pair_colour = mix(pair[s, source] + np.uint64(0x9E3779B97F4A7C15))
     return mix(pair_colour ^ mix(pair[s, target] ^ mix(channel[c] + np.uint64(1))))
 
 
 @jit
-def hop_colours(channel_source, channel_target, pair, channel, source, channels):
-    """Return the colours of flows: of source ``source[i]`` over channel ``channels[i]``.
+def hop_colours(channel_source, channel_target, pair, channel, flow_source, flow_channel):
+    """Return the colours of flows: of source ``flow_source[i]`` over channel ``flow_channel[i]``.
 
     Parameters
     ----------
@@ -35,22 +35,22 @@ def hop_colours(channel_source, channel_target, pair, channel, source, channels)
     pair : uint64 array, shape (N, N)
         Colour of each pair of a source and a node.
     channel : uint64 array, shape (C,)
-    source, channels : int64 array, shape (H,)
+    flow_source, flow_channel : int64 array, shape (H,)
 
     Returns
     -------
     colour : uint64 array, shape (H,)
     """
-    colour = np.empty(len(source), np.uint64)
-    for i in range(len(source)):
-        c = channels[i]
-        colour[i] = _hop_colour(pair, channel, source[i], channel_source[c], channel_target[c], c)
+    colour = np.empty(len(flow_source), np.uint64)
+    for i in range(len(flow_source)):
+        s, c = flow_source[i], flow_channel[i]
+        colour[i] = _hop_colour(pair, channel, s, channel_source[c], channel_target[c], c)
     return colour
 
 
 @jit
 def refine_colours(channel_source, channel_target, pair, channel, sends):
-    """Refine colours once, by the colours of the neighbours.
+    """Refine colours once: pairs and channels with different neighbours get different colours.
 
     A pair of a source and a node gets a new colour from the flows of the source into the node and
     out of it; a channel gets one from the flows over it.
@@ -59,23 +59,26 @@ def refine_colours(channel_source, channel_target, pair, channel, sends):
     ----------
     channel_source, channel_target : int32 array, shape (C,)
     pair : uint64 array, shape (N, N)
+        Colour of each pair of a source and a node; unchanged.
     channel : uint64 array, shape (C,)
+        Colour of each channel; unchanged.
     sends : bool array, shape (N,)
         Sources; pairs of other nodes keep their colours.
 
     Returns
     -------
-    pair, channel : uint64 array
+    new_pair, new_channel : uint64 array
     """
-    nodes = len(sends)
+    num_nodes = len(sends)
     new_pair, new_channel = pair.copy(), channel.copy()
-    for s in range(nodes):
+    for s in range(num_nodes):
         if not sends[s]:
             continue
         for c in range(len(channel)):
             source, target = channel_source[c], channel_target[c]
             hop = _hop_colour(pair, channel, s, source, target, c)
-            # sums do not depend on the order of the neighbours
+            # Sums do not depend on the order of the neighbours. Two arbitrary constants, so that a
+            # flow out of a node counts differently from one into it.
             new_pair[s, source] += mix(hop ^ np.uint64(0xD1B54A32D192ED03))
             new_pair[s, target] += mix(hop ^ np.uint64(0xABC98388FB8FAC03))
             new_channel[c] += mix(hop)

@@ -21,10 +21,14 @@ class NetworkArrays(NamedTuple):
 
 
 @helper()
-def pop_least(keys, nodes, size):
-    """Remove the first entry, the one with the least key, of a binary heap of `size` entries."""
+def remove_least(keys, nodes, size):
+    """Remove the first entry, the one with the least key, from a binary heap of `size` entries.
+
+    The children of entry k are the entries 2 k + 1 and 2 k + 2, with keys that are not smaller.
+    """
     size -= 1
-    last_key, moved = keys[size], nodes[size]
+    # The last entry takes the first place, and moves down past all smaller keys.
+    last_key, last_node = keys[size], nodes[size]
     k = 0
     while True:
         child = 2 * k + 1
@@ -36,7 +40,7 @@ def pop_least(keys, nodes, size):
             break
         keys[k], nodes[k] = keys[child], nodes[child]
         k = child
-    keys[k], nodes[k] = last_key, moved
+    keys[k], nodes[k] = last_key, last_node
 
 
 @helper()
@@ -44,11 +48,11 @@ def push_entry(keys, nodes, size, key, node):
     """Add an entry to a binary heap of `size` entries."""
     k = size
     while k:
-        up = (k - 1) // 2
-        if keys[up] <= key:
+        parent = (k - 1) // 2
+        if keys[parent] <= key:
             break
-        keys[k], nodes[k] = keys[up], nodes[up]
-        k = up
+        keys[k], nodes[k] = keys[parent], nodes[parent]
+        k = parent
     keys[k], nodes[k] = key, node
 
 
@@ -77,9 +81,9 @@ def grow_lightest(network, weight, source, cost, parent, keys, nodes):
     size = 1
     while size:
         key, s = keys[0], nodes[0]
-        pop_least(keys, nodes, size)
+        remove_least(keys, nodes, size)
         size -= 1
-        if key > cost[s]:  # a lighter route was found after this one
+        if key > cost[s]:  # a lighter route was found after this entry was added
             continue
         for i in range(network.out_start[s], network.out_start[s + 1]):
             c = network.out_channel[i]
