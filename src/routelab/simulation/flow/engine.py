@@ -52,8 +52,8 @@ class FlowSimulation:
     Parameters
     ----------
     full : bool
-        Recompute all shares at every change, and not only those that it can affect. The results are
-        equal, but slower.
+        Recompute the shares of all messages at every change, and not only those that it can affect.
+        The results are equal, but slower, so this is for tests.
     """
 
     def __init__(
@@ -109,8 +109,8 @@ class FlowSimulation:
     def _waiting_ranks(self) -> Iterator[WaitingRank]:
         """Yield each rank that has not ended, with its operation and the ranks it waits for."""
         flow, schedule = self._flow, self.schedule
-        # 1. Who waits for whom: an end of a message that has not arrived waits for the other one.
-        #    Unused rows do not count; they still hold the state of their last message.
+        # 1. Who waits for whom: the sender or the receiver of a message that has not arrived waits
+        #    for the other. Free rows do not count; they still hold the state of their last message.
         in_transit = flow.messages["state"] & at.ARRIVED == 0
         in_transit[flow.free_messages[: flow.ints[at.NUM_FREE]]] = False
         peers: dict[int, set[int]] = {}
@@ -120,7 +120,7 @@ class FlowSimulation:
                 peers.setdefault(source, set()).add(target)
             if state & at.RECEIVER_WAITS:
                 peers.setdefault(target, set()).add(source)
-        # 2. Where each rank is: in the operation before its next one.
+        # 2. Where each rank is. It waits in an operation that has begun: that before its next one.
         for number, rank in enumerate(flow.ranks):
             tape_index, operation = int(rank["tape_index"]), int(rank["next_operation"]) - 1
             has_ended = tape_index == len(schedule.tape)
@@ -144,7 +144,8 @@ class FlowSimulation:
         # 1. Times at which ranks begin and end the timed part, and end the program.
         #    `rank_times` has an array by rank for each recorded index on the tape.
         rank_times = dict(zip(flow.timestamp_indices.tolist(), flow.timestamps, strict=True))
-        begin, end = (rank_times[tape_index] for tape_index in schedule.timed)
+        timed_begin, timed_end = schedule.timed
+        begin, end = rank_times[timed_begin], rank_times[timed_end]
         finish = rank_times[len(schedule.tape)]
         # 2. Rounds that were left out last as long as the steady ones, the last simulated ones.
         #    Once ranks wait for each other, rounds take equally long for all; until then, the mean
@@ -153,7 +154,9 @@ class FlowSimulation:
         weight[at.TIMED] = weight[at.REPEATED] = 1.0
         if missing_rounds := schedule.total_rounds - schedule.rounds:
             steady_rounds = self._steady_rounds
-            steady_begin, steady_end = schedule.round_start[[-1 - steady_rounds, -1]].tolist()
+            # the last entry of `round_start` is the end of the last simulated round
+            steady_begin = int(schedule.round_start[-1 - steady_rounds])
+            steady_end = int(schedule.round_start[-1])
             steady_seconds = float((rank_times[steady_end] - rank_times[steady_begin]).mean())
             missing_seconds = steady_seconds * missing_rounds / steady_rounds
             end, finish = end + missing_seconds, finish + missing_seconds
@@ -196,17 +199,19 @@ class FlowSimulation:
 
 
 def _sum_by_group(group: Any, values: Any, num_groups: int) -> Float64Array:
+    """Return the sum of the values of each group; ``group[k]`` is the group of ``values[k]``."""
     # for empty arrays numpy returns counts instead of sums
     return np.bincount(group, weights=values, minlength=num_groups).astype(np.float64)
 
 
 def more_messages(flow: at.FlowState) -> at.FlowState:
-    """Double the rows for messages, and the stack and the heap that can hold all of them."""
+    """Return a state with twice the rows for messages, and with larger stacks and heaps of them."""
     old_size, ranks = len(flow.messages), len(flow.ranks)
     size = 2 * old_size
     messages = np.zeros(size, at.MESSAGE)
     messages[:old_size] = flow.messages
-    # The new rows are free. They go on top of the stack, the first of them last.
+    # The new rows are free. They go on top of the stack, in falling order: the first of them is
+    # taken first.
     free_messages = np.zeros(size, np.int32)
     num_free = int(flow.ints[at.NUM_FREE])
     free_messages[:num_free] = flow.free_messages[:num_free]
@@ -221,8 +226,8 @@ def more_messages(flow: at.FlowState) -> at.FlowState:
 
 
 def larger_ring(flow: at.FlowState) -> at.FlowState:
-    """Double the ring, in which the second end of a message finds what the first has posted."""
-    message = flow.ring[flow.ring >= 0]
+    """Return a state with twice the ring, in which a send and its receive find each other."""
+    message = flow.ring[flow.ring >= 0]  # those of which one end is posted
     ring = np.full(2 * len(flow.ring), -1, np.int32)
     # A message's index in the ring is its slot modulo the size, a power of two.
     ring[flow.messages["slot"][message] & (len(ring) - 1)] = message

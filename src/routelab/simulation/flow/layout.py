@@ -57,7 +57,8 @@ def initial_state(
     # 3. Room for messages. A slot's index in the ring is the slot modulo the size, so the size is a
     #    power of two. The ring must hold the messages of all blocks from the slowest rank to the
     #    fastest one: at first those of any four blocks; `larger_ring` doubles it.
-    ring_size = 1 << int(max(4 * block_messages.max(initial=0), _INITIAL_ROOM) - 1).bit_length()
+    least_ring_size = int(max(4 * block_messages.max(initial=0), _INITIAL_ROOM))
+    ring_size = 1 << (least_ring_size - 1).bit_length()  # rounded up to a power of two
     num_messages = _INITIAL_ROOM + at.BURST  # the kernel stops with fewer than BURST free rows
     # 4. All ranks are ready, and on no block of the tape yet. Stacks are filled from above, so that
     #    rank 0 and message 0 are on top.
@@ -113,7 +114,7 @@ def initial_state(
 def _operations(
     schedule: Schedule, paths: Paths, machine: Machine
 ) -> tuple[NDArray[Any], Int64Array, Int64Array, Int64Array, Int64Array]:
-    """Return the operations of all blocks, and the pairs of terminals that communicate.
+    """Return the operations of all blocks in the engine's form, and the pairs of terminals in use.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def _operations(
     block_start : int64 array, shape (blocks, ranks + 1)
         First operation of each rank in each block; last column: the end of the block.
     block_messages : int64 array, shape (blocks,)
-        Number of messages.
+        Number of messages in each block.
     sources, targets : int64 array, shape (pairs,)
         Terminals of the pairs to which the field ``pair`` of sends refers.
     """
@@ -150,8 +151,8 @@ def _operations(
         rows["message_number"][sends] = rows["message_number"][block.receive_of[sends]]
         source, target = terminal[block.rank_of()[sends]], terminal[block.peer[sends]]
         block_sends.append((rows, sends, source * num_terminals + target))
-    # 2. Pairs of terminals, numbered among those in use: of all pairs there may be too many.
-    block_pairs = [np.unique(pair) for *_, pair in block_sends]
+    # 2. Pairs of terminals, numbered among those in use: an array of all pairs may be too large.
+    block_pairs = [np.unique(pair) for _, _, pair in block_sends]
     no_pairs = np.zeros(0, np.int64)  # of a program without blocks
     used_pairs = np.unique(np.concatenate([no_pairs, *block_pairs]))
     for rows, sends, pair in block_sends:
@@ -188,24 +189,26 @@ def _network(
             "too many; use fewer ranks, or more ranks per terminal"
         )
     # 2. Which ones: an injection first, an ejection last, channels between them; or one memory.
-    #    Bundle b's are start[b]:start[b + 1]. Its channels begin one later if it has an injection.
+    #    Bundle b's are start[b]:start[b + 1]. Its channels begin one later if it has an injection
+    #    (True counts as 1).
     crossings = np.zeros(start[-1], at.CROSSING)
     resource = crossings["resource"]
-    resource[start[:-1][injected]] = injection + pair_paths.source[injected]
-    resource[start[:-1][copied]] = memory + pair_paths.source[copied]
-    resource[start[1:][ejected] - 1] = ejection + pair_paths.target[ejected]
+    first_crossing, last_crossing = start[:-1], start[1:] - 1  # of each bundle
+    resource[first_crossing[injected]] = injection + pair_paths.source[injected]
+    resource[first_crossing[copied]] = memory + pair_paths.source[copied]
+    resource[last_crossing[ejected]] = ejection + pair_paths.target[ejected]
     bundle_of_hop = np.repeat(np.arange(num_bundles), hops)
     hop_number = np.arange(len(bundle_of_hop)) - pair_paths.hop_start[bundle_of_hop]
-    first_channel = start[bundle_of_hop] + injected[bundle_of_hop]
+    first_channel = first_crossing[bundle_of_hop] + injected[bundle_of_hop]
     resource[first_channel + hop_number] = pair_paths.hop_channel
     bundles = np.zeros(num_bundles, at.BUNDLE)
-    bundles["first_crossing"], bundles["num_crossings"] = start[:-1], length
+    bundles["first_crossing"], bundles["num_crossings"] = first_crossing, length
     bundles["cumulative_share"] = pair_paths.cumulative_share
     bundles["latency"] = np.where(
         inside, machine.memory_latency, machine.latency + hops * machine.hop_latency
     )
     for name in ("bottleneck", "heap_index", "head", "tail"):
-        bundles[name] = -1
+        bundles[name] = -1  # none
     # 3. Resources. The members of each have room for all bundles that cross it, because any of them
     #    may have messages.
     resources = np.zeros(channels + 3 * terminals, at.RESOURCE)
@@ -223,18 +226,20 @@ def _network(
 
 
 def _phases(schedule: Schedule, steady_rounds: int) -> tuple[NDArray[np.int8], Int64Array]:
-    """Return where messages are counted separately, and where the times of ranks are recorded.
+    """Return how messages of each index on the tape are counted, and where times are recorded.
 
     Returns
     -------
     phase : int8 array, shape (L,)
         OUTSIDE, TIMED or REPEATED, for each index on the tape.
     timestamp_indices : int64 array
-        Ascending indices on the tape, up to its length, that is, the end of the program.
+        Ascending indices on the tape. The time at which a rank reaches each of them is recorded;
+        the last one, the length of the tape, is the end of the program.
     """
     phase = np.full(len(schedule.tape), at.OUTSIDE, np.int8)
     phase[slice(*schedule.timed)] = at.TIMED
     timestamp_indices = {*schedule.timed, len(schedule.tape)}
+    # If rounds are not simulated, the last simulated ones, which are timed, represent them.
     if schedule.total_rounds > schedule.rounds:
         begin, end = int(schedule.round_start[-1 - steady_rounds]), int(schedule.round_start[-1])
         phase[begin:end] = at.REPEATED

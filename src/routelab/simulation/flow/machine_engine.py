@@ -16,7 +16,10 @@ from routelab.toolkit.machine import Machine
 
 
 class MachineEngine(EnginePlugin):
-    """An engine for workloads with `FlowSettings`."""
+    """Base class of engines that run a workload on a machine (flow engine and SMPI).
+
+    They share the parameters `FlowSettings`, which may name files of a machine and a placement.
+    """
 
     work = "workload"
     Parameters = FlowSettings
@@ -37,10 +40,10 @@ class MachineEngine(EnginePlugin):
         changes: dict[str, str] = {}
         if settings.machine:
             changes["machine"] = locate_cluster(folder, settings.machine)
-            load_cluster(Path(changes["machine"]))
+            load_cluster(Path(changes["machine"]))  # only to find mistakes
         if is_file(settings.placement):
             path = folder / settings.placement
-            read_placement(path)
+            read_placement(path)  # only to find mistakes
             changes["placement"] = seen_from_here(path)
         return type(self)(settings.model_copy(update=changes))
 

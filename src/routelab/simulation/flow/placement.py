@@ -26,7 +26,7 @@ def is_file(name: str) -> bool:
 
 
 def rank_terminals(name: str, ranks: int, topology: Topology, ranks_per_node: int) -> Int32Array:
-    """Return the terminals of ranks.
+    """Return the terminal that each rank of a job runs on.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ def rank_terminals(name: str, ranks: int, topology: Topology, ranks_per_node: in
     InputError
         If the network has too few terminals, or the file is invalid.
     """
-    room = topology.num_terminals * ranks_per_node
-    if ranks > room:
+    max_ranks = topology.num_terminals * ranks_per_node
+    if ranks > max_ranks:
         raise InputError(
             f"{ranks} ranks do not fit on {topology.num_terminals} terminals with "
-            f"{ranks_per_node} each; raise `ranks_per_node`, or use at most {room} ranks"
+            f"{ranks_per_node} each; raise `ranks_per_node`, or use at most {max_ranks} ranks"
         )
     if is_file(name):
         return _from_file(Path(name), ranks, topology, ranks_per_node)

@@ -83,7 +83,7 @@ class WaitingRank:
 
 
 def stuck_error(waiting: tuple[WaitingRank, ...], ranks: int) -> StuckError:
-    """Return the error about a program that cannot continue."""
+    """Return the error about a program that cannot continue; it describes the first few ranks."""
     lines = [str(rank) for rank in waiting[:MAX_NAMED_RANKS]]
     if len(waiting) > MAX_NAMED_RANKS:
         lines.append(f"and {len(waiting) - MAX_NAMED_RANKS} more")
@@ -116,7 +116,8 @@ class PairBytes:
     ) -> PairBytes:
         """Return the bytes of each pair: the sum over all entries with its source and target.
 
-        Bytes inside one terminal do not count.
+        Bytes inside one terminal do not count; those between two terminals of a block do, as bytes
+        from the block to itself.
 
         Parameters
         ----------
@@ -128,10 +129,10 @@ class PairBytes:
             Number of consecutive terminals whose bytes are added up. Each block is named by its
             first terminal: with 4, bytes from terminal 5 to 11 are those from 4 to 8.
         """
-        between = (source != target) & (amount > 0)
-        ends = np.stack((source[between], target[between]), axis=1) // block
-        pairs, pair_number = np.unique(ends, axis=0, return_inverse=True)
-        sums = np.bincount(pair_number.ravel(), weights=amount[between], minlength=len(pairs))
+        counts = (source != target) & (amount > 0)
+        block_pairs = np.stack((source[counts], target[counts]), axis=1) // block
+        pairs, pair_number = np.unique(block_pairs, axis=0, return_inverse=True)
+        sums = np.bincount(pair_number.ravel(), weights=amount[counts], minlength=len(pairs))
         return cls(pairs[:, 0] * block, pairs[:, 1] * block, sums.astype(np.float64))
 
     def in_blocks(self, block: int) -> PairBytes:

@@ -69,6 +69,7 @@ class Schedule:
         int64 array, shape (B,)
         """
         counts = np.bincount(self.tape, minlength=len(self.blocks)).astype(np.int64)
+        # All rounds run the same blocks, so the first one represents those that are not simulated.
         if self.rounds:
             round_tape = self.tape[self.round_start[0] : self.round_start[1]]
             missing_rounds = self.total_rounds - self.rounds
@@ -83,10 +84,11 @@ class Schedule:
         float64 array, shape (ranks, ranks)
         """
         total = np.zeros((self.ranks, self.ranks))
-        for block, times in zip(self.blocks, self.repeats().tolist(), strict=True):
-            sends = (block.kind == SEND) | (block.kind == ISEND)
-            pairs = block.rank_of()[sends], block.peer[sends]
-            np.add.at(total, pairs, times * block.amount[sends])
+        for block, num_runs in zip(self.blocks, self.repeats().tolist(), strict=True):
+            is_send = (block.kind == SEND) | (block.kind == ISEND)
+            pairs = block.rank_of()[is_send], block.peer[is_send]
+            # unlike +=, it adds all messages of a pair that occurs several times
+            np.add.at(total, pairs, num_runs * block.amount[is_send])
         return total
 
 
@@ -115,7 +117,7 @@ def schedule(
     InputError, UnsupportedError
         If the choice contains an unknown or unsuitable algorithm, or the tape would be too long.
     """
-    # 1. Steps as blocks, which are numbered in the order of the program.
+    # 1. Steps as block numbers. `_tape` and `_TimedStep.create` add new blocks to `blocks`.
     blocks = _DistinctBlocks(program.ranks, choice)
     pieces = [_tape((step,), blocks) for step in program.before]
     timed_steps = [
@@ -126,8 +128,9 @@ def schedule(
         key=lambda step: step.num_operations,
         default=None,
     )
-    # 2. The tape. Rounds are left out of one loop only, from which engines extrapolate.
-    loop_begin = simulated_rounds = 0
+    # 2. The tape. Rounds are left out of one loop only, from which engines extrapolate. Without a
+    #    timed loop, there are 0 rounds.
+    loop_begin, simulated_rounds = 0, 0
     timed_begin = sum(map(len, pieces))
     for step in timed_steps:
         num_rounds = step.num_rounds
@@ -157,7 +160,7 @@ _EMPTY = np.zeros(0, dtype=np.int32)
 
 @dataclass(frozen=True, eq=False)
 class _TimedStep:
-    """A step of the timed part (`Program.timed`); any step that is no loop is one round.
+    """A step of the timed part (`Program.timed`); a step that is not a loop counts as one round.
 
     Attributes
     ----------
@@ -165,7 +168,7 @@ class _TimedStep:
         Block numbers of one round, in order.
     num_rounds : int
     is_loop : bool
-        Whether it is a loop in which at least one block runs.
+        Whether the step is a loop in which at least one block runs.
     num_operations : int
         Operations of all ranks in all rounds.
     """
@@ -180,18 +183,21 @@ class _TimedStep:
         """Convert a step of a program; add its blocks to `blocks`."""
         steps, num_rounds = (step.steps, step.times) if isinstance(step, Loop) else ((step,), 1)
         round_tape = _tape(steps, blocks)
-        numbers, counts = np.unique(round_tape, return_counts=True)
+        block_numbers, num_runs = np.unique(round_tape, return_counts=True)
         # a block has one entry of `kind` for each operation of all ranks
         round_operations = sum(
-            count * len(blocks.distinct[number].kind)
-            for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
+            runs * len(blocks.distinct[number].kind)
+            for number, runs in zip(block_numbers.tolist(), num_runs.tolist(), strict=True)
         )
         is_loop = isinstance(step, Loop) and len(round_tape) > 0 and num_rounds > 0
         return cls(round_tape, num_rounds, is_loop, num_operations=round_operations * num_rounds)
 
 
 def _without_single_rounds(steps: Iterable[Step]) -> Iterator[Step]:
-    """Replace loops of one round by their steps, so that a loop inside can be the outermost."""
+    """Yield the steps, with loops of one round replaced by what they repeat.
+
+    A loop inside such a loop can then be the outermost one, of which rounds are left out.
+    """
     for step in steps:
         if isinstance(step, Loop) and step.times == 1:
             yield from _without_single_rounds(step.steps)
@@ -244,10 +250,12 @@ class _DistinctBlocks:
 
     def __init__(self, ranks: int, choice: Mapping[str, str]) -> None:
         self._ranks, self._choice = ranks, choice
-        # Three ways to find the number of a block that is in the list: the first needs no look at
-        # its content, the second makes the messages of a collective only once.
+        # Three ways to find the number of a block that is in the list (None: an empty block, which
+        # is not). By the `id` of its step, so that its content need not be compared:
         self._number_of_step: dict[int, int | None] = {}
+        # by the arguments of a collective call, so that its messages are made only once:
         self._number_of_call: dict[tuple[object, ...], int | None] = {}
+        # and by a hash of the content:
         self._number_of_content: dict[bytes, int] = {}
         self.distinct: list[Block] = []
         self.names: list[str] = []
@@ -267,7 +275,10 @@ class _DistinctBlocks:
         return self._number_of_step[id(step)]
 
     def _add_call(self, call: Collective) -> int | None:
-        """Add the block of a collective call, made once for equal calls; return as `add_step`."""
+        """Add the block of a collective call, unless an equal call has been added.
+
+        Return its number; None if it is empty.
+        """
         matrix = None if call.matrix is None else call.matrix.tobytes()
         groups = tuple(group.tobytes() for group in call.groups)
         key = call.name, call.bytes, call.root, call.algorithm, matrix, groups
@@ -278,7 +289,7 @@ class _DistinctBlocks:
         return self._number_of_call[key]
 
     def _add_block(self, block: Block, name: str) -> int | None:
-        """Add a block, unless an equal one exists; return as `add_step`."""
+        """Add a block, unless an equal one exists. Return its number; None if it is empty."""
         if not len(block.kind):
             return None
         content = blake2b()
@@ -286,7 +297,8 @@ class _DistinctBlocks:
             content.update(array.tobytes())
         next_number = len(self.distinct)
         number = self._number_of_content.setdefault(content.digest(), next_number)
-        if number == next_number:
+        is_new = number == next_number
+        if is_new:
             self.distinct.append(block)
             self.names.append(name)
         return number

@@ -22,6 +22,7 @@ MAX_RANKS, MAX_RANKS_PER_NODE = 2**20, 4096
 def _machine_field(name: str) -> Any:
     """Return an optional setting that replaces a value of the machine, with the same limits."""
     field = Machine.model_fields[name]
+    # {"gt": 0.0} if the machine's field was declared with Field(gt=0.0)
     limits = {
         limit: getattr(constraint, limit)
         for constraint in field.metadata
@@ -90,7 +91,7 @@ class FlowSettings(Parameters):
     @field_validator("collectives")
     @classmethod
     def _normalize_choice(cls, value: str) -> str:
-        """Check the algorithms; return them in alphabetical order of the collectives."""
+        """Check the algorithms; return the text with the collectives in alphabetical order."""
         try:
             return choice_text(parse_choice(value))
         except InputError as error:

@@ -32,7 +32,8 @@ from routelab.toolkit.machine import Machine
 
 Columns = Mapping[str, Sequence[Any]]
 MAX_SIDE = 256
-"""Largest number of terminals whose pairs are listed; in larger networks, of blocks of them."""
+"""Largest number of terminals whose pairs are listed. In larger networks, pairs of at most so many
+blocks of consecutive terminals are listed."""
 
 
 def place_ranks(case: EngineCase, settings: FlowSettings) -> tuple[Paths, Machine, dict[str, Any]]:
@@ -97,12 +98,11 @@ def set_up_flows(
     """
     paths, machine, facts = place_ranks(case, settings)
     workload = case.work
-    assert isinstance(workload, WorkloadPlugin)
+    assert isinstance(workload, WorkloadPlugin)  # for mypy: these engines run workloads only
     case.report_progress(workload.name, "program")
     program = program_of(workload, Job.placed(paths.terminal, case.network))
-    program_schedule = schedule(
-        program, parse_choice(settings.collectives), settings.iterations or None
-    )
+    max_rounds = settings.iterations or None  # 0: all
+    program_schedule = schedule(program, parse_choice(settings.collectives), max_rounds)
     return program_schedule, paths, machine, facts | {"convention": program.convention}
 
 
@@ -117,7 +117,7 @@ def _require_table(case: EngineCase) -> RouteTable:
 
 
 def _num_ranks(network: Topology, settings: FlowSettings) -> int:
-    """Return the number of ranks in the settings or the placement file, or else the largest one."""
+    """Return the ranks of the settings or the placement file, or else as many as fit."""
     if settings.ranks:
         return settings.ranks
     if is_file(settings.placement):
@@ -136,7 +136,7 @@ def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
         If the ranks wait for each other forever (an `InputError`).
     """
     program_schedule, paths, machine, facts = set_up_flows(case, settings)
-    assert isinstance(case.work, WorkloadPlugin)
+    assert isinstance(case.work, WorkloadPlugin)  # for mypy; `set_up_flows` has checked it
     case.report_progress(case.work.name, "flows")
     began = time.perf_counter()
     run = run_flows(program_schedule, paths, machine, settings.seed)
@@ -147,7 +147,8 @@ def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
         "flow-pairs": pair_table(run),
     }
     facts |= run_facts(run) | {"engine_seconds": seconds}
-    return EngineResult(facts, tables, [f"workload: {facts['convention']}"])
+    notes = [f"workload: {facts['convention']}"]
+    return EngineResult(facts, tables, notes)
 
 
 def run_facts(run: FlowRun) -> dict[str, Any]:
@@ -206,11 +207,11 @@ def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
 def pair_table(run: FlowRun) -> Columns:
     """Return the bytes between terminals, or between at most `MAX_SIDE` blocks of them."""
     # terminals per block, rounded up; 1 if no terminal exists
-    block = max(1, -(-run.topology.num_terminals // MAX_SIDE))
-    pairs = run.pairs if block == 1 else run.pairs.in_blocks(block)
+    block_size = max(1, -(-run.topology.num_terminals // MAX_SIDE))
+    pairs = run.pairs if block_size == 1 else run.pairs.in_blocks(block_size)
     return {
         "sender": pairs.source.tolist(),
         "receiver": pairs.target.tolist(),
-        "block": [block] * len(pairs.bytes),
+        "block": [block_size] * len(pairs.bytes),
         "bytes": pairs.bytes.tolist(),
     }

@@ -35,7 +35,7 @@ def workload_program(
     topology : str or Topology, optional
         Network of the job, for workloads that depend on it; ranks are on its terminals in order.
     ranks_per_node : int
-        Ranks per terminal, if there is a network.
+        Largest number of ranks per terminal, if there is a network.
 
     Raises
     ------
@@ -63,18 +63,18 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
     InputError
         If a number is out of range or missing, or the network does not exist or is too small.
     """
+    # 1. All mistakes in the numbers. Without `ranks`, 1 stands for a number without a mistake.
+    numbers = (
+        ("ranks", 1 if ranks is None else ranks, MAX_RANKS),
+        ("ranks_per_node", ranks_per_node, MAX_RANKS_PER_NODE),
+    )
     problems = [
-        f"`{name}` must be 1 or more, got {value}"
-        for name, value in (("ranks", ranks), ("ranks_per_node", ranks_per_node))
-        if value is not None and value < 1
+        f"`{name}` must be 1 or more, got {value}" for name, value, _ in numbers if value < 1
     ]
     problems += [
         f"`{name}` is {value}, the limit is {limit}"
-        for name, value, limit in (
-            ("ranks", ranks, MAX_RANKS),
-            ("ranks_per_node", ranks_per_node, MAX_RANKS_PER_NODE),
-        )
-        if value is not None and value > limit
+        for name, value, limit in numbers
+        if value > limit
     ]
     if ranks is None and topology is None:
         problems.append(
@@ -82,16 +82,17 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
         )
     if problems:
         raise InputError("\n".join(problems))
+    # 2. The job, with the placement of its ranks if there is a network.
     if topology is None:
-        assert ranks is not None
+        assert ranks is not None  # checked above
         return Job(ranks)
-    network = load_network(topology)[1]
+    _, network = load_network(topology)
     num_ranks = network.num_terminals * ranks_per_node if ranks is None else ranks
     return Job.placed(rank_terminals(BLOCK, num_ranks, network, ranks_per_node), network)
 
 
 def program_of(workload: WorkloadPlugin, job: Job) -> Program:
-    """Return the program of a plugin for a job.
+    """Return the program that a plugin makes for a job; check what the plugin promises of it.
 
     Raises
     ------

@@ -47,7 +47,10 @@ def linear(group: Group) -> None:
 
 
 def scattered(group: Group) -> None:
-    """Exchange as `linear`, with `WINDOW` partners at a time: MPICH's choice for medium sizes."""
+    """Post receives, then sends, then wait, for `WINDOW` partners at a time.
+
+    This is MPICH's choice for medium sizes.
+    """
     _exchange_in_windows(group, width=WINDOW)
 
 
@@ -64,16 +67,16 @@ def _exchange_in_windows(group: Group, width: int) -> None:
         # Step 0 would be a message of a rank to itself.
         steps = range(max(first_step, 1), min(first_step + width, group.size))
         for step in steps:
-            source_of = (position + step) % group.size
-            receiver = position[sends_empty | (bytes_[source_of, position] > 0)]
-            source = source_of[receiver]
+            all_sources = (position + step) % group.size  # by position of the receiver
+            receiver = position[sends_empty | (bytes_[all_sources, position] > 0)]
+            source = all_sources[receiver]
             group.builder.ireceive(
                 group.rank[receiver], group.rank[source], bytes_[source, receiver]
             )
         for step in steps:
-            target_of = (position - step) % group.size
-            sender = position[sends_empty | (bytes_[position, target_of] > 0)]
-            target = target_of[sender]
+            all_targets = (position - step) % group.size  # by position of the sender
+            sender = position[sends_empty | (bytes_[position, all_targets] > 0)]
+            target = all_targets[sender]
             group.builder.isend(group.rank[sender], group.rank[target], bytes_[sender, target])
         group.builder.wait(group.rank)
 

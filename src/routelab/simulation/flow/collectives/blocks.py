@@ -59,7 +59,7 @@ def collective_block(
         if (call.name, name) in POWERS_OF_TWO and not is_power_of_two(size):
             raise UnsupportedError(f"{call.name}={name} needs a power of two of ranks, not {size}")
         matrix = None if call.matrix is None else call.matrix[np.ix_(members, members)]
-        if size > 1:
+        if size > 1:  # one rank alone sends no messages
             group = Group(
                 builder,
                 rank=members.astype(np.int64),
@@ -73,7 +73,7 @@ def collective_block(
 
 
 def _require_fit(call: Collective, ranks: int) -> None:
-    """Refuse a collective whose groups, root or matrix do not fit the ranks."""
+    """Raise an error if the groups, the root or the matrix of a call do not fit the ranks."""
     groups = call.members(ranks)
     members = np.concatenate(groups)
     all_exist = len(members) == 0 or (members.min() >= 0 and members.max() < ranks)

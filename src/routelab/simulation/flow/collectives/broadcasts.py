@@ -32,8 +32,9 @@ def scatter_ring(group: Group) -> None:
 def scatter_recursive_doubling(group: Group) -> None:
     """Bcast to a power of two: parts down a binomial tree, then all parts by doubling; section 4.2.
 
-    Before the round of mask m = 1, 2, 4, ... relative position r has the m parts of
-    its block of m positions. It exchanges them for those of the neighbouring block.
+    Before the round of mask m = 1, 2, 4, ... relative position r has the m parts of its block of m
+    consecutive positions. It exchanges them with r XOR m for those of the neighbouring block: with
+    m = 2, positions 0 and 1 have parts 0-1, positions 2 and 3 parts 2-3, and 0 exchanges with 2.
     """
     part_start = _scatter(group)
     relative = group.positions
@@ -83,12 +84,14 @@ def _scatter(group: Group) -> Int64Array:
 def recursive_doubling_allgather(group: Group) -> None:
     """Allgather of a power of two: exchange all present data with r XOR 1, 2, 4, ...; section 4.1.
 
-    Present are 1, 2, 4, ... parts.
+    Before the round of mask m = 1, 2, 4, ... every rank has m parts.
     """
     position = group.positions
     for mask in powers_of_two(group.size):
-        present, partner = mask * group.bytes, position ^ mask
-        group.exchange(at=position, to=partner, sent=present, source=partner, received=present)
+        present_bytes, partner = mask * group.bytes, position ^ mask
+        group.exchange(
+            at=position, to=partner, sent=present_bytes, source=partner, received=present_bytes
+        )
 
 
 def bruck_allgather(group: Group) -> None:

@@ -40,7 +40,7 @@ BCAST_MIN_PROCS = 8
 
 
 def parse_choice(text: str) -> dict[str, str]:
-    """Read ``alltoall=pairwise+bcast=binomial``.
+    """Read the algorithms of collectives from a text like ``alltoall=pairwise+bcast=binomial``.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def parse_choice(text: str) -> dict[str, str]:
     Raises
     ------
     InputError
-        With all problems.
+        Lists all mistakes in the text.
     """
     choice: dict[str, str] = {}
     problems = []
@@ -74,7 +74,7 @@ def parse_choice(text: str) -> dict[str, str]:
             )
         elif name in choice:
             problems.append(f"{name} is chosen twice")
-        choice[name] = algorithm
+        choice[name] = algorithm  # used only if there are no problems
     if problems:
         raise InputError("collectives: " + "; ".join(problems))
     return {name: algorithm for name, algorithm in choice.items() if algorithm != MPICH}
@@ -100,8 +100,8 @@ def algorithm_of(name: CollectiveName, bytes_: int, ranks: int) -> str:
     -----
     Where MPICH uses a number of elements, this uses that of bytes.
     """
-    # MPICH reduces with Rabenseifner's algorithms only if there are at least as many elements as
-    # ranks that take part, the largest power of two.
+    # For allreduce and reduce: MPICH takes Rabenseifner's algorithms only if there are at least as
+    # many elements as ranks that take part, the largest power of two up to `ranks`.
     largest_power = 1 << (ranks.bit_length() - 1)
     if name == "alltoall":
         if bytes_ <= ALLTOALL_SHORT_MSG_SIZE and ranks >= 8:

@@ -81,6 +81,7 @@ class Halves:
             self.group.exchange(
                 at=self.positions, to=to, sent=sent, source=to, received=sent[partner]
             )
+            # the chunks of two partners follow each other, so both now hold one larger interval
             self.low, self.high = (
                 np.minimum(self.low, self.low[partner]),
                 np.maximum(self.high, self.high[partner]),
@@ -91,7 +92,7 @@ class Halves:
         new_rank = np.arange(len(self.positions))
         for mask in reversed(list(powers_of_two(len(self.positions)))):
             # Ranks that differ from the root in a larger mask have already sent all their chunks.
-            larger_masks = ~(2 * mask - 1)
+            larger_masks = ~(2 * mask - 1)  # for mask 4 all bits but 1, 2 and 4
             remaining = new_rank[(new_rank & larger_masks) == (root & larger_masks)]
             sender = remaining[(remaining & mask) != (root & mask)]
             target = sender ^ mask

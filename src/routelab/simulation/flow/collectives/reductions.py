@@ -82,7 +82,8 @@ def rabenseifner_reduce(group: Group) -> None:
     positions = np.concatenate((odd - 1, np.arange(2 * extra, group.size)))
     halves = Halves.with_whole_vectors(group, positions)
     halves.reduce_scatter()
-    # Of the first 2 · extra ranks, one of each two takes part; of the others, all do.
+    # The new rank of the root. Of the first 2 · extra ranks, the even ones take part; of the
+    # others, all do.
     new_root = root // 2 if root < 2 * extra else root - extra
     takes_part = root >= 2 * extra or root % 2 == 0
     if not takes_part:

@@ -15,7 +15,10 @@ from routelab.simulation.flow.kernels import layout as at
 
 @helper(_nrt=False)
 def push_event(flow, time, event):
-    """Add an event at a time; for the meaning of `event`, see `FlowState.event`."""
+    """Add an event to the heap `event`.
+
+    `event` is a message whose bytes begin to flow at this time, or −1 − r: rank r continues.
+    """
     times, events = flow.event_time, flow.event
     index = flow.ints[at.NUM_EVENTS]
     flow.ints[at.NUM_EVENTS] = index + 1
@@ -33,6 +36,7 @@ def push_event(flow, time, event):
 @helper(_nrt=False)
 def pop_event(flow):
     """Remove the earliest event of the heap `event` and return it."""
+    # The last entry takes the first place and moves down past all earlier events.
     times, events = flow.event_time, flow.event
     next_event = events[0]
     size = flow.ints[at.NUM_EVENTS] - 1
@@ -98,6 +102,7 @@ def pop_finish(flow):
     bundles[u(bundle)].heap_index = -1
     size = flow.ints[at.NUM_FINISHES] - 1
     flow.ints[at.NUM_FINISHES] = size
+    # The last entry takes the first place; `schedule_finish` moves it down to where it belongs.
     if size > 0:
         last_bundle = heap[u(size)]
         heap[0] = last_bundle

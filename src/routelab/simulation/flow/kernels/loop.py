@@ -35,10 +35,11 @@ def _process_next_event(flow):
         return
     flow.reals[at.NOW] = flow.event_time[0]
     event = pop_event(flow)
-    if event >= 0:
+    if event >= 0:  # a message
         start_flow(flow, event)
     else:
-        flow.ready_ranks[u(flow.ints[at.NUM_READY])] = -1 - event
+        rank = -1 - event
+        flow.ready_ranks[u(flow.ints[at.NUM_READY])] = rank
         flow.ints[at.NUM_READY] += 1
 
 

@@ -17,11 +17,11 @@ from routelab.simulation.flow.kernels.sharing import (
 
 
 @helper(_nrt=False)
-def take_message(flow, slot):
-    """Return the message of a slot for one of its two ends, the send or the receive.
+def find_or_create_message(flow, slot):
+    """Return the message of a slot to one of its two ends, the send or the receive.
 
-    The end that comes first creates the message and enters it in `ring`, where the other end finds
-    and removes it.
+    The end that comes first creates the message and enters it in `ring`. The other end finds it
+    there, and removes it from `ring` because no third one will look for it.
     """
     ring = flow.ring
     # the slot modulo the length, a power of two
@@ -58,7 +58,11 @@ def release_message(flow, message, end):
 
 @inline
 def _complete_request(flow, rank, busy):
-    """Complete a request that a rank waits for, then let it be busy for that many seconds."""
+    """Complete a request that a rank waits for, then let it be busy for that many seconds.
+
+    If this was the last request that it waits for, the rank becomes ready.
+    """
+    # The message arrives now, but the clock of the rank may be ahead of the events.
     clock = max(flow.ranks[u(rank)].clock, flow.reals[at.NOW]) + busy
     flow.ranks[u(rank)].clock = clock
     flow.ranks[u(rank)].num_awaited -= 1
@@ -71,7 +75,8 @@ def _complete_request(flow, rank, busy):
 def _complete_message(flow, message):
     """Complete a message whose last byte has arrived.
 
-    An end that does not wait for it yet releases the message when it does.
+    Its sender and receiver release it if they wait for it already, and otherwise when they come to
+    wait for it.
     """
     row = flow.messages[u(message)]
     source, target = row.source, row.target
@@ -147,7 +152,7 @@ def finish_messages(flow):
     message = bundles[u(bundle)].head
     bundles[u(bundle)].served = messages[u(message)].served_at_end
     bundles[u(bundle)].served_at = flow.reals[at.NOW]
-    # Together end all messages that end before the time step does.
+    # All messages of the bundle that end before the time step does end now, with the first one.
     rest_of_step = (flow.reals[at.STEP_END] - flow.reals[at.NOW]) * bundles[u(bundle)].rate
     served_at_step_end = bundles[u(bundle)].served + rest_of_step
     while message >= 0 and messages[u(message)].served_at_end <= served_at_step_end:
@@ -158,7 +163,7 @@ def finish_messages(flow):
     bundles[u(bundle)].head = message
     if message >= 0:
         messages[u(message)].previous = -1
-    else:
+    else:  # the bundle is empty
         bundles[u(bundle)].tail = -1
         leave_resources(flow, bundle)
     mark_changed(flow, bundle)

@@ -13,25 +13,25 @@ from routelab.kernels.jit import helper, inline
 from routelab.simulation.flow.kernels import layout as at
 from routelab.simulation.flow.kernels.events import push_event
 from routelab.simulation.flow.kernels.messages import (
+    find_or_create_message,
     release_message,
     schedule_message,
-    take_message,
 )
 
 _COMPUTE, _SEND, _ISEND, _RECV, _IRECV = range(5)  # as routelab.api.blocks
 
 
 @helper(_nrt=False)
-def draw_path(flow, pair, tape_index, number):
+def draw_path(flow, pair, tape_index, number_in_block):
     """Return the bundle of a message: one of the pair's paths, drawn with its share.
 
     The draw is a hash of the seed, the index on the tape and the number of the send among the
-    operations of the block, so that it does not depend on the order of events.
+    operations of its block (of all ranks), so that it does not depend on the order of events.
     """
     begin, end = flow.pair_start[u(pair)], flow.pair_start[u(pair) + u(1)]
     if end - begin == 1:
         return begin
-    key = (np.uint64(tape_index) << np.uint64(32)) + np.uint64(number)
+    key = (np.uint64(tape_index) << np.uint64(32)) + np.uint64(number_in_block)
     word = at.split_mix_64(at.split_mix_64(key) ^ np.uint64(flow.ints[at.S_SEED]))
     # 53 bits of the hash are a number in [0, 1).
     point = np.float64(word >> np.uint64(11)) * 2.0**-53
@@ -43,24 +43,24 @@ def draw_path(flow, pair, tape_index, number):
 
 
 @helper(_nrt=False)
-def _send(flow, rank, operation, number):
+def _send(flow, rank, operation, number_in_block):
     """Post a send; return the message if it needs its receiver, −1 if it is eager.
 
     Parameters
     ----------
     operation : int
         Row in `operations`.
-    number : int
+    number_in_block : int
         Number of the operation in its block, for the draw of the path.
     """
     operation_row, rank_row = flow.operations[u(operation)], flow.ranks[u(rank)]
     tape_index = rank_row.tape_index
-    bundle = draw_path(flow, operation_row.pair, tape_index, number)
+    bundle = draw_path(flow, operation_row.pair, tape_index, number_in_block)
     phase = flow.phase[u(tape_index)]
     flow.sent_bytes[u(bundle), u(phase)] += operation_row.amount
     flow.sent_messages[u(bundle), u(phase)] += 1
     rank_row.clock += flow.reals[at.OVERHEAD]
-    message = take_message(flow, rank_row.first_slot + operation_row.message_number)
+    message = find_or_create_message(flow, rank_row.first_slot + operation_row.message_number)
     message_row = flow.messages[u(message)]
     message_row.source, message_row.target = rank, operation_row.peer
     message_row.bytes, message_row.bundle = operation_row.amount, bundle
@@ -70,7 +70,8 @@ def _send(flow, rank, operation, number):
         message_row.state |= at.SENDER_RELEASED
         schedule_message(flow, message, rank_row.clock, 1.0)
         return -1
-    # A larger one flows when both ends are ready. The second of them schedules it.
+    # A larger one flows when both ends are ready. The second of them schedules it: one latency
+    # later, or two with a handshake.
     if message_row.state & at.RECEIVE_POSTED:
         schedule_message(
             flow,
@@ -85,9 +86,13 @@ def _send(flow, rank, operation, number):
 
 @helper(_nrt=False)
 def _receive(flow, rank, operation):
-    """Post a receive; return its message. An eager message was scheduled by its send."""
+    """Post a receive; return its message.
+
+    If its send was posted before, this schedules the message. An eager message, however, has been
+    scheduled by its send.
+    """
     operation_row, rank_row = flow.operations[u(operation)], flow.ranks[u(rank)]
-    message = take_message(flow, rank_row.first_slot + operation_row.message_number)
+    message = find_or_create_message(flow, rank_row.first_slot + operation_row.message_number)
     message_row = flow.messages[u(message)]
     message_row.state |= at.RECEIVE_POSTED
     if message_row.state & at.SEND_POSTED == 0:
@@ -131,6 +136,7 @@ def _wait(flow, rank, position):
     if position >= 0:
         request = flow.requests[u(first_request + position)]
         rank_row.num_open -= 1
+        # close the gap in the list
         for k in range(position, rank_row.num_open):
             flow.requests[u(first_request + k)] = flow.requests[u(first_request + k + 1)]
         _await(flow, rank, request)
@@ -205,8 +211,9 @@ def run_rank(flow, rank):
             rank_row.clock += operation_row.amount
             continue
         if kind <= _ISEND:  # a send: kinds are in the order of the constants
-            number = operation - flow.block_start[u(flow.tape[u(rank_row.tape_index)]), 0]
-            message = _send(flow, rank, operation, number)
+            block = flow.tape[u(rank_row.tape_index)]
+            number_in_block = operation - flow.block_start[u(block), 0]
+            message = _send(flow, rank, operation, number_in_block)
             request = 2 * message if message >= 0 else -1
         elif kind <= _IRECV:  # a receive
             request = 2 * _receive(flow, rank, operation) + 1

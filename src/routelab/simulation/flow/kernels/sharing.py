@@ -74,7 +74,10 @@ def mark_changed(flow, bundle):
 
 @inline
 def _add_bundle(flow, bundle, num_bundles):
-    """Make a bundle affected, if it is not yet; return the number of affected bundles."""
+    """Make a bundle affected, if it is not yet.
+
+    `num_bundles` is the number of affected bundles so far. Return it after the change.
+    """
     epoch = np.int32(flow.ints[at.EPOCH])
     if flow.bundles[u(bundle)].epoch == epoch:
         return num_bundles
@@ -85,7 +88,10 @@ def _add_bundle(flow, bundle, num_bundles):
 
 @helper(_nrt=False)
 def _add_members(flow, resource, num_bundles):
-    """Make all members of a resource affected; return the number of affected bundles."""
+    """Make all members of a resource affected; return the number of affected bundles.
+
+    This is done once in a computation of shares, because many bundles cross the resource.
+    """
     epoch = np.int32(flow.ints[at.EPOCH])
     if flow.resources[u(resource)].all_affected_epoch == epoch:
         return num_bundles
@@ -114,7 +120,8 @@ def _add_bottlenecked_or_faster(flow, resource, rate, num_bundles):
 def _add_changed(flow):
     """Make those bundles affected with which a computation begins; return their number.
 
-    They are the changed bundles, and all bundles whose bottleneck these cross or have left.
+    They are the changed bundles, and all bundles whose bottleneck these cross or have left. The
+    lists of changed bundles and freed resources are empty afterwards.
     """
     num_bundles = 0
     for k in range(flow.ints[at.NUM_CHANGED]):
@@ -149,8 +156,8 @@ def _add_changed(flow):
 def _collect_resources(flow, first_new, num_bundles, num_resources, transitive):
     """List the resources of the affected bundles from number `first_new` on.
 
-    If `transitive`, also make all members of these resources affected, where such a resource is a
-    bottleneck, and so on for the members' resources. Return the numbers of affected bundles and
+    If `transitive`, also make all members of those resources affected that are the bottleneck of a
+    bundle, and so on for the members' resources. Return the numbers of affected bundles and
     resources.
     """
     epoch = np.int32(flow.ints[at.EPOCH])
@@ -231,6 +238,7 @@ def _set_rates(flow, resource, share):
             crossed = flow.crossings[u(crossing)].resource
             flow.resources[u(crossed)].free_capacity -= share * row.num_messages
             flow.resources[u(crossed)].unfilled_messages -= row.num_messages
+            # shares never fall during a filling, so the last one is the largest
             flow.resources[u(crossed)].fastest_affected = share
 
 
@@ -246,7 +254,7 @@ def _fill(flow, num_bundles, num_resources):
     #    `unfilled_messages` is not 0: at least one affected bundle crosses each of these resources.
     for k in range(num_bundles):
         flow.bundles[u(flow.affected_bundles[u(k)])].new_rate = -1.0
-    size, num_after = num_resources, num_bundles
+    size, new_num_bundles = num_resources, num_bundles
     for k in range(num_resources):
         resource = flow.affected_resources[u(k)]
         row = flow.resources[u(resource)]
@@ -270,23 +278,26 @@ def _fill(flow, num_bundles, num_resources):
             # On a bottleneck no bundle may be faster than those that it limits, so fixed bundles
             # with a larger rate become affected.
             if flow.resources[u(resource)].fastest_fixed > share * (1.0 + at.TOLERANCE):
-                num_after = _add_bottlenecked_or_faster(flow, resource, share, num_after)
+                new_num_bundles = _add_bottlenecked_or_faster(
+                    flow, resource, share, new_num_bundles
+                )
             # Progressive filling only raises shares: a smaller one is a rounding error.
             filled_share = max(filled_share, share)
             _set_rates(flow, resource, filled_share)
+        # Remove the resource from the heap: the last entry takes its place and moves down.
         size -= 1
         shares[0] = shares[u(size)]
         resources[0] = resources[u(size)]
         _sift_down(flow, 0, size)
-    return num_after
+    return new_num_bundles
 
 
 @helper(_nrt=False)
 def _add_without_bottleneck(flow, num_bundles, num_resources):
-    """Make fixed bundles affected whose bottleneck is none any more.
+    """Make fixed bundles affected that have lost their bottleneck: step 3 of the computation.
 
-    It is none if it is not full, or if an affected bundle is now faster on it. Return the number of
-    affected bundles.
+    A resource is no longer a bottleneck if it is not full, or if an affected bundle is now faster
+    on it than the fixed bundles. Return the number of affected bundles.
     """
     for k in range(num_resources):
         row = flow.resources[u(flow.affected_resources[u(k)])]
@@ -316,6 +327,8 @@ def recompute_shares(flow):
     num_collected, num_resources, tries = 0, 0, 0
     while num_collected < num_bundles:
         tries += 1
+        # A local try collects the resources of the bundles that were added. After some of these,
+        # all bundles that bottlenecks can reach are added, beginning from the first one.
         transitive = tries > at.LOCAL_TRIES
         num_bundles, num_resources = _collect_resources(
             flow, 0 if transitive else num_collected, num_bundles, num_resources, transitive
