@@ -42,7 +42,7 @@ def affordable_evaluations(graph: RoutingGraph) -> int:
 
 
 def best_root(topology: Topology, unevenness_of: Callable[[int], float], max_tries: int) -> int:
-    """Return the root with the least unevenness, the first of equals.
+    """Try switches as roots; return that with the least unevenness, the first of equals.
 
     Parameters
     ----------
@@ -54,15 +54,16 @@ def best_root(topology: Topology, unevenness_of: Callable[[int], float], max_tri
         Largest number of switches to try, at least one. In a larger network they are evenly spaced.
     """
     num_tries = min(max(max_tries, 1), topology.num_switches)
-    spaced = np.linspace(0, topology.num_switches - 1, num_tries)
-    switches: list[int] = np.unique(spaced.astype(np.int64)).tolist()
+    # 3 tries among 8 switches: 0, 3.5 and 7, so the switches 0, 3 and 7
+    evenly_spaced = np.linspace(0, topology.num_switches - 1, num_tries)
+    switches: list[int] = np.unique(evenly_spaced.astype(np.int64)).tolist()
     return min(switches, key=unevenness_of)
 
 
 def graph_of_root(
     topology: Topology, choice: str, rules: str, graph_from: Callable[[int], RoutingGraph]
 ) -> RoutingGraph:
-    """Return the routing graph of rules with the root that a parameter names.
+    """Return the routing graph of rules with the root that a parameter names or describes.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def graph_of_root(
     InputError
         If the network has no switch, or none of that name.
     """
-    # of a network without switches, `root_of` reports the error
+    # for a network without switches, `root_of` raises the error
     if choice != "best" or topology.num_switches == 0:
         return graph_from(root_of(topology, choice, rules))
     # graphs of other roots have similar sizes

@@ -18,11 +18,11 @@ def neighbours_of(topology: Topology) -> list[list[int]]:
 
 def one_way_channel(topology: Topology) -> str | None:
     """Return why rules that need links in both directions do not apply; None if they do."""
-    count = max(topology.num_switches, 1)
+    num_switches = topology.num_switches
     source = topology.channel_source.astype(np.int64)
     target = topology.channel_target.astype(np.int64)
-    # one number for each pair of switches
-    pair, opposite_pair = source * count + target, target * count + source
+    # one number for each ordered pair of switches
+    pair, opposite_pair = source * num_switches + target, target * num_switches + source
     one_way = np.flatnonzero(~np.isin(pair, opposite_pair))
     if not one_way.size:
         return None

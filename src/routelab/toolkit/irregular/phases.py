@@ -41,7 +41,11 @@ PHASE_COLUMNS = (
 
 
 class PhaseRules(RulesPlugin):
-    """Rules by phases of a tree with coordinates; parameters are ``root`` and ``tree``."""
+    """Base class of rules that give each directed link a phase, by its place in a spanning tree.
+
+    A subclass defines `phase`. Its parameters include ``root`` and ``tree``, the root of the tree
+    and the choice of parents in it.
+    """
 
     capabilities = Capabilities(minimal=False, flow_control="plain")
     columns = PHASE_COLUMNS
@@ -94,8 +98,9 @@ def phase_graph(
     """
     neighbours = neighbours_of(topology)
 
+    # for `graph_of_root`, which may try several roots
     def graph_from(root_switch: int) -> RoutingGraph:
-        """Return the graph of the tree with this root; `graph_of_root` may try several."""
+        """Return the routing graph for the tree with this root."""
         tree = coordinated_tree(neighbours, root_switch, parents)
         backwards = turns_to_earlier_phases(neighbours, lambda a, b: phase_of(tree, a, b))
         prohibited = prohibited_after_release(neighbours, backwards)
@@ -111,20 +116,21 @@ def turns_to_earlier_phases(
     """Return the turns (a, b, c) in which the link b → c has an earlier phase than a → b."""
     turns: list[Turn] = []
     for b, adjacent in enumerate(neighbours):
-        leaving = [(c, phase_of(b, c)) for c in adjacent]
+        next_phases = [(c, phase_of(b, c)) for c in adjacent]
         for a in adjacent:
             phase = phase_of(a, b)
-            turns += [(a, b, c) for c, next_phase in leaving if c != a and next_phase < phase]
+            # turns back (c = a) need no prohibition: no route takes them
+            turns += [(a, b, c) for c, next_phase in next_phases if c != a and next_phase < phase]
     return turns
 
 
 def prohibited_after_release(
     neighbours: Sequence[Sequence[int]], prohibited: Iterable[Turn]
 ) -> list[Turn]:
-    """Return the prohibited turns that remain after all others have been made legal.
+    """Release turns that close no cycle; return the turns that remain prohibited.
 
-    Turns become legal one after the other, unless that closes a cycle of legal turns. Afterwards
-    every prohibited turn is necessary: without it there would be a cycle.
+    Prohibited turns become legal one after the other, unless that closes a cycle of legal turns.
+    Afterwards every prohibited turn is necessary: without it there would be a cycle.
 
     Parameters
     ----------
@@ -149,6 +155,7 @@ def prohibited_after_release(
     links = [(a, b) for a, adjacent in enumerate(neighbours) for b in adjacent]
     link_index = {link: index for index, link in enumerate(links)}
     turns = [(a, b, c) for a, b in links for c in neighbours[b] if c != a]
+    # from a → b to every neighbour of b but a
     num_turns = np.array([len(neighbours[b]) - 1 for _, b in links], dtype=np.int64)
     start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(num_turns)))
     target = np.array([link_index[b, c] for _, b, c in turns], dtype=np.int32)

@@ -37,12 +37,15 @@ def subnets_of(neighbours: Sequence[Sequence[int]], roots: Sequence[int]) -> lis
         All switches; the first of each connected part is its root.
     """
     number, low, parent = _depth_first_search(neighbours, roots)
-    # In preorder a parent comes before its children. The link to the parent is a bridge if no other
-    # link leads from the switch, or from below it, to an earlier one: `low` is its own number then.
+    # A switch begins a new subnet if it is a root, or if the link to its parent is a bridge: no
+    # other link leads from the switch, or from below it in the tree, to an earlier switch, so that
+    # its low number is its own number. Otherwise it is in the subnet of its parent, which comes
+    # before it in preorder.
     subnet_of: dict[int, int] = {}
     members: list[list[int]] = []
     for switch in sorted(range(len(neighbours)), key=number.__getitem__):
-        if parent[switch] < 0 or low[switch] == number[switch]:
+        is_root, is_below_bridge = parent[switch] < 0, low[switch] == number[switch]
+        if is_root or is_below_bridge:
             subnet_of[switch] = len(members)
             members.append([])
         else:
@@ -55,7 +58,7 @@ def subnets_of(neighbours: Sequence[Sequence[int]], roots: Sequence[int]) -> lis
 def _depth_first_search(
     neighbours: Sequence[Sequence[int]], roots: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Return preorder number, low number and parent (−1: root) of each switch.
+    """Return preorder number, low number and parent (−1: root) of each switch, to find bridges.
 
     The low number (Tarjan) is the least preorder number that a switch reaches by going down the
     search tree, and then by at most one link that is not in the tree.
@@ -68,12 +71,14 @@ def _depth_first_search(
             continue
         number[root] = low[root] = next_number
         next_number += 1
+        # the switches from the root to the current one, each with the neighbours not yet visited
         path = [(root, iter(neighbours[root]))]
         while path:
             switch, links = path[-1]
             neighbour = next(links, -1)
             if neighbour < 0:
-                # the search leaves the switch, and its parent is the last of the path
+                # No neighbour is left. The search goes back to the parent, which reaches all that
+                # this switch reaches.
                 path.pop()
                 if path:
                     low[parent[switch]] = min(low[parent[switch]], low[switch])
@@ -82,6 +87,6 @@ def _depth_first_search(
                 next_number += 1
                 parent[neighbour] = switch
                 path.append((neighbour, iter(neighbours[neighbour])))
-            elif neighbour != parent[switch]:
+            elif neighbour != parent[switch]:  # a link that is not in the tree
                 low[switch] = min(low[switch], number[neighbour])
     return number, low, parent

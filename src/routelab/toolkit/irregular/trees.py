@@ -23,11 +23,13 @@ def levels_from(topology: Topology, root: int) -> Int32Array:
 
     `root` is the root of its part, the first switch of each other part is the root of that one.
     """
-    count = topology.num_switches
-    level = np.full(count, -1, dtype=np.int32)
-    hops, queue = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
-    for candidate in [root, *range(count)]:
+    num_switches = topology.num_switches
+    level = np.full(num_switches, -1, dtype=np.int32)
+    hops, queue = np.empty(num_switches, dtype=np.int32), np.empty(num_switches, dtype=np.int32)
+    # A candidate that has no level yet is the root of another part.
+    for candidate in [root, *range(num_switches)]:
         if level[candidate] < 0:
+            # overwrites `hops`: −1 for the switches of other parts
             hop_distances(*topology.outgoing, topology.channel_target, candidate, hops, queue)
             level = np.where((level < 0) & (hops >= 0), hops, level)
     return level
@@ -46,14 +48,16 @@ def preorder_from(neighbours: Sequence[Sequence[int]], root: int) -> tuple[list[
     parent : list of int
         −1 for a root.
     """
-    count = len(neighbours)
-    number, parent = [-1] * count, [-1] * count
+    num_switches = len(neighbours)
+    number, parent = [-1] * num_switches, [-1] * num_switches
     next_number = 0
-    for candidate in [root, *range(count)]:
+    # A candidate that has no number yet is the root of another part.
+    for candidate in [root, *range(num_switches)]:
         if number[candidate] >= 0:
             continue
         number[candidate] = next_number
         next_number += 1
+        # the switches from the root to the current one, each with the neighbours not yet tried
         path = [(candidate, iter(neighbours[candidate]))]
         while path:
             switch, links = path[-1]
@@ -101,15 +105,16 @@ def coordinated_tree(
     root : int
         Root of its part; the first switch of each other part is the root of that one.
     parents : {"even", "first"}
-        Which of the neighbours one level above becomes the parent. ``even``: the one with the
-        fewest children so far; switches with few such neighbours choose first. ``first``: the
-        leftmost one, so that all others are further right. Of equal ones, the leftmost.
+        Which of the neighbours one level above becomes the parent of a switch. ``even``: the one
+        with the fewest children so far, of equal ones the leftmost; switches with few such
+        neighbours choose first. ``first``: the leftmost one.
     """
-    count = len(neighbours)
-    level, parent = [-1] * count, [-1] * count
-    children: list[list[int]] = [[] for _ in range(count)]
-    x, next_x = [-1] * count, 0
-    for candidate in [root, *range(count)]:
+    num_switches = len(neighbours)
+    level, parent = [-1] * num_switches, [-1] * num_switches
+    children: list[list[int]] = [[] for _ in range(num_switches)]
+    x, next_x = [-1] * num_switches, 0
+    # A candidate that has no level yet is the root of another part.
+    for candidate in [root, *range(num_switches)]:
         if level[candidate] >= 0:
             continue
         level[candidate] = 0
@@ -142,22 +147,25 @@ def _next_layer(
 
     Updated: `level` and `parent` of these switches (−1 before), and `children` of the layer.
     """
+    # 1. The switches of the next level, and for each its neighbours in `layer` from left to right.
     position = {switch: number for number, switch in enumerate(layer)}
-    below = sorted({new for switch in layer for new in neighbours[switch] if level[new] < 0})
-    above = {
+    next_level = sorted({new for switch in layer for new in neighbours[switch] if level[new] < 0})
+    possible_parents = {
         switch: sorted(set(neighbours[switch]) & set(layer), key=position.__getitem__)
-        for switch in below
+        for switch in next_level
     }
+    # 2. A parent for each. The switches with the least choice choose first.
     if parents == "even":
-        below.sort(key=lambda switch: len(above[switch]))
-    for switch in below:
-        choices = above[switch]
+        next_level.sort(key=lambda switch: len(possible_parents[switch]))
+    for switch in next_level:
+        choices = possible_parents[switch]
         if parents == "even":
             parent[switch] = min(choices, key=lambda choice: len(children[choice]))
         else:
             parent[switch] = choices[0]
         children[parent[switch]].append(switch)
         level[switch] = level[parent[switch]] + 1
+    # 3. The new layer. Children of a switch are ordered by number, the lowest leftmost.
     for switch in layer:
         children[switch].sort()
     return [child for switch in layer for child in children[switch]]

@@ -46,7 +46,7 @@ def turn_graph(
     channel_facts: Mapping[str, ArrayLike] | None = None,
     merge: bool = True,
 ) -> RoutingGraph:
-    """Build the automaton of all routes without prohibited turns and without turns back.
+    """Build the routing graph of all routes without prohibited turns and without turns back.
 
     A state is the channel that a packet came by. Parallel cables count as one link: a turn is
     prohibited between all of them, and a packet never turns from a cable into its twin.
@@ -65,22 +65,24 @@ def turn_graph(
     target = topology.channel_target.astype(np.int64)
     start, leaving = topology.outgoing
     channels = np.arange(num_channels)
-    # 1. All pairs of a channel and one that leaves its target. `rank` numbers those that leave a
-    #    target: 0, 1, 2, then from 0 again for the next `before`.
+    # 1. All pairs of a channel, `before`, and one that leaves its target, `after`. If 3 channels
+    #    leave the target of channel 0, and 2 that of channel 1, `before` is 0 0 0 1 1, and
+    #    `number_at_target`, the number of `after` among those that leave the target, is 0 1 2 0 1.
     degree = np.diff(start)[target]
     before = np.repeat(channels, degree)
     first_pair = np.cumsum(degree) - degree
-    rank = np.arange(len(before)) - np.repeat(first_pair, degree)
-    after = leaving[start[target[before]] + rank]
+    number_at_target = np.arange(len(before)) - np.repeat(first_pair, degree)
+    after = leaving[start[target[before]] + number_at_target]
     # 2. Pairs that are neither turns back nor prohibited.
     keys = _turn_keys(source[before], target[before], target[after], num_switches=num_switches)
     prohibited_turns = np.array(sorted(set(prohibited)), dtype=np.int64).reshape(-1, 3)
     a, b, c = prohibited_turns.T
     prohibited_keys = _turn_keys(a, b, c, num_switches=num_switches)
     allowed = (source[before] != target[after]) & ~np.isin(keys, prohibited_keys)
-    # 3. The number of all turns: at each switch, from every neighbour to every other one.
-    neighbouring = np.unique(source * num_switches + target)
-    num_neighbours = np.bincount(neighbouring // max(num_switches, 1))
+    # 3. The number of all turns: at each switch, from every neighbour to every other one. Parallel
+    #    cables have the same number here, so each neighbour counts once.
+    links = np.unique(source * num_switches + target)
+    num_neighbours = np.bincount(links // max(num_switches, 1))  # by the source of the link
     num_turns = int((num_neighbours * (num_neighbours - 1)).sum())
     # 4. The automaton. Vertex s is a packet that begins at switch s, vertex num_switches + c one
     #    that came by channel c.

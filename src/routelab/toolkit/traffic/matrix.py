@@ -105,18 +105,18 @@ def _read_matrices(path: Path) -> tuple[Float64Array, Float64Array | None]:
     InputError
         If the file cannot be read or its content is wrong; names the file and up to five lines.
     """
-    rows = list(_rows(path))
+    rows = list(_read_rows(path))
     if not rows:
         raise InputError(f"{path}: no line with traffic in it")
     # 1. A list has a header; all cells of a matrix are numbers.
     _, first_cells = rows[0]
     has_header = any(_parse_number(cell) is None for cell in first_cells)
-    # 2. Both readers collect the mistakes of all lines in `problems`.
+    # 2. Both readers collect the mistakes of all lines in `problems`; `refuse` raises if there are.
     problems: list[str] = []
     if has_header:
-        bytes_, messages = _from_list(rows, problems)
+        bytes_, messages = _parse_list(rows, problems)
     else:
-        bytes_, messages = _from_square(rows, problems), None
+        bytes_, messages = _parse_matrix(rows, problems), None
     refuse(path, problems)
     if has_header and (note := _unread_note(first_cells)):
         _warn_once(path, note)
@@ -131,9 +131,11 @@ def unread_columns(path: Path) -> str:
     InputError
         If the file cannot be read.
     """
-    for _, first_cells in _rows(path):
-        return _unread_note(first_cells)
-    return ""
+    first_row = next(_read_rows(path), None)
+    if first_row is None:
+        return ""
+    _, first_cells = first_row
+    return _unread_note(first_cells)
 
 
 def _unread_note(first_cells: list[str]) -> str:
@@ -150,8 +152,8 @@ def _warn_once(path: Path, note: str) -> None:
     logger.warning("%s: %s", path, note)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line that is not empty."""
+def _read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is not empty, the first line included."""
     reader = CsvReader(str(path), iter(StringIO(read_user_text(path), newline=None)))
     if reader.header:
         yield reader.line, reader.header
@@ -159,7 +161,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parse_number(cell: str) -> float | None:
-    """Return the number in a cell; None if it is none."""
+    """Return the number in a cell; None if the cell is not a number."""
     try:
         return read_number(cell)
     except ValueError:
@@ -167,7 +169,7 @@ def _parse_number(cell: str) -> float | None:
 
 
 def _read_amount(cell: str, line: int, problems: list[str], *, unit: str = "bytes") -> float:
-    """Return the number in a cell; 0 and a line in `problems` if it is none from 0 on."""
+    """Return the number in a cell; if it is not one of 0 or more, 0, with a line in `problems`."""
     value = _parse_number(cell)
     if value is None or not 0 <= value < np.inf:
         problems.append(f"line {line}: {cell!r} is not a number of {unit} (0 or more)")
@@ -175,10 +177,10 @@ def _read_amount(cell: str, line: int, problems: list[str], *, unit: str = "byte
     return value
 
 
-def _from_square(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float64Array:
-    """Return the numbers of a matrix without a header, by (line, column).
+def _parse_matrix(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float64Array:
+    """Return the bytes in a file without a header, by (line, column).
 
-    `rows`: line number and cells. Wrong lines are added to `problems`.
+    `rows` are the number and the cells of each line. Mistakes in lines are added to `problems`.
     """
     size = len(rows)
     uneven = [(line, len(cells)) for line, cells in rows if len(cells) != size]
@@ -194,21 +196,22 @@ def _from_square(rows: list[tuple[int, list[str]]], problems: list[str]) -> Floa
     )
 
 
-def _from_list(
+def _parse_list(
     rows: list[tuple[int, list[str]]], problems: list[str]
 ) -> tuple[Float64Array, Float64Array | None]:
-    """Return the bytes and the messages (None without that column) between ranks of a list.
+    """Return the bytes and the messages (None without that column) in a file with a header.
 
-    `rows`: line number and cells, the header first. Wrong lines are added to `problems`.
+    `rows` are the number and the cells of each line, the header first. Mistakes in lines are added
+    to `problems`.
     """
-    # 1. The columns, by their header. A column that occurs twice is as good as none.
+    # 1. The columns, by their header. Each must occur exactly once, by one of its names.
     (header_line, names), *body = rows
     header = [name.lower() for name in names]
     indices = {
         column: [header.index(name) for name in spellings if header.count(name) == 1]
         for column, spellings in COLUMNS.items()
     }
-    if any(len(found) != 1 for found in indices.values()):
+    if any(len(columns) != 1 for columns in indices.values()):
         problems.append(
             f"line {header_line}: expected a header with source, target and bytes, each once, "
             f"got {','.join(names)!r}"
@@ -219,7 +222,7 @@ def _from_list(
     )
     messages_column = header.index(MESSAGES) if MESSAGES in header else None
     # 2. The lines; all mistakes in them are collected.
-    entries = []
+    entries = []  # source, target, bytes, messages
     for line, cells in body:
         if len(cells) != len(header):
             problems.append(f"line {line}: {len(cells)} cells under a header of {len(header)}")
@@ -247,7 +250,7 @@ def _from_list(
 
 
 def _read_rank(cell: str, line: int, problems: list[str]) -> int:
-    """Return the rank in a cell; 0 and a line in `problems` if it is none."""
+    """Return the rank in a cell; if it is not a rank, 0, with a line in `problems`."""
     if cell.isascii() and cell.isdigit() and len(cell) <= 10 and int(cell) < MAX_RANKS:
         return int(cell)
     problems.append(f"line {line}: {cell!r} is not a rank (0, 1, ... up to {MAX_RANKS - 1})")

@@ -18,7 +18,7 @@ from routelab.toolkit.families.groups import switch_groups
 
 
 class FixedPermutation(TrafficPlugin):
-    """A pattern without random choices: every terminal sends to one, or is silent.
+    """A pattern without random choices: every terminal sends to one terminal, or is silent.
 
     A terminal whose target is itself is silent.
     """
@@ -34,7 +34,10 @@ class FixedPermutation(TrafficPlugin):
         """
 
     def supports(self, topology: Topology) -> str | None:
-        """Return why the pattern is not defined or all terminals would be silent, or None."""
+        """Return why the network does not suit the pattern, or None if it does.
+
+        The pattern must be defined on it, and at least one terminal must send.
+        """
         try:
             targets, _ = self.send(topology)
         except UnsupportedError as reason:
@@ -49,7 +52,7 @@ class FixedPermutation(TrafficPlugin):
         Raises
         ------
         UnsupportedError
-            As `send`.
+            If the pattern is not defined on `topology`.
         """
         return Demand.permutation(*self.send(topology))
 
@@ -85,7 +88,7 @@ class TerminalGrid:
             raise UnsupportedError("needs coordinates, the switches of this network have none")
         coordinates = topology.coordinates.astype(np.int64)
         dims = tuple(int(size) for size in coordinates.max(axis=0) + 1)
-        # as many switches as grid points, no two at the same one
+        # The switches fill the grid if there are as many as points, and no two at the same point.
         is_whole = coordinates.min() >= 0 and prod(dims) == topology.num_switches
         if not is_whole or len(np.unique(coordinates, axis=0)) != topology.num_switches:
             raise UnsupportedError(

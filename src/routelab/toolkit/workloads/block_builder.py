@@ -10,11 +10,12 @@ from routelab.api.errors import PluginError
 
 
 class BlockBuilder:
-    """Collection of operations of ranks, in any order of ranks.
+    """Builder of a block: methods append operations, in any order of ranks, and `build` sorts them.
 
-    Every method appends one operation to each rank of `rank`. Its other arguments are numbers, the
-    same for all these ranks, or arrays with one element for each. Operations of one rank stay in
-    the order of the calls.
+    Every method appends one operation to each rank in `rank`, which is a number or an array. Its
+    other arguments are numbers, the same for all these ranks, or arrays with one element for each.
+    Operations of one rank stay in the order of the calls. `send([0, 2], [1, 3], 64)` lets rank 0
+    send 64 bytes to rank 1, and rank 2 to rank 3.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class BlockBuilder:
 
     def __init__(self, ranks: int) -> None:
         self._ranks = ranks
-        # ranks, kind, peer, amount, tag of each call
+        # the columns of each call: ranks, kind, peer, amount, tag
         self._calls: list[tuple[NDArray[np.int64], int, ArrayLike, ArrayLike, ArrayLike]] = []
 
     def compute(self, rank: ArrayLike, operations: ArrayLike) -> BlockBuilder:
@@ -103,11 +104,12 @@ class BlockBuilder:
             If sends and receives do not match in number or bytes, a request is never waited for, or
             a peer or an amount is invalid.
         """
-        # 1. One long array for each column of the calls. All are float64, because an amount may be
-        #    a fraction; ranks, kinds and tags are exact in it.
+        # 1. One long array for each of the five columns of the calls. All are float64, because an
+        #    amount may be a fraction; ranks, kinds and tags are exact in it.
         columns: list[list[NDArray[np.float64]]] = [[], [], [], [], []]
         for ranks, *operands in self._calls:
             for column, values in zip(columns, (ranks, *operands), strict=True):
+                # a number is repeated for each rank of the call
                 column.append(np.broadcast_to(np.asarray(values, np.float64), ranks.shape))
         rank, kind, peer, amount, tag = (
             np.concatenate(column) if column else np.zeros(0) for column in columns

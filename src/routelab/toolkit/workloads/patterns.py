@@ -103,7 +103,7 @@ class RankGrid:
 
     @property
     def number(self) -> Int64Array:
-        """Number of each rank's switch in the grid: on 4x2, (0, 1) is 1 and (1, 0) is 2."""
+        """Number of each rank's switch: on a 4x2 grid, that at (0, 1) is 1, and (1, 0) is 2."""
         return self._number_at(self.coordinates)
 
     def _number_at(self, coordinates: Int64Array) -> Int64Array:
@@ -111,16 +111,16 @@ class RankGrid:
         return np.asarray(np.ravel_multi_index(tuple(coordinates.T), self.dims), dtype=np.int64)
 
     def at_numbers(self, number: Int64Array) -> Int64Array:
-        """Return, for each rank, the rank with its slot on the switch ``number[rank]``."""
+        """Return, for each rank, the rank that has the same slot on the switch ``number[rank]``."""
         num_slots = int(self.slot.max()) + 1
-        # positions of the grid, switch by switch and slot by slot
+        # Positions are numbered switch by switch, and slot by slot on a switch.
         rank_at_position = np.empty(len(self.slot), dtype=np.int64)
         rank_at_position[self.number * num_slots + self.slot] = np.arange(len(self.slot))
         ranks: Int64Array = rank_at_position[number * num_slots + self.slot]
         return ranks
 
     def at_coordinates(self, coordinates: Int64Array) -> Int64Array:
-        """Return, for each rank, the rank with its slot on the switch at ``coordinates[rank]``."""
+        """Return, for each rank, the rank with the same slot at ``coordinates[rank]``."""
         return self.at_numbers(self._number_at(coordinates))
 
 
@@ -151,7 +151,10 @@ class PatternWorkload(WorkloadPlugin):
         """
 
     def supports(self, job: Job) -> str | None:
-        """Return why the pattern is not defined or all ranks would be silent, or None."""
+        """Return why the job does not suit the pattern, or None if it does.
+
+        The pattern must be defined for it, and at least one rank must send.
+        """
         try:
             directions, _ = self.directions(job)
         except UnsupportedError as reason:
@@ -176,9 +179,10 @@ class PatternWorkload(WorkloadPlugin):
             ]
         ways = {"one": "one way", "two": "both ways"}[self.parameters.ways]
         phases = {"together": "all together", "apart": "one direction after the other"}
+        loop = Loop(steps=(self._round(job, directions),), times=self.parameters.iterations)
         return Program(
-            job.ranks,
-            (Loop((self._round(job, directions),), self.parameters.iterations),),
+            ranks=job.ranks,
+            timed=(loop,),
             convention=f"{pattern}; {ways}, {phases[self.parameters.phases]}; nothing to itself",
         )
 
@@ -218,7 +222,7 @@ def _with_inverse(targets: Int64Array) -> list[Int64Array]:
 
 
 class ShiftParameters(PatternParameters):
-    """Parameters of a shift."""
+    """Parameters of a shift: those of every pattern, and the dimensions of the grid to shift in."""
 
     digits: Literal["all", "each", "longest"] = parameter(
         "all",
@@ -234,7 +238,7 @@ class ShiftWorkload(PatternWorkload):
 
     @abstractmethod
     def distance(self, size: int) -> int:
-        """Return the distance on a ring of `size`."""
+        """Return the distance to shift by on a ring of `size` ranks, or of switches of the grid."""
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:
         """Shift by rank on one ring of all ranks, or by coordinates on the rings of the grid."""
@@ -243,7 +247,8 @@ class ShiftWorkload(PatternWorkload):
             targets = (np.arange(job.ranks) + step) % job.ranks
             return [targets], f"by rank: r to r + {step}, modulo {job.ranks}"
         grid = RankGrid.of(job)
-        # a shift is one number for each dimension; every shift becomes a permutation
+        # A shift has a distance for each dimension, such as (2, 0) on a 4x3 grid. Every shift
+        # becomes a permutation.
         distances = np.array([self.distance(size) for size in grid.dims])
         distances_text = "x".join(map(str, distances))
         if self.parameters.digits == "all":

@@ -66,7 +66,7 @@ class Line:
         ----------
         position : int
         what : str
-            What the argument is, for messages: "a rank".
+            What the argument is, for error messages: "a rank".
         default : int, optional
             Value if the line is shorter (default: this is an error).
         """
@@ -207,7 +207,7 @@ class _RankReader:
         Sender, receiver and tag of each isend and irecv that nothing has waited for yet, the
         oldest first.
     request_lines : list of Line
-        The line of each of these requests, for messages.
+        The line that opened each of these requests, for error messages.
     """
 
     rank: int
@@ -297,7 +297,8 @@ class _RankReader:
 
     def add_send_receive(self, line: Line, builder: BlockBuilder) -> None:
         """Add ``sendRecv <sent> <receiver> <received> <sender> [<sent type> <received type>]``."""
-        # the builder's wait is for all requests, and MPI_Sendrecv waits for its own two only
+        # The builder's operation waits for all open requests, but MPI_Sendrecv only for its own
+        # two, so no other request may be open.
         self._require_no_requests("before a sendRecv")
         sent = self.message_bytes(line, 0, type_position=4)
         received = self.message_bytes(line, 2, type_position=5)
@@ -323,12 +324,12 @@ class _RankReader:
         builder.wait(self.rank, ALL)
 
     def _add_request(self, line: Line, key: tuple[int, int, int]) -> None:
-        """Note a request that the line opens; `key` is its sender, receiver and tag."""
+        """Add a request that the line opens; `key` is its sender, receiver and tag."""
         self.requests.append(key)
         self.request_lines.append(line)
 
     def read_call(self, line: Line) -> Call:
-        """Return this rank's call of a collective.
+        """Return this rank's call of a collective from its line.
 
         Arguments by position; sizes are numbers of elements::
 
@@ -338,8 +339,8 @@ class _RankReader:
             bcast                               size  root         type
             reduce                              size  operations   root   type
 
-        alltoallv of P ranks has the sum of what it sends, P sizes to send, the sum of what it
-        receives, P sizes to receive, and a type.
+        alltoallv of P ranks has at 0 the sum of what the rank sends, at 1 to P the sizes to send,
+        at P + 1 the sum of what it receives, then P sizes to receive, and at 2 P + 2 the type.
         """
         name: CollectiveName = COLLECTIVES[line.action]
         if name == "barrier":
@@ -373,7 +374,10 @@ COLLECTIVES: dict[str, CollectiveName] = {name: name for name in get_args(Collec
 
 
 def _read_steps(path: Path, readers: list[_RankReader]) -> Iterator[Step]:
-    """Yield a block, the collective after it, the next block and so on, until the lines end."""
+    """Yield a block, the collective after it, the next block and so on, until the lines end.
+
+    Empty blocks are left out. `path`, the trace, is for error messages.
+    """
     while True:
         # 1. Each rank's operations up to its next collective.
         builder = BlockBuilder(len(readers))
@@ -407,8 +411,9 @@ def _merge_calls(lines: list[Line], readers: list[_RankReader]) -> Collective:
     calls = [reader.read_call(line) for reader, line in zip(readers, lines, strict=True)]
     first = calls[0]
     for line, call in zip(lines, calls, strict=True):
-        # only the bytes of alltoallv may differ from rank to rank
-        if call._replace(bytes_to_rank=first.bytes_to_rank) != first:
+        # Only the sizes of alltoallv may differ from rank to rank, so compare all but these.
+        is_same_call = call._replace(bytes_to_rank=first.bytes_to_rank) == first
+        if not is_same_call:
             raise line.error(
                 f"rank {line.rank} calls {call} where rank 0 calls {first} "
                 f"({lines[0].path}:{lines[0].number})"
@@ -416,4 +421,4 @@ def _merge_calls(lines: list[Line], readers: list[_RankReader]) -> Collective:
     matrix = None
     if first.name == "alltoallv":
         matrix = frozen_array(np.array([call.bytes_to_rank for call in calls]), np.int64)
-    return Collective(first.name, first.bytes, first.root, matrix)
+    return Collective(first.name, bytes=first.bytes, root=first.root, matrix=matrix)

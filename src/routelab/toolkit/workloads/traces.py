@@ -101,11 +101,11 @@ def _block_actions(block: Block, rank: int) -> Iterator[str]:
         if kind == COMPUTE:
             yield f"compute {_number(amount)}"
         elif kind == WAIT and peer == ALL:
-            if requests:
+            if requests:  # otherwise there is nothing to wait for
                 yield f"waitall {len(requests)}"
             requests.clear()
         elif kind == WAIT:
-            # `peer` of a wait is an index of the open requests, and the request is closed
+            # `peer` of a wait is the index of an open request, which the wait closes
             yield f"wait {requests.pop(peer)}"
         else:
             yield f"{_ACTION_NAMES[kind]} {peer} {tag} {_number(amount)}"
@@ -135,7 +135,8 @@ def _call_action(call: Collective, rank: int, ranks: int) -> str:
         # alltoallv: bytes sent in all and to each rank, bytes received in all and from each rank
         sent, received = call.matrix[rank].tolist(), call.matrix[:, rank].tolist()
         return " ".join(map(str, [call.name, sum(sent), *sent, sum(received), *received]))
-    # two sizes are those that the rank sends and receives; the 0 is operations of the reduction
+    # Two equal sizes are what the rank sends to and receives from each peer. The 0 after a size is
+    # the number of operations of the reduction: only messages take time.
     return {
         "allgather": f"allgather {size} {size}",
         "allreduce": f"allreduce {size} 0",
