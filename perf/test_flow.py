@@ -73,7 +73,7 @@ def measured(benchmark, program: Schedule, table: RouteTable, *, full: bool = Fa
 
     def run() -> None:
         nonlocal best, messages
-        simulation = FlowSimulation(program, paths, MACHINE, full=full)
+        simulation = FlowSimulation(program, paths, MACHINE, recompute_all=full)
         begin = time.thread_time()
         simulation.run()
         best = min(best, time.thread_time() - begin)

@@ -51,7 +51,7 @@ class FlowSimulation:
 
     Parameters
     ----------
-    full : bool
+    recompute_all : bool
         Recompute the shares of all messages at every change, and not only those that it can affect.
         The results are equal, but slower, so this is for tests.
     """
@@ -63,14 +63,14 @@ class FlowSimulation:
         machine: Machine,
         seed: int = 0,
         *,
-        full: bool = False,
+        recompute_all: bool = False,
     ) -> None:
         self.schedule, self.paths, self.machine = schedule, paths, machine
         self._steady_rounds = num_steady_rounds(schedule)
         self._flow, self._bundle_paths = initial_state(
             schedule, paths, machine, seed, self._steady_rounds
         )
-        self._flow.ints[at.S_RECOMPUTE_ALL] = full
+        self._flow.ints[at.S_RECOMPUTE_ALL] = recompute_all
         self.finished = False
 
     def run(self, max_steps: int = 2**62) -> bool:
@@ -89,7 +89,7 @@ class FlowSimulation:
         # The kernel stops when arrays are full. Larger ones replace them, and it continues.
         while True:
             remaining_steps = last_step - int(self._flow.ints[at.TIME_STEPS])
-            # int64 must hold the sum of the steps so far and the remaining ones
+            # 2**62 is as good as no limit; int64 must hold the sum of it and the steps so far
             status = run_time_steps(self._flow, min(remaining_steps, 2**62))
             if status == at.FULL_MESSAGES:
                 self._flow = more_messages(self._flow)

@@ -54,7 +54,7 @@ def rank_terminals(name: str, ranks: int, topology: Topology, ranks_per_node: in
             f"{ranks_per_node} each; raise `ranks_per_node`, or use at most {max_ranks} ranks"
         )
     if is_file(name):
-        return _from_file(Path(name), ranks, topology, ranks_per_node)
+        return _read_rank_terminals(Path(name), ranks, topology, ranks_per_node)
     rank = np.arange(ranks)
     if name == CYCLIC:
         num_terminals = -(-ranks // ranks_per_node)  # rounded up; 0 without ranks
@@ -104,8 +104,10 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
     return lines
 
 
-def _from_file(path: Path, ranks: int, topology: Topology, ranks_per_node: int) -> Int32Array:
-    """Return the terminal of each rank from a file with one line for each rank."""
+def _read_rank_terminals(
+    path: Path, ranks: int, topology: Topology, ranks_per_node: int
+) -> Int32Array:
+    """Read the terminal of each rank from a file; refuse terminals that do not fit the job."""
     lines = read_placement(path)
     problems = []
     if len(lines) != ranks:

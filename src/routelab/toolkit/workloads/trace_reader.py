@@ -59,13 +59,13 @@ class Line:
         """Return an error with file and line."""
         return InputError(f"{self.path}:{self.number}: {problem}")
 
-    def integer(self, position: int, what: str, default: int | None = None) -> int:
+    def integer(self, position: int, description: str, default: int | None = None) -> int:
         """Return the argument at a position (0 is the one after the action), an integer ≥ 0.
 
         Parameters
         ----------
         position : int
-        what : str
+        description : str
             What the argument is, for error messages: "a rank".
         default : int, optional
             Value if the line is shorter (default: this is an error).
@@ -73,7 +73,9 @@ class Line:
         if position >= len(self.arguments):
             if default is not None:
                 return default
-            raise self.error(f"{self.action} needs {what}, it has {len(self.arguments)} arguments")
+            raise self.error(
+                f"{self.action} needs {description}, it has {len(self.arguments)} arguments"
+            )
         text = self.arguments[position]
         # programs hold sizes as int64, which any 18 digits fit into
         if text.isascii() and text.isdigit() and len(text) <= 18:
@@ -85,7 +87,9 @@ class Line:
         except ValueError:
             number = -1.0  # refused below, as every negative number
         if not (0 <= number <= MAX_EXACT_FLOAT and number.is_integer()):
-            raise self.error(f"{self.action}: {what} is {text!r}, not a whole number of 0 or more")
+            raise self.error(
+                f"{self.action}: {description} is {text!r}, not a whole number of 0 or more"
+            )
         return int(number)
 
 

@@ -49,7 +49,7 @@ def test_programs_that_cannot_go_on_are_seen_as_such(case):
 
 @given(cases())
 def test_shares_computed_where_something_changed_are_those_computed_anew(case):
-    partial, full = simulation(case), simulation(case, full=True)
+    partial, full = simulation(case), simulation(case, recompute_all=True)
     partial.run()
     full.run()
     np.testing.assert_allclose(partial.result().finish, full.result().finish, rtol=1e-9, atol=1e-15)

@@ -75,10 +75,11 @@ class SearchOutcome:
     Attributes
     ----------
     attained : float
-        What fractional routes attain: a load, or flits per cycle.
+        What fractional routes attain: a load that is sustained, or flits per cycle that arrive.
     bound : float
-        What `weights` prove, but for rounding.
+        Upper bound of the same quantity, which `weights` prove up to rounding errors.
     weights : float64 array, shape (C,)
+        Weight of each channel.
     """
 
     attained: float
@@ -152,7 +153,7 @@ def balance_sustained(
     def evaluate(weights: Float64Array) -> tuple[float, Float64Array]:
         return sustained_bound(problem, weights)
 
-    def attained(routes: Routes) -> tuple[float, float]:
+    def measure(routes: Routes) -> tuple[float, float]:
         # Flows are those of load 1. At 1 / greatest relative load, the busiest channel is full.
         _, greatest_load = feasible_flow(routes, problem.capacity)
         return 1 / greatest_load, greatest_load
@@ -161,9 +162,9 @@ def balance_sustained(
     bound, _ = start
     return _search(
         problem,
-        start,
-        evaluate,
-        attained,
+        start=start,
+        evaluate=evaluate,
+        measure=measure,
         level=1 / bound,  # at load 1, no routing has a smaller greatest relative load
         rejected=np.inf,  # all traffic has to be sent
         seconds=seconds,
@@ -189,13 +190,13 @@ def balance_accepted(
     Returns
     -------
     SearchOutcome
-        In flits per cycle, without local traffic. Weights of 1 and more count as 1.
+        In flits per cycle, without traffic between terminals of one switch. Weights are at most 1.
     """
 
     def evaluate(weights: Float64Array) -> tuple[float, Float64Array]:
         return accepted_bound(problem, weights)
 
-    def attained(routes: Routes) -> tuple[float, float]:
+    def measure(routes: Routes) -> tuple[float, float]:
         accepted, _ = feasible_flow(routes, problem.capacity)
         return accepted, 1.0  # the relative load of a full channel
 
@@ -205,9 +206,9 @@ def balance_accepted(
     starts = (by_capacity, zero_weights, evaluate(weights))
     return _search(
         problem,
-        min(starts, key=lambda bound_and_weights: bound_and_weights[0]),
-        evaluate,
-        attained,
+        start=min(starts, key=lambda bound_and_weights: bound_and_weights[0]),
+        evaluate=evaluate,
+        measure=measure,
         level=1.0,  # channels become full
         rejected=1.0,  # rejecting a flit costs as much as a route of weight 1
         seconds=seconds,
@@ -217,10 +218,10 @@ def balance_accepted(
 
 def _search(
     problem: FlowProblem,
+    *,
     start: tuple[float, Float64Array],
     evaluate: Evaluate,
-    attained: Callable[[Routes], tuple[float, float]],
-    *,
+    measure: Callable[[Routes], tuple[float, float]],
     level: float,
     rejected: float,
     seconds: float,
@@ -238,7 +239,7 @@ def _search(
         A bound, and the weights that prove it.
     evaluate : function of weights
         Returns the bound that they prove, and the multiple of them that proves it.
-    attained : function of Routes
+    measure : function of Routes
         Returns what the routes attain, and the next level: their greatest relative load, or 1 if
         the capacities limit them.
     level : float
@@ -278,7 +279,7 @@ def _search(
         # 2. What its routes attain, and what the weights of their loads prove. The running mean of
         #    the weights is tried in every third pass only: a bound takes a search from every node,
         #    like a pass.
-        latest_attained, level = attained(routes)
+        latest_attained, level = measure(routes)
         best_attained = max(best_attained, latest_attained)
         height = np.clip(sharpness * (load[:-1] * inverse - level), -STEEPEST, STEEPEST)
         weights = np.exp(height) * inverse * scale
@@ -312,7 +313,7 @@ def _search(
         elif gap < NEAR * smoothing or is_settled:
             smoothing = max(smoothing * FINER, LEAST_SMOOTHING)
     # rounding may put what is attained above the bound
-    return SearchOutcome(min(best_attained, bound), bound, best_weights)
+    return SearchOutcome(attained=min(best_attained, bound), bound=bound, weights=best_weights)
 
 
 def _empty_routes(problem: FlowProblem) -> Routes:

@@ -164,7 +164,7 @@ class FlowProblem:
     Attributes
     ----------
     network : NetworkArrays
-        Of nodes and channels.
+        All nodes and channels; what are switches there are nodes here.
     capacity : float64 array, shape (C,)
         Flits per cycle; 1 for the fastest channels.
     demand : float64 array, shape (N, N)
@@ -174,7 +174,7 @@ class FlowProblem:
     senders, receivers : int64 array
         Terminals with a separate node, in the order of their channels.
     num_channels : int
-        Channels of the network.
+        Number of channels of the network: the first ones.
     """
 
     network: NetworkArrays

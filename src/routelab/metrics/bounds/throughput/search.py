@@ -45,7 +45,8 @@ class AcceptedBound:
     value : float
         No routing delivers more flits per cycle and sending terminal.
     attained : float
-        What fractional routes deliver.
+        What fractional routes (routes that split the traffic of pairs) deliver; the best bound is
+        not below it.
     start, slope : Fraction
         The line that the weights prove: at any load l the bound is start + slope × l.
     weights : ChannelWeights
@@ -72,7 +73,8 @@ class ThroughputBound:
     terminal : float
         The load at which the first terminal sends or receives a flit every cycle.
     attained : float
-        The load that fractional routes sustain.
+        The load that fractional routes (routes that split the traffic of pairs) sustain; the best
+        bound is not below it.
     method : {"lp", "balance", "none"}
         Source of the weights: a linear program folded by symmetry, loads that were balanced, or
         none, because no traffic uses channels between switches.
@@ -109,7 +111,7 @@ class ChannelBound:
     attained : float
         What fractional routes sustain.
     method : {"lp", "balance", "none"}
-        See `ThroughputBound`.
+        Source of the weights: a linear program, loads that were balanced, or none.
     weights : ChannelWeights
         The certificate of `load`.
     """
@@ -273,7 +275,7 @@ def _bound_accepted(
         certificate = _certificate_of_network(problem, traffic.topology, integers, one)
         start, slope = accepted_from_weights(traffic, certificate)
         bounds.append((start + slope * exact_load, start, slope, certificate))
-    bound, start, slope, certificate = min(bounds, key=lambda row: row[0])  # the first of equals
+    bound, start, slope, certificate = min(bounds, key=lambda row: row[0])  # row[0]: the bound
     # 3. What is attained in flits per cycle and sending terminal, including traffic between
     #    terminals of one switch. Rounding may put it above the bound.
     attained_load = float((attained + problem.local) / traffic.senders)

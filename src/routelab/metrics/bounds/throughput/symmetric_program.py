@@ -77,40 +77,42 @@ def find_folding(problem: FlowProblem) -> Folding | None:
     # 1. First colours: channels by capacity, pairs by demand, which is rounded because it is a sum.
     #    Pairs of a node with itself get an odd colour, all others an even one: flow begins there.
     _, demand_class = np.unique(np.round(problem.demand, 12), return_inverse=True)
-    pair: Colours = 2 * demand_class.reshape(num_nodes, num_nodes).astype(np.uint64)
-    pair[np.arange(num_nodes), np.arange(num_nodes)] += np.uint64(1)
+    pair_colour: Colours = 2 * demand_class.reshape(num_nodes, num_nodes).astype(np.uint64)
+    pair_colour[np.arange(num_nodes), np.arange(num_nodes)] += np.uint64(1)
     _, capacity_class = np.unique(problem.capacity, return_inverse=True)
-    channel: Colours = capacity_class.astype(np.uint64)
+    channel_colour: Colours = capacity_class.astype(np.uint64)
     # 2. Refine the colours until a round makes no new ones.
     num_colours = 0
     for _ in range(MOST_ROUNDS):
-        new_num_colours = len(np.unique(pair[sends])) + len(np.unique(channel))
+        new_num_colours = len(np.unique(pair_colour[sends])) + len(np.unique(channel_colour))
         if new_num_colours > MOST_PAIRS + MOST_FLOWS:
             return None
         if new_num_colours == num_colours:
             break
         num_colours = new_num_colours
-        pair, channel = refine_colours(*ends, pair, channel, sends)
-    return _fold_by_colour(problem, sends, pair, channel)
+        pair_colour, channel_colour = refine_colours(*ends, pair_colour, channel_colour, sends)
+    return _fold_by_colour(problem, sends, pair_colour, channel_colour)
 
 
 def _fold_by_colour(
     problem: FlowProblem,
     sends: NDArray[np.bool_],
-    pair: Colours,
-    channel: Colours,
+    pair_colour: Colours,
+    channel_colour: Colours,
 ) -> Folding | None:
     """Return the classes of pairs, channels and flows by colour; None if there are too many."""
     network = problem.network
     ends = network.channel_source, network.channel_target
     # 1. One pair and one channel of each class represent all of it.
     senders = np.flatnonzero(sends)
-    _, first_pair, size = np.unique(pair[senders], return_index=True, return_counts=True)
+    _, first_pair, size = np.unique(pair_colour[senders], return_index=True, return_counts=True)
     if len(first_pair) > MOST_PAIRS:
         return None
     # np.unique numbers the elements of the array row by row, and a row has len(pair) nodes
-    source, node = senders[first_pair // len(pair)], first_pair % len(pair)
-    _, first_channel, channel_class = np.unique(channel, return_index=True, return_inverse=True)
+    source, node = senders[first_pair // len(pair_colour)], first_pair % len(pair_colour)
+    _, first_channel, channel_class = np.unique(
+        channel_colour, return_index=True, return_inverse=True
+    )
     # 2. The channels that enter and leave the node of each pair. If channels are sorted by the node
     #    at one end, those of a node follow each other: `degree` channels from index `start` on.
     pair_pieces, channel_pieces, sign_pieces = [], [], []
@@ -126,10 +128,12 @@ def _fold_by_colour(
     inflow_pair, inflow_channel = np.concatenate(pair_pieces), np.concatenate(channel_pieces)
     # 3. Colours of the flows over these channels, and of the flows of all senders over the channel
     #    of each class. Each flow enters some node, so the former include all colours of the latter.
-    inflow_colour = hop_colours(*ends, pair, channel, source[inflow_pair], inflow_channel)
+    inflow_colour = hop_colours(
+        *ends, pair_colour, channel_colour, source[inflow_pair], inflow_channel
+    )
     loading_channel = np.repeat(first_channel, len(senders))
     loading_sender = np.tile(senders, len(first_channel))
-    load_colour = hop_colours(*ends, pair, channel, loading_sender, loading_channel)
+    load_colour = hop_colours(*ends, pair_colour, channel_colour, loading_sender, loading_channel)
     colours, inflow_flow = np.unique(inflow_colour, return_inverse=True)
     if len(colours) > MOST_FLOWS:
         return None

@@ -4,6 +4,9 @@ One heap holds messages that begin to flow and ranks that continue; these events
 other holds bundles by the time at which their first message finishes; each new rate changes this
 time, so bundles store their index in the heap. The parent of index i has index (i − 1) / 2 rounded
 down, its children have indices 2 i + 1 and 2 i + 2.
+
+`at` is the module `layout`, which describes all arrays of `flow`. `u` makes an index unsigned, so
+that Numba omits the check for negative ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Main loop of the flow engine, from event to event."""
+"""Main loop of the flow engine, from event to event.
+
+`at` is the module `layout`, which describes all arrays of `flow`. `u` makes an index unsigned, so
+that Numba omits the check for negative ones.
+"""
 
 from __future__ import annotations
 

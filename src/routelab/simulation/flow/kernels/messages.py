@@ -1,4 +1,8 @@
-"""Messages of the flow engine: the start of their bytes, their rates and their end."""
+"""Messages of the flow engine: the start of their bytes, their rates and their end.
+
+`at` is the module `layout`, which describes all arrays of `flow`. `u` makes an index unsigned, so
+that Numba omits the check for negative ones.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 A rank has its own clock: it continues until it needs a message that has not arrived. Its messages
 begin to flow at the time of its clock, so this does not change the results.
+
+`at` is the module `layout`, which describes all arrays of `flow`. `u` makes an index unsigned, so
+that Numba omits the check for negative ones.
 """
 
 from __future__ import annotations

@@ -12,6 +12,9 @@ only through bottlenecks. So a computation repeats these steps:
 
 until step 3 adds no bundle. If a change spreads far, it adds all bundles that bottlenecks can
 reach. A bundle or resource is part of computation number EPOCH if its `epoch` is this number.
+
+`at` is the module `layout`, which describes all arrays of `flow`. `u` makes an index unsigned, so
+that Numba omits the check for negative ones.
 """
 
 from __future__ import annotations
@@ -156,8 +159,8 @@ def _add_changed(flow):
 def _collect_resources(flow, first_new, num_bundles, num_resources, transitive):
     """List the resources of the affected bundles from number `first_new` on.
 
-    If `transitive`, also make all members of those resources affected that are the bottleneck of a
-    bundle, and so on for the members' resources. Return the numbers of affected bundles and
+    If `transitive`, each of these resources that is a bottleneck also makes all its members
+    affected, whose resources are then listed in turn. Return the numbers of affected bundles and
     resources.
     """
     epoch = np.int32(flow.ints[at.EPOCH])
@@ -327,8 +330,8 @@ def recompute_shares(flow):
     num_collected, num_resources, tries = 0, 0, 0
     while num_collected < num_bundles:
         tries += 1
-        # A local try collects the resources of the bundles that were added. After some of these,
-        # all bundles that bottlenecks can reach are added, beginning from the first one.
+        # The first tries list only the resources of bundles that the last one has added. Later ones
+        # begin again with the first bundle, to add all bundles that bottlenecks can reach.
         transitive = tries > at.LOCAL_TRIES
         num_bundles, num_resources = _collect_resources(
             flow, 0 if transitive else num_collected, num_bundles, num_resources, transitive

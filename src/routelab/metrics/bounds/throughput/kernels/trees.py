@@ -11,7 +11,7 @@ from routelab.kernels.jit import helper, jit
 class NetworkArrays(NamedTuple):
     """A network as plain arrays (S switches, C channels); read-only.
 
-    ``out_start`` and ``out_channel`` list the channels that leave each switch.
+    The channels ``out_channel[out_start[s]:out_start[s + 1]]`` leave switch s.
     """
 
     out_start: NDArray[np.int32]
