@@ -68,11 +68,11 @@ class ComparisonPart:
     Attributes
     ----------
     id : str
-        Name in the study: an alias, otherwise the canonical name.
+        Name in the results: a study's alias or the text of an option, otherwise the canonical name.
     text : str
-        Canonical name.
+        Canonical name, with parameters.
     folder : Path or None
-        Folder of a routing that the route stage wrote; None: compute the routes again.
+        For a routing of a workflow, the folder with its routes; None: compute the routes.
     """
 
     id: str
@@ -125,7 +125,8 @@ AS_IT_IS = "as-it-is"
 def equal_tables(digests: Mapping[str, str]) -> list[str]:
     """Return a sentence for each group of routings that apply the same routes.
 
-    They may be intended, as a control for noise, so they are measured all the same.
+    The user may have named such routings on purpose, as a control for noise, so they are measured
+    all the same.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from typing import Any
 
 from routelab.api import RoutelabError
 from routelab.cluster.bench.fabric.switching import last_lines
-from routelab.cluster.bench.launchers import Launcher, driver_environment, probe, run_launch
+from routelab.cluster.bench.launchers import Launcher, driver_environment, probe_command, run_launch
 from routelab.cluster.bench.store import STDERR, STDOUT
 from routelab.study.cluster.hostlist import short_name
 from routelab.toolkit.programs import NotStartedError, run_program
@@ -23,8 +23,8 @@ RELEVANT = re.compile(
 PROBE_SECONDS = 120.0
 
 _RANK_LINE = re.compile(r"^rank (\d+|\?) of (\d+|\?) on (\S+) with (.+)$", re.MULTILINE)
-"""Lines that `probe` prints: rank, number of ranks, host and system. A question mark is a number
-that the launcher does not tell."""
+"""Lines that `probe_command` prints: rank, number of ranks, host and system. A question mark is a
+number that the launcher does not tell."""
 
 
 def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -35,7 +35,8 @@ def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str
 def relevant_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that affect MPI and its network, without those about the job itself.
 
-    They are part of a run's identity: with the other ones, no run would equal one of another job.
+    They are part of a run's identity. Variables of Slurm and PMI are left out, because they differ
+    in every job: with them, a later job would find none of the stored runs.
     """
     variables = environment_of(driver_environment(environment))
     return {
@@ -83,34 +84,33 @@ def probe_ranks(
         If the probe cannot be started, or ranks run on the wrong hosts: results would belong to
         another network.
     """
-    launch = launcher.launch(probe(launcher.cluster.launcher), "routelab-probe")
-    ended = run_launch(launch, folder, seconds, mark)
-    printed = (folder / STDOUT).read_text(errors="replace")
-    errors = (folder / STDERR).read_text(errors="replace")
-    if ended.exit_code or ended.timed_out:
-        problem = (
-            f"took longer than {seconds:g} s" if ended.timed_out else f"code {ended.exit_code}"
-        )
+    launch = launcher.make_launch(probe_command(launcher.cluster.launcher), "routelab-probe")
+    end = run_launch(launch, folder, seconds, mark)
+    stdout = (folder / STDOUT).read_text(errors="replace")
+    stderr = (folder / STDERR).read_text(errors="replace")
+    if end.exit_code or end.timed_out:
+        problem = f"took longer than {seconds:g} s" if end.timed_out else f"code {end.exit_code}"
         raise RoutelabError(
             f"{launcher.program} cannot start {launcher.ranks} ranks "
-            f"({problem}){last_lines(errors)}"
+            f"({problem}){last_lines(stderr)}"
         )
-    rank_lines = _RANK_LINE.findall(printed)
+    rank_lines = _RANK_LINE.findall(stdout)
     return {
-        "host_of_rank": hosts_of_ranks(rank_lines, launcher.hosts, launcher.ranks),
+        "host_of_rank": check_hosts_of_ranks(rank_lines, launcher.hosts, launcher.ranks),
         "systems": sorted({system for _rank, _size, _host, system in rank_lines}),
     }
 
 
-def hosts_of_ranks(
-    lines: Sequence[tuple[str, str, str, str]], hosts: Sequence[str], num_ranks: int
+def check_hosts_of_ranks(
+    rank_lines: Sequence[tuple[str, str, str, str]], hosts: Sequence[str], num_ranks: int
 ) -> list[str]:
-    """Return the host of each rank, after checking that all ranks run where they must.
+    """Check that the requested ranks run, each on the right host, and return the host of each.
 
     Parameters
     ----------
-    lines : sequence of (str, str, str, str)
-        Rank, number of ranks, host and system of each process; ``?`` if it was not told a number.
+    rank_lines : sequence of (str, str, str, str)
+        Rank, number of ranks, host and system that each process printed; ``?`` is a number that the
+        launcher did not give it.
     hosts : sequence of str
         Hosts in the order of the network; the ranks are in blocks: of 4 ranks on a and b, 0 and 1
         must run on a. Empty: any host is right.
@@ -121,15 +121,16 @@ def hosts_of_ranks(
     ------
     RoutelabError
     """
-    # A launcher of another MPI starts n processes that are each rank 0 of 1.
+    # A launcher of another MPI starts n processes that are each rank 0 of 1, so ranks of another
+    # number do not count.
     host_of_rank = {
         int(rank): host
-        for rank, size, host, _system in lines
+        for rank, size, host, _system in rank_lines
         if rank != "?" and size == str(num_ranks)
     }
-    if len(lines) != num_ranks or sorted(host_of_rank) != list(range(num_ranks)):
+    if len(rank_lines) != num_ranks or sorted(host_of_rank) != list(range(num_ranks)):
         raise RoutelabError(
-            f"{num_ranks} ranks were requested, but {len(lines)} processes started that are "
+            f"{num_ranks} ranks were requested, but {len(rank_lines)} processes started that are "
             f"{len(host_of_rank)} different ranks of {num_ranks}; the launcher belongs to another "
             "MPI, or its options change the number"
         )
@@ -137,6 +138,7 @@ def hosts_of_ranks(
         ranks_per_host = num_ranks // len(hosts)
         for rank in range(num_ranks):
             expected_host = hosts[rank // ranks_per_host]
+            # a process may name its host with the domain, Slurm without it
             if short_name(host_of_rank[rank]) != short_name(expected_host):
                 raise RoutelabError(
                     f"rank {rank} runs on {host_of_rank[rank]} but must run on {expected_host}; "

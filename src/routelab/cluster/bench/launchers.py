@@ -49,14 +49,16 @@ _RANK_VARIABLES = {
 text that the shell replaces by its host."""
 
 
-def probe(launcher: str) -> tuple[str, ...]:
+def probe_command(launcher: str) -> tuple[str, ...]:
     """Return a shell command that prints where a rank runs: ``rank 0 of 4 on n1 with Linux 6.1``.
 
     A question mark stands for a variable that the launcher has not set. Nothing of a configuration
     is in the command, so the shell cannot run any text of a file.
     """
-    rank, size, host = _RANK_VARIABLES[launcher]
-    script = f'echo "rank ${{{rank}:-?}} of ${{{size}:-?}} on {host} with $(uname -sr)"'
+    rank_variable, size_variable, host = _RANK_VARIABLES[launcher]
+    # for mpiexec: echo "rank ${PMI_RANK:-?} of ${PMI_SIZE:-?} on $(uname -n) with $(uname -sr)"
+    rank, size = f"${{{rank_variable}:-?}}", f"${{{size_variable}:-?}}"
+    script = f'echo "rank {rank} of {size} on {host} with $(uname -sr)"'
     return ("sh", "-c", script)
 
 
@@ -80,7 +82,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Launcher:
-    """A launcher on a cluster.
+    """The launcher of a cluster, with the hosts and the number of ranks that it starts.
 
     Attributes
     ----------
@@ -90,7 +92,7 @@ class Launcher:
     hosts : tuple of str
         In the order of the network's terminals; empty: this machine.
     nodes : int
-        Terminals of the network.
+        Number of terminals of the network; each is a host.
     ranks_per_node : int
     """
 
@@ -105,22 +107,22 @@ class Launcher:
         """MPI processes of a run, in blocks of hosts."""
         return self.nodes * self.ranks_per_node
 
-    def launch(self, command: Sequence[str], name: str = "routelab") -> Launch:
-        """Return the whole command for a program.
+    def make_launch(self, command: Sequence[str], step_name: str = "routelab") -> Launch:
+        """Return the command that starts a program on all ranks, without running it.
 
         Parameters
         ----------
         command : sequence of str
             The program and its arguments.
-        name : str
-            Name of the step, by which it can be ended.
+        step_name : str
+            Name of the step in Slurm, by which it can be ended; other launchers ignore it.
         """
         launcher = self.cluster.launcher
         arguments = {
             "srun": self._srun_arguments,
             "mpiexec": self._mpiexec_arguments,
             "openmpi": self._openmpi_arguments,
-        }[launcher](name)
+        }[launcher](step_name)
         # srun reads the file of hosts that this variable names; the others have an option for it.
         host_variables = {}
         if launcher == "srun" and self.hosts:
@@ -131,9 +133,10 @@ class Launcher:
             hostfile=self._hostfile(),
         )
 
-    def _srun_arguments(self, name: str) -> tuple[str, ...]:
+    def _srun_arguments(self, step_name: str) -> tuple[str, ...]:
         """Return srun's arguments for a step with this name."""
-        # the hosts are in the order of the network; srun keeps it only for arbitrary layouts
+        # The hosts are in the order of the network. srun keeps this order only if the distribution
+        # is arbitrary: then rank r runs on the host in line r of the file.
         layout = (f"--nodes={self.nodes}", "--distribution=arbitrary") if self.hosts else ()
         mpi = (f"--mpi={self.cluster.mpi}",) if self.cluster.mpi else ()
         return (
@@ -143,13 +146,13 @@ class Launcher:
             "--overlap",
             "--kill-on-bad-exit=1",
             "--input=none",
-            f"--job-name={name}",
+            f"--job-name={step_name}",
         )
 
-    def _mpiexec_arguments(self, _name: str) -> tuple[str, ...]:
+    def _mpiexec_arguments(self, _step_name: str) -> tuple[str, ...]:
         return (*(("-f", HOSTFILE) if self.hosts else ()), "-n", str(self.ranks))
 
-    def _openmpi_arguments(self, _name: str) -> tuple[str, ...]:
+    def _openmpi_arguments(self, _step_name: str) -> tuple[str, ...]:
         if not self.hosts:
             return ("--oversubscribe", "-n", str(self.ranks))
         # Open MPI passes variables to other hosts only if they are named.
@@ -232,11 +235,11 @@ def run_launch(
             stderr=folder / STDERR,
             environment={**driver_environment(os.environ), **launch.environment, MARK: mark},
             seconds=seconds,
-            gentle=True,
+            gentle=True,  # so that the launcher can end its ranks on all hosts
             max_output=MOST_OUTPUT,
             **options,
         )
-    except OSError as error:  # the disk is full
+    except OSError as error:  # a file cannot be written, because the disk is full
         raise NotStartedError(launch.arguments[0], error) from error
     finally:
         kill_marked(mark)

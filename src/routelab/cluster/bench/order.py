@@ -36,10 +36,13 @@ def routing_orders(num_routings: int, num_rounds: int, seed: int) -> list[list[i
 
 def _williams_design(num_treatments: int) -> list[list[int]]:
     """Return the rows of a Williams design; of 4 treatments: 0132, 1203, 2310, 3021."""
-    # The first row is 0, 1, n-1, 2, n-2, ... For an even n the differences between neighbours are
-    # all different, so in its n shifts each treatment is once directly behind each other one.
+    # The first row is 0, 1, n-1, 2, n-2, ...: upwards from 1 at odd positions, and downwards from
+    # n, which is 0, at even ones. For an even n the differences between neighbours are all
+    # different, so in its n shifts each treatment is once directly behind each other one.
     n = num_treatments
-    first_row = [(step + 1) // 2 if step % 2 else (n - step // 2) % n for step in range(n)]
+    first_row = [
+        (position + 1) // 2 if position % 2 else (n - position // 2) % n for position in range(n)
+    ]
     rows = [[(treatment + shift) % n for treatment in first_row] for shift in range(n)]
     if n % 2 == 0 or n == 1:
         return rows

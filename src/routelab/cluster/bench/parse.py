@@ -48,8 +48,9 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
         text = read_bytes(file, MOST_OUTPUT).decode("utf-8", "replace")
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from None
-    verdict = judge_output(plugin, RunOutput(text), task=None)
+    verdict = judge_output(plugin, RunOutput(text), task=None)  # the run's arguments are unknown
     if verdict.result is None:
+        # There is a failure whenever there is no result, but the type also allows an empty text.
         failure = verdict.failure or "killed"
         raise BenchmarkError(failure, f"{file}: {failure}: {verdict.reason}")
     if not plugin.shows_end:
@@ -63,8 +64,8 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
     return verdict.result
 
 
-def as_mapping(benchmark: str, result: BenchmarkResult) -> dict[str, Any]:
-    """Return a result as a mapping for JSON."""
+def result_as_mapping(benchmark: str, result: BenchmarkResult) -> dict[str, Any]:
+    """Return a result as a mapping for JSON; ``foreign`` are the lines of other programs."""
     return {
         "benchmark": benchmark,
         "version": result.version,

@@ -44,7 +44,7 @@ class PlannedRun:
     turn : int
         Position of the routing in the round, from 1 on.
     fingerprint : str
-        Digest of `identity`; empty for a run that is not possible.
+        Digest of `identity`, by which the run is stored; empty for a run that is not possible.
     identity : mapping
         Everything that may change the figures. A stored run is used again only if it is equal.
     command : tuple of str
@@ -52,8 +52,8 @@ class PlannedRun:
     files : mapping of str to str
         Text of the input files in its folder, by name.
     refusal : str
-        Why it is not possible: the network does not fit the benchmark or the routing. Empty if it
-        is.
+        Why the run is not possible: the network does not fit the benchmark or the routing. Empty
+        for a run that is possible.
     """
 
     routing: ComparisonPart
@@ -68,8 +68,8 @@ class PlannedRun:
 
 
 @dataclass(frozen=True)
-class RoutingRuns:
-    """A turn of a routing in a round: the runs while it is applied.
+class Turn:
+    """A turn of a routing in a round: the runs of all benchmarks while this routing is applied.
 
     Attributes
     ----------
@@ -127,17 +127,18 @@ class MeasurementPlan:
         return self.launcher.hosts
 
     @cached_property
-    def turns(self) -> tuple[RoutingRuns, ...]:
+    def turns(self) -> tuple[Turn, ...]:
         """Return the turns of all rounds, in order."""
         settings = self.comparison.settings
         routings = self.comparison.routings or (ComparisonPart(AS_IT_IS, AS_IT_IS),)
         num_rounds = settings.warm_up + settings.repeats
         orders = routing_orders(len(routings), num_rounds, settings.seed)
         # Of 2 warm-up rounds the numbers are −1 and 0, so that the first measured round is 1.
+        first_round = 1 - settings.warm_up
         return tuple(
-            self._turn(routings[routing], round_, turn)
-            for round_, order in enumerate(orders, 1 - settings.warm_up)
-            for turn, routing in enumerate(order, 1)
+            self._plan_turn(routings[routing], round_, turn_number)
+            for round_, order in enumerate(orders, first_round)
+            for turn_number, routing in enumerate(order, 1)
         )
 
     @property
@@ -166,15 +167,17 @@ class MeasurementPlan:
         executable = self.executables.get(benchmark, Path())
         return BenchmarkTask(self.launcher.ranks, self.launcher.nodes, executable, folder)
 
-    def _turn(self, routing: ComparisonPart, round_: int, turn: int) -> RoutingRuns:
+    def _plan_turn(self, routing: ComparisonPart, round_: int, turn_number: int) -> Turn:
         """Return the runs of all benchmarks in a turn of a routing."""
         benchmarks = self.comparison.benchmarks
-        order = benchmark_order(len(benchmarks), round_, turn)
-        runs = tuple(self._run(routing, benchmarks[number], round_, turn) for number in order)
-        return RoutingRuns(routing, round_, runs)
+        order = benchmark_order(len(benchmarks), round_, turn_number)
+        runs = tuple(
+            self._plan_run(routing, benchmarks[number], round_, turn_number) for number in order
+        )
+        return Turn(routing, round_, runs)
 
-    def _run(
-        self, routing: ComparisonPart, benchmark: ComparisonPart, round_: int, turn: int
+    def _plan_run(
+        self, routing: ComparisonPart, benchmark: ComparisonPart, round_: int, turn_number: int
     ) -> PlannedRun:
         """Return a run with its command and fingerprint, or with the reason why it is refused."""
         launcher, plugin = self.launcher, self.benchmarks[benchmark.id]
@@ -182,14 +185,15 @@ class MeasurementPlan:
             launcher.ranks, launcher.ranks_per_node
         )
         if refusal:
-            return PlannedRun(routing, benchmark, round_, turn, refusal=refusal)
+            return PlannedRun(routing, benchmark, round_, turn_number, refusal=refusal)
         task = self.task(benchmark.id)
         command, files = plugin.command(task), plugin.files(task)
         table = self.tables.get(routing.id)
-        launch = launcher.launch(command)
+        launch = launcher.make_launch(command)
 
-        # What may change the figures: a run of the store counts only if it is equal in all of this.
-        # The real launch names its step by the fingerprint, which is not known yet.
+        # What may change the figures: a stored run is used again only if it is equal in all of
+        # this. The launch is not yet the real one, which names its step by the fingerprint. Here the
+        # step has the default name, so that the fingerprint does not depend on itself.
         identity = {
             "arguments": [_argument_identity(argument) for argument in launch.arguments],
             "environment": {**relevant_variables(), **launch.environment},
@@ -206,7 +210,7 @@ class MeasurementPlan:
             routing,
             benchmark,
             round_,
-            turn,
+            turn_number,
             fingerprint=fingerprint_of(identity),
             identity=identity,
             command=command,
@@ -214,7 +218,7 @@ class MeasurementPlan:
         )
 
 
-def fabric_text(file: ClusterFile, apply: bool) -> str:
+def fabric_commands_text(file: ClusterFile, apply: bool) -> str:
     """Return how the fabric is switched, for people; empty if it is not.
 
     Such as ``apply: sudo -n load {folder}; restore: sudo -n load default``.
@@ -247,6 +251,7 @@ def _fabric_identity(file: ClusterFile, apply: bool) -> Any:
     if commands is None or not apply:
         return ""
     entries = commands.model_dump(exclude=set(_KEYS_WITHOUT_EFFECT), exclude_unset=True)
+    # earlier versions required this key, so it is part of all fingerprints
     entries["use"] = commands.use
     return {
         key: list(map(_argument_identity, value)) if isinstance(value, list) else value
@@ -270,9 +275,11 @@ _file_digests: dict[tuple[str, int, int], str] = {}
 
 
 def _argument_identity(argument: str) -> str:
-    """Return an argument as it is; of an absolute path of a file, its name and a digest.
+    """Return what a fingerprint contains for an argument of a command.
 
-    So a program or an input may move: ``/old/osu_bw`` and ``/new/osu_bw`` are equal.
+    For the absolute path of a file, that is the file's name and a digest of its content, so that a
+    program or an input may move: ``/old/osu_bw`` and ``/new/osu_bw`` are equal. Other arguments
+    count as they are.
     """
     path = Path(argument)
     if not path.is_absolute() or not path.is_file():

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
-from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun, fabric_text
+from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun, fabric_commands_text
 from routelab.cluster.bench.run_check import RunVerdict
 from routelab.cluster.bench.session import Session, SessionEnd
 from routelab.cluster.bench.store import RawRun
@@ -52,6 +52,7 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
     for run in session.plan.runs:
         stored = session.find_verdict(run)
         if stored is None:
+            # A run that is not stored has a row, too: it says why there are no figures.
             reason = run.refusal or f"not run: {ended.stopped or 'the session ended before'}"
             status = "unsupported" if run.refusal else "failed"
             runs.append(_run_row(run, session.plan, status=status, reason=reason))
@@ -114,12 +115,14 @@ def _find_unit_conflict(
         Unit and direction (lower or higher is better) of the first figure of each benchmark, metric
         and size. Updated.
     """
-    for figure in verdict.result.figures if verdict.result else ():
-        unit = figure.unit, figure.better
-        first_unit = first_units.setdefault((run.benchmark.id, figure.metric, figure.size), unit)
-        if unit != first_unit:
+    figures = verdict.result.figures if verdict.result else ()
+    for figure in figures:
+        key = (run.benchmark.id, figure.metric, figure.size)
+        new_unit = (figure.unit, figure.better)
+        first_unit = first_units.setdefault(key, new_unit)
+        if new_unit != first_unit:
             new, old = (
-                f"{name} ({better or 'no direction'})" for name, better in (unit, first_unit)
+                f"{unit} ({better or 'no direction'})" for unit, better in (new_unit, first_unit)
             )
             return f"{figure.metric} is in {new}, in earlier runs in {old}; parse() must convert it"
     return ""
@@ -165,14 +168,15 @@ def _facts(
     runs : list of dict
         Rows of all planned runs.
     raw_runs : list of RawRun
-        Those that are stored, perhaps of several sessions.
+        The stored ones of these runs, perhaps of several sessions.
     """
     settings, launcher = plan.comparison.settings, plan.launcher
-    # the launcher's version is from the session, those of benchmarks are from their outputs
     circumstances = [raw.circumstances for raw in raw_runs]
-    benchmarks = {(row["benchmark"], row["version"]) for row in runs if row["version"]}
+    # The launcher's version is from the circumstances, those of benchmarks are from their outputs.
     versions = [record.get("versions", {}) for record in circumstances]
-    versions += [{benchmark: version} for benchmark, version in sorted(benchmarks)]
+    benchmark_versions = {(row["benchmark"], row["version"]) for row in runs if row["version"]}
+    versions += [{benchmark: version} for benchmark, version in sorted(benchmark_versions)]
+    # kernels of the hosts, each once, such as "Linux 6.1"
     systems = dict.fromkeys(
         system for record in circumstances for system in record.get("systems", ())
     )
@@ -191,10 +195,10 @@ def _facts(
         "rounds": settings.repeats,
         "warm_up": settings.warm_up,
         "applied": plan.apply,
-        "fabric": fabric_text(plan.file, plan.apply) or "none",
+        "fabric": fabric_commands_text(plan.file, plan.apply) or "none",
         "wall_seconds": sum(raw.seconds for raw in raw_runs),
         "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
-        "restored": "" if ended.restored is None else ended.restored,
+        "restored": "" if ended.restored is None else ended.restored,  # None: never switched
         "started": start_times[0] if start_times else "",
         "ended": max(map(_end_time, raw_runs), default=""),
     }

@@ -93,17 +93,17 @@ def judge_output(
     PluginError
         If the parser raises anything but BenchmarkError on the output of a run that did not fail.
     """
-    # 1. Did the run fail, as its exit code or a launcher says? The parser is asked even then: the
-    #    program itself may say why, between the lines of the launcher. The output of a run that did
-    #    not fail stays as it is.
-    failure_text, failure = _find_failure(output)
+    # 1. Does the exit code or a launcher say that the run failed? The output is parsed even then,
+    #    without the lines of the launcher, because the program itself may say why it failed.
+    failure_text, failure = _find_failure(output)  # the text is empty if it did not fail
     program_output = output
     if failure_text:
         program_output = RunOutput(
             remove_launcher_lines(output.stdout), remove_launcher_lines(output.stderr)
         )
 
-    # 2. Parse. Of a run that failed, neither figures nor an error of the parser count.
+    # 2. Parse. Of a run that failed, only a failure that the program reports counts, neither
+    #    figures nor another error.
     try:
         result = plugin.parse(program_output, task)
         _check_figures(plugin, result)
@@ -156,6 +156,7 @@ def _output_excerpts(output: RunOutput) -> Iterator[str]:
     report = find_report(output.stderr, output.stdout)
     if report:
         yield _shorten(report)
+    # only the end, because a program may print many megabytes
     stderr_lines = remove_launcher_lines(output.stderr[-_MAX_SEARCHED:]).splitlines()
     texts = [_shorten(line) for line in stderr_lines if line.strip()]
     if texts:
@@ -175,11 +176,11 @@ def _find_failure(output: RunOutput) -> tuple[str, Failure]:
         kind: Failure = "killed" if is_signal(report) else "error-text"
         return (f"exit code {code}" if code else _shorten(report)), kind
     # Python reports a signal as its negative number, a shell as 128 more than its number.
-    number = -code if code < 0 else code - 128
-    if number not in set(signal.Signals):
+    signal_number = -code if code < 0 else code - 128
+    if signal_number not in set(signal.Signals):
         return (f"exit code {code}" if code else ""), "error-text"
-    remark = " (kill -9, or out of memory)" if number == signal.SIGKILL else ""
-    return f"exit code {code}: killed by {signal.Signals(number).name}{remark}", "killed"
+    remark = " (kill -9, or out of memory)" if signal_number == signal.SIGKILL else ""
+    return f"exit code {code}: killed by {signal.Signals(signal_number).name}{remark}", "killed"
 
 
 def _shorten(text: str) -> str:

@@ -128,16 +128,17 @@ def prepare_comparison(
         fabric=fabric,
     )
 
-    # 2. See what is stored already. Where the fabric must not be switched, failed runs cannot be
-    #    tried again, so they are results.
+    # 2. Find the stored runs. If the fabric would have to be switched and must not be, failed runs
+    #    cannot be tried again, so they are results.
     state = cluster.fabric.state if cluster.fabric else ""
     fabrics = Path(state) if state else store.parent / FABRICS
-    retry = apply or dry or not plan.apply
+    may_switch = apply or dry
+    retry = may_switch or not plan.apply
     session = Session(plan, RunStore(store), fabrics, _recompute_table, retry=retry)
 
     # 3. Refuse a fabric that would have to be switched, but must not or cannot be. If no run is
     #    missing, it need not be switched.
-    if plan.apply and not (apply or dry):
+    if plan.apply and not may_switch:
         _require_no_switch(session)
     _require_switchable(plan, session, dry=dry)
     routings = [load_routing(part.text) for part in comparison.routings]
@@ -184,6 +185,7 @@ def _write(
     directory: Path,
 ) -> None:
     """Write outcome, runs and figures of a comparison into its folder."""
+    # `restored` is None if the fabric was not switched, and then needs no restoring
     status: Status = "failed" if ended.stopped or ended.restored is False else "ok"
     reason = ended.stopped or ("" if status == "ok" else "the fabric was not restored")
     outcome = Outcome(
@@ -245,6 +247,7 @@ def _find_executables(
             if not dry:
                 raise
             logger.warning("%s", error)
+            # Show the best name, in the folder of the cluster's file if this names one.
             folder = Path(file.cluster.benchmarks.get(plugin.name, ""))
             return folder / names[0]
 
@@ -313,7 +316,7 @@ def _require_no_switch(session: Session) -> None:
             f"fabric's routing, which is not allowed: {fix}; or "
             "measure the fabric as it is, without routings"
         )
-    unrestored = session.journal.entry()
+    unrestored = session.journal.read_entry()
     if unrestored is not None:
         raise InputError(
             f"all runs are stored, but the fabric is still switched to {unrestored['routing']}, "
@@ -341,7 +344,7 @@ def _require_switchable(plan: MeasurementPlan, session: Session, *, dry: bool) -
     """
     if plan.fabric is None or not plan.apply or not session.missing():
         return
-    # Ordered sets, because all routings have the same problems with programs.
+    # Dictionaries without values are ordered sets: a problem of several routings is listed once.
     problems: dict[str, None] = {}
     program_problems: dict[str, None] = {}
     for routing in plan.comparison.routings:
@@ -353,6 +356,7 @@ def _require_switchable(plan: MeasurementPlan, session: Session, *, dry: bool) -
             job = plan.job(routing, session.journal.folder.resolve())
             problems |= dict.fromkeys(fabric_problems(plan.fabric, job))
             program_problems |= dict.fromkeys(plan.fabric.program_problems(job) if dry else ())
+    # If commands are only shown, missing programs are no errors: `fabric_problems` has them, too.
     for text in program_problems:
         problems.pop(text)
         logger.warning("%s: fabric: %s", plan.file.path, text)

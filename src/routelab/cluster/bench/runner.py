@@ -25,7 +25,7 @@ from routelab.cluster.bench.slurm import (
     UNREACHABLE_SECONDS,
     Allocation,
     AllocationLostError,
-    launch_trouble,
+    srun_start_error,
 )
 from routelab.cluster.bench.store import RawRun, RunEnding, RunStore
 from routelab.results.atomic import explain_write_errors
@@ -70,7 +70,7 @@ class Runner:
         self.allocation = allocation
         self.launcher = plan.launcher
         if allocation is not None and plan.hosts:
-            self.launcher = replace(plan.launcher, hosts=allocation.names_of(plan.hosts))
+            self.launcher = replace(plan.launcher, hosts=allocation.node_names(plan.hosts))
         self.done = 0
         self.mark = uuid.uuid4().hex
         self._circumstances: dict[str, Any] = {}
@@ -89,7 +89,8 @@ class Runner:
             self.store.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
                 report_phase("session", "probe")
-                # On a full disk this fails; a launcher would not report that it could not print.
+                # On a full disk this write fails at once. Without it, the launcher would lose the
+                # output of the probe and report no error.
                 Path(folder, "space").write_bytes(bytes(REQUIRED_SPACE))
                 rank_facts = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
         self._circumstances = {
@@ -124,9 +125,10 @@ class Runner:
             verdict = evaluate_run(plugin, raw, self.plan.task(run.benchmark.id))
             if verdict.status != "ok" and self.allocation is not None:
                 self.allocation.ensure_alive()  # if it is lost, the benchmark did not fail
-            self.store.keep(replace(raw, status=verdict.status))
+            self.store.save(replace(raw, status=verdict.status))
         except BaseException:
-            self.store.drop(run.fingerprint)
+            # An interrupted run says nothing about the benchmark, so it is not stored.
+            self.store.discard(run.fingerprint)
             raise
         self.done += 1
         if verdict.status != "ok":
@@ -136,28 +138,31 @@ class Runner:
         report_phase(subject, f"{round_}: {verdict.status}", ended=True)
 
     def _launch_with_retries(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
-        """Launch a run, again if Slurm's controller could not start it: it may be able to soon."""
+        """Launch a run, and repeat that while srun cannot start it, for `UNREACHABLE_SECONDS`.
+
+        Such an error is Slurm's, not the benchmark's, and often passes in some seconds.
+        """
         allocation = self.allocation
         deadline = time.monotonic() + UNREACHABLE_SECONDS
         while True:
             raw = self._launch(run, guard, signals)
-            trouble = "" if allocation is None else launch_trouble(raw.output())
-            if allocation is None or not trouble:
+            start_error = "" if allocation is None else srun_start_error(raw.output())
+            if allocation is None or not start_error:
                 return raw
-            logger.warning("%s; trying again", trouble)
+            logger.warning("%s; trying again", start_error)
             allocation.ensure_alive()
             if time.monotonic() > deadline:
                 raise AllocationLostError(
-                    f"srun could not start anything for {UNREACHABLE_SECONDS:g} s: {trouble}"
+                    f"srun could not start anything for {UNREACHABLE_SECONDS:g} s: {start_error}"
                 )
             time.sleep(RETRY_SECONDS)
 
     def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a planned run, and return how it ended and where its output is."""
-        # The step's name tells it from those of other runs, so that it alone is ended at its limit.
+        # If the run exceeds its limit, its step in Slurm is found by this name and ended.
         step_name, allocation = run.fingerprint[:16], self.allocation
-        launch = self.launcher.launch(run.command, step_name)
-        folder = self.store.begin(run.fingerprint, run.files).resolve()
+        launch = self.launcher.make_launch(run.command, step_name)
+        folder = self.store.create_folder(run.fingerprint, run.files).resolve()
         seconds = self.plan.comparison.settings.seconds
         started = now()
         ending: RunEnding = "ended"
@@ -165,7 +170,7 @@ class Runner:
         reason, run_seconds = "", 0.0
         # A run that fails is stored as well, so that no node-hour is spent twice.
         try:
-            ended = run_launch(
+            end = run_launch(
                 launch,
                 folder,
                 seconds,
@@ -177,10 +182,10 @@ class Runner:
         except NotStartedError as error:
             ending, reason = "not-started", str(error)
         else:
-            exit_code, run_seconds = ended.exit_code, ended.seconds
-            reason = stop_reason(ended, seconds)
-            if reason:
-                ending = "flooded" if ended.printed_too_much else "timeout"
+            exit_code, run_seconds = end.exit_code, end.seconds
+            reason = stop_reason(end, seconds)
+            if reason:  # it did not end by itself
+                ending = "flooded" if end.printed_too_much else "timeout"
         return RawRun(
             fingerprint=run.fingerprint,
             identity=run.identity,

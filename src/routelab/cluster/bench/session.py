@@ -18,7 +18,7 @@ from routelab.cluster.bench.fabric.files import write_fabric_files
 from routelab.cluster.bench.fabric.journal import Journal
 from routelab.cluster.bench.fabric.restore import Guard
 from routelab.cluster.bench.fabric.switching import LoggedSwitch
-from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun, RoutingRuns
+from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun, Turn
 from routelab.cluster.bench.processes.signals import StopSignals
 from routelab.cluster.bench.run_check import RunVerdict, evaluate_run
 from routelab.cluster.bench.runner import Runner, now
@@ -60,9 +60,9 @@ class Session:
     store : RunStore
     fabrics : Path
         Folder with the journals of fabrics, and the files for their tools.
-    remake : callable
-        Computes the routes of a topology and a routing by their names, for a fabric that an earlier
-        session has left switched.
+    compute_table : callable
+        Computes the routes of a topology and a routing by their names. It is needed to restore a
+        fabric that an earlier session, of any comparison, has left switched.
     retry : bool
         Whether stored runs without figures are run again.
     """
@@ -72,7 +72,7 @@ class Session:
         plan: MeasurementPlan,
         store: RunStore,
         fabrics: Path,
-        remake: Callable[[str, str], RouteTable],
+        compute_table: Callable[[str, str], RouteTable],
         *,
         retry: bool = True,
     ) -> None:
@@ -80,8 +80,9 @@ class Session:
         self.store = store
         self.retry = retry
         self.journal = Journal(fabrics, plan.file.path.stem)
-        self._remake = remake
-        self._turns = list(enumerate(self.missing()))
+        self._compute_table = compute_table
+        # The journal's guard, another process, gets a turn as an index into this list.
+        self._turns = self.missing()
 
     def find_verdict(self, run: PlannedRun) -> tuple[RawRun, RunVerdict] | None:
         """Return a stored run with its verdict; None if it is not stored."""
@@ -91,7 +92,7 @@ class Session:
         plugin = self.plan.benchmarks[run.benchmark.id]
         return raw, evaluate_run(plugin, raw, self.plan.task(run.benchmark.id))
 
-    def missing(self) -> list[RoutingRuns]:
+    def missing(self) -> list[Turn]:
         """Return the turns that have missing runs, with these runs only.
 
         A run is missing if it is not stored, or has no figures and may be retried.
@@ -106,7 +107,7 @@ class Session:
                     fingerprints.add(run.fingerprint)
                     runs.append(run)
             if runs:
-                turns.append(RoutingRuns(turn.routing, turn.round, tuple(runs)))
+                turns.append(Turn(turn.routing, turn.round, tuple(runs)))
         return turns
 
     def is_undone(self, run: PlannedRun) -> bool:
@@ -150,12 +151,14 @@ class Session:
         StopRequest, KeyboardInterrupt
             If a signal asked for it; the fabric is restored first.
         """
-        if not self._turns and self.journal.entry() is None:  # nothing to measure or to restore
+        if (
+            not self._turns and self.journal.read_entry() is None
+        ):  # nothing to measure or to restore
             return SessionEnd()
-        self.journal.hold()
+        self.journal.lock()
         try:
             # another session may have measured some since this one was prepared
-            self._turns = list(enumerate(self.missing()))
+            self._turns = self.missing()
             self._restore_earlier()
             if not self._turns:
                 return SessionEnd()
@@ -168,6 +171,7 @@ class Session:
 
     def _measure_guarded(self, runner: Runner) -> SessionEnd:
         """Run all turns, and restore the fabric however they end."""
+        # The guard is a copy of this process, which restores the fabric if this one is killed.
         guard = Guard(self._restore_turn, self.journal.log, runner.mark)
         applied_turn = NO_TURN
         stopped = ""
@@ -175,7 +179,7 @@ class Session:
         restored: bool | None = None
         with StopSignals() as signals:
             try:
-                for number, turn in self._turns:
+                for number, turn in enumerate(self._turns):
                     if self.plan.apply:
                         job = self._prepare_job(turn)
                         # Set before the command runs: a failed one may have changed the fabric.
@@ -188,6 +192,7 @@ class Session:
             except AllocationLostError as error:
                 stopped, lost_job = str(error), runner.allocation
             finally:
+                # Also after other exceptions, which leave this method when the fabric is restored.
                 signals.ignores_signals = True
                 if applied_turn != NO_TURN:
                     restored = self._restore(applied_turn, guard)
@@ -207,10 +212,10 @@ class Session:
             raise RoutelabError(f"{self.plan.file.path} has no fabric")
         return self.plan.fabric
 
-    def _job(self, turn: RoutingRuns) -> FabricJob:
+    def _job(self, turn: Turn) -> FabricJob:
         return self.plan.job(turn.routing, self.journal.folder.resolve())
 
-    def _prepare_job(self, turn: RoutingRuns) -> FabricJob:
+    def _prepare_job(self, turn: Turn) -> FabricJob:
         """Write the files that the fabric's commands need for a turn, and return its job."""
         job = self._job(turn)
         with explain_write_errors(job.folder, job.folder):
@@ -219,7 +224,10 @@ class Session:
         return job
 
     def _apply(self, number: int, job: FabricJob, guard: Guard, signals: StopSignals) -> None:
-        """Note in the journal that the fabric changes, then apply a routing to it."""
+        """Record in the journal that the fabric changes, then apply a routing to it.
+
+        `number` is the index of the turn in `_turns`.
+        """
         report_phase("session", f"apply {job.routing}")
         self.journal.write(
             {
@@ -237,9 +245,9 @@ class Session:
         self._fabric.apply(job, switch.run)
 
     def _restore(self, number: int, guard: Guard) -> bool:
-        """Restore the fabric after the turn with this number; return False if that fails.
+        """Restore the fabric after the turn with this index; return False if that fails.
 
-        Then an error is logged, and the journal stays for the next session.
+        In that case an error is logged, and the journal stays for the next session.
         """
         report_phase("session", "restore the fabric")
         try:
@@ -248,7 +256,7 @@ class Session:
             logger.error(
                 "THE FABRIC WAS NOT RESTORED: it may still have the routing in %s. %s. See %s; "
                 "the next session tries again. If you restore it by hand, remove %s.",
-                self._turns[number][1].routing.text,
+                self._turns[number].routing.text,
                 str(error).rstrip("."),
                 self.journal.log,
                 self.journal.path,
@@ -257,20 +265,20 @@ class Session:
         return True
 
     def _restore_turn(self, number: int, on_start: Callable[[int], None] = lambda _: None) -> None:
-        """Restore the fabric after the turn with this number; the guard's child calls it, too."""
-        job = self._job(self._turns[number][1])
+        """Restore the fabric after the turn with this index; the guard's child calls it, too."""
+        job = self._job(self._turns[number])
         self._fabric.restore(job, LoggedSwitch(self.journal.log, on_start).run)
         self.journal.clear()
 
     def _restore_earlier(self) -> None:
-        """Restore the fabric after a session that could not do so itself.
+        """Restore the fabric if an earlier session could not do so itself.
 
         Raises
         ------
         RoutelabError
             If the fabric cannot be restored.
         """
-        entry = self.journal.entry()
+        entry = self.journal.read_entry()
         if entry is None:
             return
         logger.warning(
@@ -281,10 +289,11 @@ class Session:
             entry.get("routing"),
         )
         try:
-            # This comparison may have another network and other routings, so make the job anew.
+            # The other session may have measured another network and other routings, which are not
+            # in this plan. So its job is made from the names in the journal.
             job = FabricJob(
                 routing=entry["routing"],
-                table=self._remake(str(entry["topology"]), str(entry["routing"])),
+                table=self._compute_table(str(entry["topology"]), str(entry["routing"])),
                 hosts=tuple(entry["hosts"]),
                 folder=Path(entry["folder"]),
                 topology=entry["topology"],

@@ -38,7 +38,7 @@ _END_OF_STATE = {
 }
 """How jobs end, by their last state in Slurm."""
 
-_LAUNCH_TROUBLE = re.compile(
+_SRUN_START_ERROR = re.compile(
     r"^srun: error: .*(Unable to create step for job|Unable to confirm allocation for job"
     r"|Application launch failed|Task launch for .* failed|Unable to contact slurm controller).*$",
     re.MULTILINE,
@@ -62,22 +62,22 @@ class Allocation:
     job_id: str
     hosts: tuple[str, ...]
 
-    def names_of(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """Return Slurm's names of hosts, in the order given: of ``n1.site`` perhaps ``n1``.
+    def node_names(self, hosts: Sequence[str]) -> tuple[str, ...]:
+        """Return Slurm's names of hosts, in their order: for ``n1.site`` perhaps ``n1``.
 
         Raises
         ------
         InputError
             If the allocation lacks a host.
         """
-        name_of_host = find_hosts(wanted, self.hosts)
-        missing_hosts = [host for host in wanted if host not in name_of_host]
+        name_of_host = find_hosts(hosts, self.hosts)
+        missing_hosts = [host for host in hosts if host not in name_of_host]
         if missing_hosts:
             raise InputError(
                 f"job {self.job_id} has {compress(self.hosts)}, but not {compress(missing_hosts)}; "
-                f"ask for the node set: salloc --nodelist={compress(slurm_names(wanted))} ..."
+                f"ask for the node set: salloc --nodelist={compress(slurm_names(hosts))} ..."
             )
-        return tuple(name_of_host[host] for host in wanted)
+        return tuple(name_of_host[host] for host in hosts)
 
     def ensure_alive(self) -> None:
         """Check that the job still runs; wait for a controller that does not answer.
@@ -91,7 +91,7 @@ class Allocation:
             state = self._state()
             if state == "RUNNING":
                 return
-            if state is not None:
+            if state is not None:  # Slurm answered: the job has another state, or is unknown ("")
                 raise AllocationLostError(
                     f"Slurm's job {self.job_id} is lost ({state or 'it is no longer known'})"
                 )
@@ -102,7 +102,7 @@ class Allocation:
             time.sleep(RETRY_SECONDS)
 
     def end_text(self) -> str:
-        """Return how the job ended, such as ``was cancelled with scancel``; empty if unknown."""
+        """Ask Slurm how the job ended: ``was cancelled with scancel``; empty if it does not say."""
         for attempt in range(_END_ATTEMPTS):
             time.sleep(_END_SECONDS if attempt else 0.0)
             text = _run_slurm(["scontrol", "show", "job", "--oneliner", self.job_id]) or ""
@@ -133,14 +133,17 @@ class Allocation:
 
 
 def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None:
-    """Return the allocation in which this process runs; None without one."""
+    """Return the allocation in which this process runs; None without one.
+
+    Its hosts are empty if Slurm does not answer.
+    """
     job_id = environment.get("SLURM_JOB_ID")
     if not job_id:
         return None
-    listed = environment.get("SLURM_JOB_NODELIST")
-    if not listed:
-        listed = _run_slurm(["squeue", "--noheader", f"--jobs={job_id}", "--format=%N"]) or ""
-    return Allocation(job_id, tuple(expand(listed.strip())) if listed.strip() else ())
+    node_list = environment.get("SLURM_JOB_NODELIST")  # such as n[01-04]
+    if not node_list:
+        node_list = _run_slurm(["squeue", "--noheader", f"--jobs={job_id}", "--format=%N"]) or ""
+    return Allocation(job_id, tuple(expand(node_list.strip())) if node_list.strip() else ())
 
 
 def slurm_names(hosts: Sequence[str]) -> tuple[str, ...]:
@@ -161,7 +164,7 @@ def slurm_nodes() -> list[str]:
     return listed.split()
 
 
-def salloc(
+def salloc_command(
     cluster: Cluster,
     hosts: Sequence[str],
     minutes: int,
@@ -211,15 +214,15 @@ def salloc(
     ]
 
 
-def launch_trouble(output: RunOutput) -> str:
+def srun_start_error(output: RunOutput) -> str:
     """Return srun's message if it could not start a program; empty if it could.
 
-    For some seconds after a restart of Slurm's controller it refuses steps, although the job
-    continues and the same step starts a little later. That is not the program's failure.
+    For some seconds after a restart of Slurm's controller, srun refuses to start steps, although
+    the job continues and the same step starts a little later. That is not the program's failure.
     """
     if output.exit_code == 0 or output.stdout.strip():  # a program that printed was started
         return ""
-    message = _LAUNCH_TROUBLE.search(output.stderr)
+    message = _SRUN_START_ERROR.search(output.stderr)
     return message[0] if message else ""
 
 

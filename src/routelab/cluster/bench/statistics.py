@@ -60,9 +60,10 @@ def median_interval(
 ) -> Interval | None:
     """Return a percentile bootstrap interval of the median; None for fewer than two values.
 
-    For fewer than six values it is nearly always their range, for any confidence: the smallest of
-    five is the median of 5.8 % of the resamples. Then it covers the true median with probability
-    1 - 2^(1-n): 93.75 % for five values, 75 % for three.
+    For fewer than six values it is nearly always their range: the smallest of five is the median of
+    5.8 % of the resamples, more than the 2.5 % that an interval of 95 % leaves out at each end. The
+    range of n values covers the true median with probability 1 - 2^(1-n): 93.75 % for five values,
+    75 % for three.
     """
     if len(values) < 2:
         return None
@@ -95,14 +96,15 @@ def improvement_interval(
 ) -> Interval | None:
     """Return a bootstrap interval of the improvement of the medians.
 
-    Runs are interleaved: a round has one run of each side, and changes between rounds (other
-    jobs, another allocation) affect both. A block of the design is a block of the analysis
-    (Box, Hunter and Hunter, Statistics for Experimenters, 2nd edition, 2005, chapter 4): rounds are
-    resampled, each with its runs of both sides. In simulations (normal noise of 1 %), 5 rounds
-    without a difference show one in 5 to 7 % of the cases. A difference of 2 % under a drift of
-    3 % is found in 65 %; resampling each side separately finds it in 4 %. For three shared
-    rounds, however, the paired interval is too narrow (wrong in 23 %), so with fewer than
-    `MIN_ROUNDS` each side is resampled separately (10 % for three, less under drift).
+    Runs are interleaved: a round has one run of each side, `values` and `base`, and changes between
+    rounds (other jobs, another allocation) affect both. So whole rounds are resampled, each with
+    its runs of both sides, as is usual for experiments in blocks (Box, Hunter and Hunter,
+    Statistics for Experimenters, 2nd edition, 2005, chapter 4). In simulations (normal noise of
+    1 %), 5 rounds without a difference show one in 5 to 7 % of the cases. A difference of 2 % under
+    a drift of 3 % is found in 65 %; resampling each side separately finds it in 4 %. For three
+    shared rounds, however, the interval from whole rounds is too narrow (it shows a difference that
+    does not exist in 23 %), so with fewer than `MIN_ROUNDS` each side is resampled separately (10 %
+    for three, less under drift).
 
     Parameters
     ----------
@@ -180,8 +182,9 @@ def _resample_medians(values: Floats, positions: npt.NDArray[np.uint16]) -> Floa
     num_values = int(np.isfinite(values).sum())
     counts = (resample_ranks < num_values).sum(axis=1)
 
-    # 2. The two values in the middle of the `counts` first ones, which are the same if their number
-    #    is odd. Bounds keep the indices valid for resamples with only NaN or without any.
+    # 2. The median: the mean of the two values in the middle of the first `counts` ones. Of 4 they
+    #    have the indices 1 and 2, of 3 both are 1. `maximum` keeps the index of a resample with only
+    #    NaN (counts 0) valid; `minimum` is a mere bound.
     rows = np.arange(len(positions))
     ascending = values[order]
     lower = ascending[resample_ranks[rows, np.maximum(counts - 1, 0) // 2]]

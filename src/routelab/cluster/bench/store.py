@@ -70,7 +70,7 @@ class RawRun:
     status : str
         Verdict of the version that measured it; empty in records of early versions.
     sums : mapping
-        SHA-256 of the files with the output, by name; early versions wrote none.
+        SHA-256 of the two files with the output, by name; empty in records of early versions.
     """
 
     fingerprint: str
@@ -95,7 +95,7 @@ class RawRun:
         Raises
         ------
         InputError
-            If it is not what was written.
+            If a file has changed since the run ended.
         """
         return RunOutput(self._read_text(STDOUT), self._read_text(STDERR), self.exit_code)
 
@@ -148,8 +148,8 @@ class RunStore:
         """
         return _read_run(self.folder / fingerprint)
 
-    def begin(self, fingerprint: str, files: Mapping[str, str]) -> Path:
-        """Create and return the folder of a run that will start, with its input files.
+    def create_folder(self, fingerprint: str, files: Mapping[str, str]) -> Path:
+        """Create and return the folder in which a run will start, with its input files.
 
         Raises
         ------
@@ -163,6 +163,8 @@ class RunStore:
                 owner = old_folder.name.removeprefix(f".{fingerprint}.")
                 host, _, pid = owner.rpartition(".")
                 has_ended = host == os.uname().nodename and not Path("/proc", pid).exists()
+                # A folder with this name is left from an earlier attempt of this process, or from
+                # an earlier process with the same PID.
                 if old_folder == folder or has_ended:
                     shutil.rmtree(old_folder)
             folder.mkdir(parents=True)
@@ -170,8 +172,8 @@ class RunStore:
                 (folder / name).write_text(text, encoding="utf-8")
         return folder
 
-    def keep(self, run: RawRun) -> RawRun:
-        """Store a run that has ended; keep an earlier failed one next to it.
+    def save(self, run: RawRun) -> RawRun:
+        """Store a run that has ended; keep an earlier one, with a number behind its name.
 
         Raises
         ------
@@ -199,7 +201,7 @@ class RunStore:
             run.folder.rename(final_folder)
         return _run_of_record(record, final_folder)
 
-    def drop(self, fingerprint: str) -> None:
+    def discard(self, fingerprint: str) -> None:
         """Delete a run that was interrupted."""
         shutil.rmtree(self._unfinished_folder(fingerprint), ignore_errors=True)
 
@@ -222,7 +224,7 @@ def _read_run(folder: Path) -> RawRun | None:
         if record_format in READABLE:
             return _run_of_record(record, folder)
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
-        return None
+        return None  # missing, not JSON, changed after it was sealed, or without a key
     raise InputError(
         f"{folder / RECORD} has format {record_format}, but this version of routelab reads "
         f"{', '.join(READABLE)}; update routelab. The measurement is kept, and is not repeated"

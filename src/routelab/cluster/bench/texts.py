@@ -52,6 +52,7 @@ def make_comparison(
         raise InputError(
             "no benchmark is named; add --benchmark NAME (see `routelab plugins list benchmark`)"
         )
+    # All names are loaded here only to report the wrong ones together.
     network, *_ = collect_errors(
         lambda: _network_name(topology, routings, settings),
         *(partial(load, "benchmark", text) for text in benchmarks),
@@ -104,21 +105,21 @@ def fabric_warning(plan: MeasurementPlan) -> str:
     )
 
 
-def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) -> Iterator[str]:
+def dry_run_lines(measurement: ComparisonSession, salloc_command: Sequence[str]) -> Iterator[str]:
     """Iterate over every command that would be run, in order; lines with # are comments.
 
     Parameters
     ----------
     measurement : ComparisonSession
-    in_salloc : sequence of str
-        The command that makes the allocation, if one is needed.
+    salloc_command : sequence of str
+        The command that makes the allocation; empty if none is needed.
     """
     plan = measurement.plan
     for sentence in equal_tables(plan.digests if plan.apply else {}):
         yield f"# {sentence}"
-    if in_salloc:
+    if salloc_command:
         yield "# one allocation:"
-        yield shlex.join(in_salloc)
+        yield shlex.join(salloc_command)
     missing_turns = measurement.session.missing()
     num_missing = sum(len(turn.runs) for turn in missing_turns)
     num_runs = sum(1 for _ in plan.runs)
@@ -134,6 +135,7 @@ def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) ->
             yield from _run_lines(plan, run)
     if missing_turns and plan.apply:
         yield "# at the end, also after errors:"
+        # the command to restore may name the routing that was applied last
         yield from _switch_lines(measurement, missing_turns[-1].routing, action="restore")
 
 
@@ -152,7 +154,8 @@ def _switch_lines(
 
 def _run_lines(plan: MeasurementPlan, run: PlannedRun) -> Iterator[str]:
     """Yield the command of a run as a line for a shell, and its file of hosts as a comment."""
-    launch = plan.launcher.launch(run.command, run.fingerprint[:16])
+    step_name = run.fingerprint[:16]  # as in the real launch
+    launch = plan.launcher.make_launch(run.command, step_name)
     variables = [f"{name}={shlex.quote(text)}" for name, text in launch.environment.items()]
     yield " ".join([*variables, shlex.join(launch.arguments)])
     if launch.hostfile:
@@ -167,7 +170,8 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
     columns : tuple of str
     rows : list of list of str
     """
-    # 1. The values of each figure. One that only warm-up rounds have gets a row without a value.
+    # 1. The values of each figure. Warm-up rounds have the numbers 0, −1, ..., and no value counts;
+    #    a figure that only they have gets a row without a value.
     rows: list[list[str]] = []
     values_of_figure: dict[tuple[str, ...], list[float]] = {}
     units: dict[tuple[str, ...], str] = {}
@@ -180,7 +184,8 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
         if row["round"] > 0:
             values_of_figure[key].append(float(row["value"]))
 
-    # 2. The rows. A pair without any figure has one, too, which says how many runs failed, and why.
+    # 2. The rows, in the order of pairs of a routing and a benchmark. A pair without any figure has
+    #    one row, without metric and size, which says how many runs failed, and why.
     pairs = dict.fromkeys((row["routing"], row["benchmark"]) for row in collected.runs)
     for pair in pairs:
         failed = [
@@ -192,7 +197,8 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
         ]
         reason = str(failed[0]["reason"]) if failed else ""
         keys_of_pair = [key for key in values_of_figure if key[:2] == pair]
-        for key in keys_of_pair or [(*pair, "", "")]:
+        without_figure = (*pair, "", "")
+        for key in keys_of_pair or [without_figure]:
             values = values_of_figure.get(key, [])
             variation = cov_percent(values)
             rows.append(

@@ -20,7 +20,7 @@ from routelab.cluster.bench.run_comparison import (
     run_comparison,
 )
 from routelab.cluster.bench.session import SessionEnd
-from routelab.cluster.bench.slurm import allocation, salloc
+from routelab.cluster.bench.slurm import allocation, salloc_command
 from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
@@ -104,7 +104,7 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
 
 def _print_commands(measurement: ComparisonSession) -> int:
     """Print what would be run; start and write nothing."""
-    for line in texts.rehearsal_lines(measurement, _salloc_command(measurement, dry=True)):
+    for line in texts.dry_run_lines(measurement, _salloc_command(measurement, dry=True)):
         print(line)
     return 0
 
@@ -165,7 +165,7 @@ def _salloc_command(measurement: ComparisonSession, *, dry: bool = False) -> lis
             "in an allocation (salloc, sbatch)"
         )
     words = [word for word in sys.argv[1:] if word != "--dry-run"]
-    return salloc(
+    return salloc_command(
         cluster=plan.file.cluster,
         hosts=plan.hosts,
         minutes=plan.comparison.minutes,

@@ -38,12 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     JSON also has the version, facts and lines of other programs; a table has them below it.
     """
-    from routelab.cluster.bench.parse import as_mapping, parse_output
+    from routelab.cluster.bench.parse import parse_output, result_as_mapping
     from routelab.results.json_files import to_json
 
     result = parse_output(arguments.name, arguments.file)
     if arguments.format == "json":
-        print(to_json(as_mapping(arguments.name, result)), end="")
+        print(to_json(result_as_mapping(arguments.name, result)), end="")
         return 0
     print_rows(COLUMNS, [_cells(figure) for figure in result.figures], arguments.format)
     if arguments.format == "table":

@@ -3,8 +3,13 @@
 import pytest
 
 from routelab.api import InputError, RoutelabError
-from routelab.cluster.bench.environment import environment_of, hosts_of_ranks
-from routelab.cluster.bench.launchers import Launcher, driver_environment, find_program, probe
+from routelab.cluster.bench.environment import check_hosts_of_ranks, environment_of
+from routelab.cluster.bench.launchers import (
+    Launcher,
+    driver_environment,
+    find_program,
+    probe_command,
+)
 from routelab.study.cluster.keys import Cluster
 
 HOSTS = ("n03", "n01")
@@ -13,7 +18,9 @@ PROGRAM = ("/opt/osu/osu_alltoall", "-f", "-m", "1:$(x)")
 
 def launch(cluster, hosts=HOSTS, ranks_per_node=2):
     nodes = len(hosts) or 1
-    return Launcher(cluster, "/bin/launcher", hosts, nodes, ranks_per_node).launch(PROGRAM, "abc")
+    return Launcher(cluster, "/bin/launcher", hosts, nodes, ranks_per_node).make_launch(
+        PROGRAM, "abc"
+    )
 
 
 def test_srun_keeps_the_order_of_the_network():
@@ -67,8 +74,8 @@ def test_the_launcher_is_found_by_its_least_ambiguous_name(tmp_path, monkeypatch
 
 
 def test_the_probe_names_variables_of_the_launcher_only():
-    assert "SLURM" not in "".join(probe("mpiexec") + probe("openmpi"))
-    assert "PMI_RANK" not in "".join(probe("srun") + probe("openmpi"))
+    assert "SLURM" not in "".join(probe_command("mpiexec") + probe_command("openmpi"))
+    assert "PMI_RANK" not in "".join(probe_command("srun") + probe_command("openmpi"))
 
 
 def reports(*hosts, of=None):
@@ -76,10 +83,13 @@ def reports(*hosts, of=None):
 
 
 def test_ranks_have_to_be_where_the_network_has_them():
-    assert hosts_of_ranks(reports("n03", "n03", "n01.site", "n01.site"), HOSTS, 4)[2] == "n01.site"
+    assert (
+        check_hosts_of_ranks(reports("n03", "n03", "n01.site", "n01.site"), HOSTS, 4)[2]
+        == "n01.site"
+    )
     with pytest.raises(RoutelabError, match="rank 1 runs on n01 but must run on n03"):
-        hosts_of_ranks(reports("n03", "n01", "n03", "n01"), HOSTS, 4)
-    assert hosts_of_ranks(reports("here", "here"), (), 2) == ["here", "here"]
+        check_hosts_of_ranks(reports("n03", "n01", "n03", "n01"), HOSTS, 4)
+    assert check_hosts_of_ranks(reports("here", "here"), (), 2) == ["here", "here"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +103,7 @@ def test_ranks_have_to_be_where_the_network_has_them():
 )
 def test_singletons_and_other_numbers_are_refused(ranks):
     with pytest.raises(RoutelabError, match="4 ranks were requested"):
-        hosts_of_ranks(ranks, HOSTS, 4)
+        check_hosts_of_ranks(ranks, HOSTS, 4)
 
 
 def test_secrets_are_not_kept():

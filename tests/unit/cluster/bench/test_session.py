@@ -178,7 +178,7 @@ def test_an_apply_that_fails_is_restored_and_ends_the_session(site):
     assert ended == SessionEnd("apply does not work", True, 0)
     assert [line.split()[0] for line in site.fabric.done] == ["apply", "restore"]
     assert {row["reason"] for row in rows(session, ended)} == {"not run: apply does not work"}
-    assert session.journal.entry() is None
+    assert session.journal.read_entry() is None
 
 
 def test_a_restore_that_fails_is_loud_and_is_tried_again_first(site, caplog):
@@ -189,7 +189,7 @@ def test_a_restore_that_fails_is_loud_and_is_tried_again_first(site, caplog):
     assert ended.restored is False
     assert ended.done == 4
     assert "THE FABRIC WAS NOT RESTORED" in caplog.text
-    assert session.journal.entry()["routing"] in ("angara-bfs", "angara-sssp")
+    assert session.journal.read_entry()["routing"] in ("angara-bfs", "angara-sssp")
     site.settings["repeats"] = 2
     with pytest.raises(RoutelabError, match="an earlier session did not restore the fabric"):
         site.session().measure()
@@ -214,7 +214,7 @@ def test_a_fabric_that_was_left_is_restored_though_nothing_is_missing(site):
     assert session.missing() == []
     session.measure()
     assert [line.split()[0] for line in site.fabric.done] == ["restore"]
-    assert session.journal.entry() is None
+    assert session.journal.read_entry() is None
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -239,7 +239,7 @@ def test_a_signal_restores_the_fabric_and_keeps_finished_runs(site, number):
         session.measure()
     thread.join()
     assert site.fabric.done[-1].startswith("restore")
-    assert session.journal.entry() is None
+    assert session.journal.read_entry() is None
     assert not list(session.store.folder.glob(".*"))
     assert all(row["status"] == "ok" or row["reason"].startswith("not run")
                for row in rows(session))  # fmt: skip
@@ -247,7 +247,7 @@ def test_a_signal_restores_the_fabric_and_keeps_finished_runs(site, number):
 
 def test_two_sessions_do_not_share_a_fabric(site):
     first, second = site.session(), site.session()
-    first.journal.hold()
+    first.journal.lock()
     with pytest.raises(
         InputError, match=r"another session \(process \d+ on .*\) measures.*squeue --me"
     ):
@@ -306,7 +306,7 @@ def test_a_full_disk_ends_the_session_restored_and_nothing_is_lost(site, tmp_pat
         with pytest.raises(InputError, match=r"cannot write .*: No space left on device"):
             session.measure()
         assert site.fabric.done[-1].startswith("restore ")
-        assert session.journal.entry() is None
+        assert session.journal.read_entry() is None
         assert len(session.missing()) == 2
         assert not list(session.store.folder.glob(".*"))
         fills.unlink()
@@ -332,7 +332,7 @@ def test_all_who_name_one_folder_share_a_fabric(tmp_path):
         for user in ("a", "b")
     )
     assert holder.journal.folder == tmp_path / "shared" / "site"
-    holder.journal.hold()
+    holder.journal.lock()
     with pytest.raises(InputError, match="another session"):
         other.measure()
     # where the folder is says nothing of what is measured

@@ -4,7 +4,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.cluster.bench.comparison import START_MINUTES, Comparison, ComparisonPart
-from routelab.cluster.bench.slurm import Allocation, salloc
+from routelab.cluster.bench.slurm import Allocation, salloc_command
 from routelab.study.bench_settings import BenchSettings
 from routelab.study.cluster.keys import Cluster
 
@@ -15,7 +15,7 @@ def test_salloc_names_the_node_set_and_the_time(tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     cluster = Cluster(partition="short", account="a1", allocation=["--qos=bench"])
-    assert salloc(cluster, ("n01", "n03"), 40, ["routelab", "a b;c"]) == [
+    assert salloc_command(cluster, ("n01", "n03"), 40, ["routelab", "a b;c"]) == [
         str(program),
         "--nodes=2",
         "--nodelist=n[01,03]",
@@ -49,12 +49,12 @@ def test_hosts_are_requested_by_the_names_that_slurm_has(tmp_path, monkeypatch):
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    command = salloc(Cluster(), ("n01.cl.example", "n03"), 40, [])
+    command = salloc_command(Cluster(), ("n01.cl.example", "n03"), 40, [])
     assert "--nodelist=n[01,03]" in command
 
 
 def test_an_allocation_names_hosts_as_slurm_does():
     job = Allocation("17", ("n01", "n02"))
-    assert job.names_of(("n02.cl.example", "n01")) == ("n02", "n01")
+    assert job.node_names(("n02.cl.example", "n01")) == ("n02", "n01")
     with pytest.raises(InputError, match=r"job 17 has n\[01-02\], but not n03.cl.example; ask"):
-        job.names_of(("n01", "n03.cl.example"))
+        job.node_names(("n01", "n03.cl.example"))

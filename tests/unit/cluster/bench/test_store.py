@@ -22,9 +22,9 @@ def run(folder, exit_code=0, out=b"hello\n"):
 
 def test_a_kept_run_is_found_with_its_output(tmp_path):
     store = RunStore(tmp_path / "runs")
-    folder = store.begin(NAME, {"sizes.txt": "4096\n"})
+    folder = store.create_folder(NAME, {"sizes.txt": "4096\n"})
     assert store.find(NAME) is None
-    kept = store.keep(run(folder, out=b"1 \xff 2\n"))
+    kept = store.save(run(folder, out=b"1 \xff 2\n"))
     stored = RunStore(tmp_path / "runs").find(NAME)
     assert stored == kept
     assert stored.output().stdout == "1 � 2\n"
@@ -35,7 +35,7 @@ def test_a_kept_run_is_found_with_its_output(tmp_path):
 def test_an_earlier_run_stays_beside_the_new_one(tmp_path):
     store = RunStore(tmp_path)
     for number in range(3):
-        store.keep(run(store.begin(NAME, {}), exit_code=number))
+        store.save(run(store.create_folder(NAME, {}), exit_code=number))
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [NAME, f"{NAME}.1", f"{NAME}.2"]
     assert store.find(NAME).exit_code == 2
     assert json.loads((tmp_path / f"{NAME}.1/run.json").read_text())["exit_code"] == 0
@@ -43,16 +43,16 @@ def test_an_earlier_run_stays_beside_the_new_one(tmp_path):
 
 def test_killed_runs_start_again(tmp_path):
     store = RunStore(tmp_path)
-    (store.begin(NAME, {}) / "left").write_text("half")
+    (store.create_folder(NAME, {}) / "left").write_text("half")
     assert store.find(NAME) is None
-    assert not (store.begin(NAME, {}) / "left").exists()
-    store.drop(NAME)
+    assert not (store.create_folder(NAME, {}) / "left").exists()
+    store.discard(NAME)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_damaged_record_counts_as_none(tmp_path):
     store = RunStore(tmp_path)
-    kept = store.keep(run(store.begin(NAME, {})))
+    kept = store.save(run(store.create_folder(NAME, {})))
     (kept.folder / "run.json").write_text('{"format": "bench-run/1", "finger')
     assert store.find(NAME) is None
     (kept.folder / "run.json").write_text('{"format": "bench-run/1", "new": 1}')
@@ -65,7 +65,7 @@ def test_the_fingerprint_is_of_all_that_is_launched():
 
 
 def test_output_that_was_changed_is_refused_and_kept(tmp_path):
-    kept = RunStore(tmp_path).keep(run(RunStore(tmp_path).begin(NAME, {}), out=b"4 1.25\n"))
+    kept = RunStore(tmp_path).save(run(RunStore(tmp_path).create_folder(NAME, {}), out=b"4 1.25\n"))
     (kept.folder / STDOUT).write_bytes(b"4 1.35\n")
     stored = RunStore(tmp_path).find(NAME)
     with pytest.raises(InputError, match=r"stdout\.txt is damaged: .*restore it"):
@@ -74,7 +74,7 @@ def test_output_that_was_changed_is_refused_and_kept(tmp_path):
 
 
 def test_a_changed_record_counts_as_none(tmp_path):
-    kept = RunStore(tmp_path).keep(run(RunStore(tmp_path).begin(NAME, {})))
+    kept = RunStore(tmp_path).save(run(RunStore(tmp_path).create_folder(NAME, {})))
     record = kept.folder / "run.json"
     record.write_text(record.read_text().replace("1.5", "2.5"))
     assert RunStore(tmp_path).find(NAME) is None

@@ -70,10 +70,14 @@ class Fabric:
         return self._commands.export
 
     def problems(self, job: FabricJob) -> list[str]:
-        """Return programs that cannot run, placeholders without a value; one line each."""
+        """Return what keeps the commands from running for a job; one line each.
+
+        These are missing programs, placeholders without a value, and a wrong number of hosts.
+        """
         lines = self.program_problems(job)
         for name in ("apply", "restore"):
             arguments: list[str] = getattr(self._commands, name)
+            # of "load {folder}/lft" the parser yields ("load ", "folder", ...), ("/lft", None, ...)
             placeholders = {
                 placeholder
                 for argument in arguments
@@ -90,6 +94,7 @@ class Fabric:
 
     def program_problems(self, job: FabricJob) -> list[str]:
         """Return programs of the commands that cannot run on this machine; one line each."""
+        # the first of the arguments is the program
         problems = {
             name: program_problem(_fill_placeholders(getattr(self._commands, name), job)[0])
             for name in ("apply", "restore")
@@ -135,7 +140,7 @@ def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
     }
     return [
         "".join(
-            # text after the last placeholder comes with none
+            # each text comes with the placeholder behind it; the last one comes with None
             text + ("" if placeholder is None else values[placeholder])
             for text, placeholder, *_format in Formatter().parse(argument)
         )

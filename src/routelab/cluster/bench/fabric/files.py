@@ -27,6 +27,8 @@ def fabric_files(fabric: Fabric, job: FabricJob) -> dict[str, str]:
     """
     if not fabric.export:
         return {}
+    # The speeds of a machine are for exports to simulators; tools of a fabric need none, so the
+    # defaults serve.
     files = export_files(load("export", fabric.export), job.table, Machine())
     if job.hosts:
         if HOSTS in files:

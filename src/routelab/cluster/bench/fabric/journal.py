@@ -18,7 +18,10 @@ FORMAT = "fabric-journal/1"
 
 
 class Journal:
-    """The state of one cluster's fabric.
+    """The record of the routing to which a cluster's fabric is switched, and the fabric's lock.
+
+    A session locks the fabric, writes the record before each switch, and removes it after the
+    fabric is restored. If a session ends before that, the next one finds the record.
 
     Parameters
     ----------
@@ -30,7 +33,7 @@ class Journal:
 
     def __init__(self, folder: Path, cluster: str) -> None:
         self.folder = folder / re.sub(r"[^\w.-]", "_", cluster)
-        self._lock: int | None = None
+        self._lock_file: int | None = None  # file descriptor; None while it is not locked
 
     @property
     def path(self) -> Path:
@@ -42,8 +45,8 @@ class Journal:
         """Log of all actions on the fabric, of all sessions in order."""
         return self.folder / "fabric.log"
 
-    def hold(self) -> None:
-        """Lock this fabric for other sessions, until `release` or the end of this process.
+    def lock(self) -> None:
+        """Keep other sessions from using this fabric, until `release` or the end of this process.
 
         Raises
         ------
@@ -52,29 +55,32 @@ class Journal:
         """
         with explain_write_errors(self.folder, self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+            self._lock_file = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
             # The umask may have removed the right of other users to lock this fabric.
             with suppress(PermissionError):  # another user owns it and has set its mode
-                os.fchmod(self._lock, 0o666)
+                os.fchmod(self._lock_file, 0o666)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            holder = os.read(self._lock, 100).decode(errors="replace").strip()
+            holder = os.read(self._lock_file, 100).decode(errors="replace").strip()
             raise InputError(
                 f"another session ({holder}) measures on this cluster and has locked its fabric; "
                 "wait until it ends, or stop it ('squeue --me' lists your Slurm jobs)"
             ) from None
-        os.truncate(self._lock, 0)
-        os.pwrite(self._lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
+        # The file names the session that has the lock, for the message above in another session.
+        os.truncate(self._lock_file, 0)
+        os.pwrite(self._lock_file, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
 
     def release(self) -> None:
         """Release the fabric for other sessions."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
 
-    def entry(self) -> Mapping[str, Any] | None:
-        """Return the record of `write` if an earlier session did not restore the fabric.
+    def read_entry(self) -> Mapping[str, Any] | None:
+        """Return what an earlier session wrote if it did not restore the fabric, otherwise None.
+
+        It has the texts ``topology``, ``routing`` and ``folder``, and the list ``hosts``.
 
         Raises
         ------
@@ -91,7 +97,8 @@ class Journal:
             if not (are_hosts and all(isinstance(text, str) for text in texts)):
                 raise InputError("expected texts topology, routing and folder, and a list of hosts")
         except InputError as error:
-            # The file's name is in the message below, and what to do is different here.
+            # `error` begins with the file's name and ends with advice ("; ..."). The message below
+            # names the file itself, and its advice is different.
             reason = str(error).partition(";")[0].removeprefix(f"{self.path}").lstrip(": ")
             raise InputError(
                 "an earlier session did not restore the fabric, and its journal cannot be read, "

@@ -38,14 +38,15 @@ class Guard:
 
     def __init__(self, restore: Callable[[int], None], log: Path, mark: str = "") -> None:
         read_end, self._write_end = os.pipe()
-        # The child has a copy of the buffers, and would print them again.
+        # The child has a copy of the buffers: what is still in them would be printed twice.
         sys.stdout.flush()
         sys.stderr.flush()
         self._child = os.fork()
         if self._child == 0:
-            # The child reads to the end of the pipe, which comes when no process can write to it.
+            # The pipe ends when no process can write to it any more. So the child closes its own
+            # copy of the writing end, and sees the driver's end as the end of the pipe.
             os.close(self._write_end)
-            _stand_guard(read_end, restore, log, mark)  # never returns
+            _run_guard(read_end, restore, log, mark)  # never returns
         os.close(read_end)
 
     def set_group(self, group: int) -> None:
@@ -68,12 +69,14 @@ class Guard:
             os.write(self._write_end, f"{message}\n".encode())
 
 
-def _stand_guard(read_end: int, restore: Callable[[int], None], log: Path, mark: str) -> None:
+def _run_guard(read_end: int, restore: Callable[[int], None], log: Path, mark: str) -> None:
     """Wait for the driver's end, then end its benchmark and restore the fabric; never return."""
     code = 1
     try:
-        # 1. Outlive the driver: what ends it at its terminal must not end this process as well. And
-        #    a program that reads the driver's output must not wait for this process to close it.
+        # 1. Outlive the driver. Ctrl-C or a closed terminal ends the driver; a process in a session
+        #    of its own that ignores these signals goes on. Input and output are replaced by nothing
+        #    and the log: a program that reads the driver's output from a pipe would otherwise wait
+        #    until this process closes it, too.
         os.setsid()
         for number in _IGNORED:
             signal.signal(number, signal.SIG_IGN)
@@ -83,6 +86,7 @@ def _stand_guard(read_end: int, restore: Callable[[int], None], log: Path, mark:
             os.dup2(sys.stdout.fileno(), standard_stream)
 
         # 2. Keep the last message of each kind, until the driver's end closes the pipe.
+        #    Group 0: no benchmark runs. Applied −1: the fabric has not been switched.
         state = {"group": 0, "applied": -1, "dismissed": 0}
         with os.fdopen(read_end) as messages:
             for line in messages:
@@ -110,7 +114,10 @@ def _stand_guard(read_end: int, restore: Callable[[int], None], log: Path, mark:
 
 
 def wait_for_group(group: int, seconds: float) -> bool:
-    """Return whether all processes of a group end within some time; False if unknown."""
+    """Wait for the end of all processes of a group; return False if some run after `seconds`.
+
+    False also, without waiting, if they run as another user.
+    """
     deadline = time.monotonic() + seconds
     while True:
         try:

@@ -55,7 +55,7 @@ def require_fabric(file: ClusterFile, num_routings: int) -> None:
 
 
 class LoggedSwitch:
-    """Runs commands and logs them, their output and how they ended.
+    """Runs the commands that switch a fabric, and logs them, their output and how they ended.
 
     Commands also run if the log cannot be written: on a full disk a fabric is still restored.
 
@@ -90,18 +90,18 @@ class LoggedSwitch:
         """
         command_line = printable(shlex.join(arguments))
         self._log_line(f"$ {command_line}")
-        # in memory: a full disk must not make a command fail
+        # A file in memory: a full disk must not make a command fail.
         output = os.memfd_create("output")
-        # what the log says if an exception, for example a signal's, leaves the block
+        # The log says "interrupted" if an exception, for example a signal's, leaves the block.
         failure, started = "interrupted", True
         try:
             end = run_program(
                 arguments,
                 stdout=Path(f"/proc/self/fd/{output}"),
                 seconds=seconds,
-                gentle=True,
+                gentle=True,  # it can clean up before it is killed
                 max_output=MOST_OUTPUT,
-                may_leave=True,
+                may_leave=True,  # it may leave a daemon running
                 on_start=self._on_start,
                 starting=self._starting,
             )
@@ -110,9 +110,9 @@ class LoggedSwitch:
             failure, started = f"cannot be started: {error.reason}", False
         finally:
             size = os.fstat(output).st_size
-            omitted = max(0, size - MAX_LOGGED_BYTES)
-            text = os.pread(output, MAX_LOGGED_BYTES, omitted).decode(errors="replace")
-            if omitted:
+            num_omitted = max(0, size - MAX_LOGGED_BYTES)
+            text = os.pread(output, MAX_LOGGED_BYTES, num_omitted).decode(errors="replace")
+            if num_omitted:
                 text = f"(beginning omitted)\n{text}"
             os.close(output)
             for line in text.splitlines():
@@ -141,8 +141,9 @@ def stop_reason(end: ProgramEnd, seconds: float) -> str:
 
 def _failure_text(end: ProgramEnd, seconds: float) -> str:
     """Return how a command failed; empty if it did not."""
-    exit_code = f"exit code {end.exit_code}" if end.exit_code else ""
-    failure = stop_reason(end, seconds) or exit_code
+    exit_text = f"exit code {end.exit_code}" if end.exit_code else ""
+    # a command that was ended has an exit code, too, but that is not the reason
+    failure = stop_reason(end, seconds) or exit_text
     if end.unkilled_group:
         failure += (
             ", and could not be ended, because it runs as another user (process group "

@@ -42,6 +42,7 @@ def kill_marked(mark: str) -> int:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
                 killed.add(pid)
+        # Done if no process is left that has the mark, or may have it and hides it for a moment.
         if not marked and hidden <= _always_hidden:
             return len(killed)
         if time.monotonic() >= deadline:
@@ -64,7 +65,7 @@ def _find_marked(variable: bytes) -> tuple[set[int], set[tuple[str, str]]]:
     marked : set of int
         PIDs.
     hidden : set of (str, str)
-        PID and start of processes of this user.
+        PID and start time of processes of this user.
     """
     marked, hidden = set(), set()
     for folder in Path("/proc").glob("[0-9]*"):
@@ -76,15 +77,17 @@ def _find_marked(variable: bytes) -> tuple[set[int], set[tuple[str, str]]]:
             continue
         if variable in variables.split(b"\0"):
             marked.add(int(folder.name))
-        elif not variables and (start := _start_of_own(folder)):
+        # This user's processes show their variables, unless one is changing to another program.
+        elif not variables and (start := _own_start_time(folder)):
             hidden.add((folder.name, start))
     return marked, hidden
 
 
-def _start_of_own(folder: Path) -> str:
-    """Return when a process began, to tell it from a later one with the same PID.
+def _own_start_time(folder: Path) -> str:
+    """Return the start time of a process of this user; a later one with its PID has another.
 
-    Empty if the process belongs to another user, or has no program (any more).
+    Empty if the process belongs to another user, or has no program: it has ended, or is a thread
+    of the kernel.
 
     Parameters
     ----------
@@ -97,7 +100,8 @@ def _start_of_own(folder: Path) -> str:
     except OSError:
         return ""
     # ``stat`` is "PID (NAME) STATE PARENT ...", where the name may have blanks and parentheses. The
-    # start is field 22 of proc(5), so number 19 of those behind the name, from 0 on.
+    # start is field 22 in proc(5), where fields count from 1 and the name is field 2: so it has the
+    # index 19 behind the name.
     start = stat.rpartition(")")[2].split()[19]
     status = dict(line.partition(":")[::2] for line in status_lines)
     is_own = status.get("Uid", "").split()[:1] == [str(os.getuid())]

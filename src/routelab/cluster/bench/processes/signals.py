@@ -19,7 +19,9 @@ class StopRequest(BaseException):
 
 
 class StopSignals:
-    """Context manager that turns signals into exceptions: `finally` blocks restore everything.
+    """Context manager in which SIGINT, SIGTERM and SIGHUP raise exceptions.
+
+    So `finally` blocks restore the fabric. SIGINT raises KeyboardInterrupt, the others StopRequest.
 
     Attributes
     ----------

@@ -19,11 +19,11 @@ def written(tmp_path, text):
 
 def test_an_entry_is_read_until_it_is_cleared(tmp_path):
     journal = Journal(tmp_path, "site")
-    assert journal.entry() is None
+    assert journal.read_entry() is None
     journal.write(LEFT)
-    assert journal.entry() == {"format": FORMAT, **LEFT}
+    assert journal.read_entry() == {"format": FORMAT, **LEFT}
     journal.clear()
-    assert journal.entry() is None
+    assert journal.read_entry() is None
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_an_entry_is_read_until_it_is_cleared(tmp_path):
 def test_a_damaged_journal_asks_to_restore_by_hand_before_it_is_removed(tmp_path, text, reason):
     journal = written(tmp_path, text)
     with pytest.raises(InputError) as caught:
-        journal.entry()
+        journal.read_entry()
     message = str(caught.value)
     assert reason in message
     assert str(journal.path) in message
