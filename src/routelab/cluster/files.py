@@ -24,14 +24,14 @@ def clusters() -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for path in sorted(CLUSTERS.glob("*.yaml")):
         try:
-            entry = load_cluster(path).cluster
+            cluster = load_cluster(path).cluster
         except InputError as error:
             rows.append((path.stem, "", "", "", "", str(error).partition("\n")[0]))
             continue
-        nodes = entry.nodes or len(entry.all_hosts) or ""
-        rows.append(
-            (path.stem, entry.name or "", entry.topology or "", str(nodes), entry.launcher, "")
-        )
+        # A file may give the number of nodes, or list the hosts, or neither.
+        nodes = str(cluster.nodes or len(cluster.all_hosts) or "")
+        title, topology = cluster.name or "", cluster.topology or ""
+        rows.append((path.stem, title, topology, nodes, cluster.launcher, ""))
     return rows
 
 
@@ -48,7 +48,8 @@ def cluster_rows(name: str) -> list[tuple[str, str]]:
     rows = [("file", str(file.path))]
     for key in Cluster.model_fields:
         value = getattr(cluster, key)
-        if key in ("machine", "hosts", "node_sets") or value in (None, [], {}):
+        has_own_rows = key in ("machine", "hosts", "node_sets")
+        if has_own_rows or value in (None, [], {}):
             continue
         if isinstance(value, FabricCommands):
             value = value.model_dump(exclude_defaults=True)
@@ -56,15 +57,15 @@ def cluster_rows(name: str) -> list[tuple[str, str]]:
             rows += [(f"{key}.{subkey}", _value_text(item)) for subkey, item in value.items()]
         else:
             rows.append((key, _value_text(value)))
-    # These three have other forms in the file than here: hosts are compressed, and a value of the
-    # machine has an origin.
+    # The rows of `hosts`, `node_sets` and `machine` differ from the file: lists such as n[01-04]
+    # are written out, and a value of the machine gets its origin.
     rows.append(("hosts", " ".join(cluster.all_hosts) or "this machine"))
     rows += [
-        (f"node_sets.{name}", " ".join(host_names(hosts)))
-        for name, hosts in cluster.node_sets.items()
+        (f"node_sets.{topology}", " ".join(host_names(hosts)))
+        for topology, hosts in cluster.node_sets.items()
     ]
     return rows + [
-        (f"machine.{name}", _origin_text(origin)) for name, origin in file.origins.items()
+        (f"machine.{field}", _origin_text(origin)) for field, origin in file.origins.items()
     ]
 
 

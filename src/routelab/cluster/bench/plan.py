@@ -192,8 +192,8 @@ class MeasurementPlan:
         launch = launcher.make_launch(command)
 
         # What may change the figures: a stored run is used again only if it is equal in all of
-        # this. The launch is not yet the real one, which names its step by the fingerprint. Here the
-        # step has the default name, so that the fingerprint does not depend on itself.
+        # this. The launch is not yet the real one, which names its step by the fingerprint. Here
+        # the step has the default name, so that the fingerprint does not depend on itself.
         identity = {
             "arguments": [_argument_identity(argument) for argument in launch.arguments],
             "environment": {**relevant_variables(), **launch.environment},

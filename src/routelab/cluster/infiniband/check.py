@@ -98,7 +98,7 @@ class FabricCheck:
         Kind and sentence of each fault. Kinds: ``loop`` of forwarding entries, wrong or missing
         forwarding ``entry``, ``credit loop``, virtual ``lane`` 15, which drops packets.
     gaps : tuple of Gap
-        Input that the verdict would need; with neither gaps nor faults the tables are proven.
+        Missing input on which the verdict depends. Without gaps and faults it is ``proven``.
     possible : tuple of (str, str)
         Kind and sentence of further faults, which exist if the assumptions of `gaps` hold.
     remarks : tuple of str
@@ -164,10 +164,10 @@ def check_fabric(
     tables = read_fabric_tables(fabric_file, lft_file)
     service = service_of(
         tables,
-        read_levels(levels) if isinstance(levels, Path) else levels,
-        None if lane_file is None else read_lane_tables(lane_file),
-        str(levels),
-        str(lane_file),
+        levels=read_levels(levels) if isinstance(levels, Path) else levels,
+        lanes=None if lane_file is None else read_lane_tables(lane_file),
+        level_file=str(levels),
+        lane_file=str(lane_file),
     )
     faults = find_faults(tables, service, replies)
     verdict = faults.verdict
@@ -193,11 +193,11 @@ def check_fabric(
         "unreachable_lids": int(np.count_nonzero(faults.unreachable.any(axis=0))),
         "foreign_lids": len(tables.foreign_lids),
         "lost_pairs": connected_pairs(table)[0] - reachable_pairs(table),
-        "lost_switch_pairs": int(np.count_nonzero(faults.optional)),
-        "credit_loops": faults.own.count,
-        "credit_loops_same": faults.same.count if faults.same else None,
+        "lost_switch_pairs": int(np.count_nonzero(faults.unneeded)),
+        "credit_loops": faults.own_level_loops.count,
+        "credit_loops_same": faults.same_level_loops.count if faults.same_level_loops else None,
         "service_levels": _levels_text(levels),
-        "dropped_routes": faults.own.dropped,
+        "dropped_routes": faults.own_level_loops.dropped,
         "unlisted_levels": faults.unlisted.between_hosts,
         "unlisted_switch_levels": faults.unlisted.with_switch,
         **load_facts,
@@ -214,7 +214,7 @@ def _levels_text(levels: Path | int | None) -> str:
 
 
 class UnlistedPairs(NamedTuple):
-    """Numbers of ordered pairs at different switches for which the file has no service level.
+    """Numbers of ordered pairs at different switches for which the file lacks a service level.
 
     Attributes
     ----------
@@ -236,13 +236,14 @@ class FabricFaults:
     ----------
     loops : tuple of Loop
     unreachable : bool array, shape (S, T + S)
-        Whether a switch cannot send packets to a destination, although cables connect them.
-    optional : bool array, shape (S, T + S)
+        Whether a switch cannot send packets to a destination, although cables connect them; without
+        the pairs in `unneeded`. Destinations are the terminals, then the switches.
+    unneeded : bool array, shape (S, T + S)
         Whether a switch without hosts cannot send packets to another switch. This is no fault,
-        because hosts do not need it.
-    own : CreditLoops
+        because hosts do not need such a route.
+    own_level_loops : CreditLoops
         Credit loops if replies use the SL of their own path record.
-    same : CreditLoops or None
+    same_level_loops : CreditLoops or None
         Credit loops if replies use the SL of the request; None without service levels.
     unlisted : UnlistedPairs
     texts : tuple of (str, str)
@@ -253,9 +254,9 @@ class FabricFaults:
 
     loops: tuple[Loop, ...]
     unreachable: BoolArray
-    optional: BoolArray
-    own: CreditLoops
-    same: CreditLoops | None
+    unneeded: BoolArray
+    own_level_loops: CreditLoops
+    same_level_loops: CreditLoops | None
     unlisted: UnlistedPairs
     texts: tuple[tuple[str, str], ...]
     gaps: tuple[Gap, ...]
@@ -297,22 +298,25 @@ def find_faults(
     # 1. Entries that lead nowhere, in a loop, or are missing.
     report_phase("check", "routes")
     fates, loops = fates_of(tables)
-    unreachable, optional = _mark_unreachable(tables, fates)
+    unreachable, unneeded = _mark_unreachable(tables, fates)
     texts = [("loop", _loop_text(tables, loop)) for loop in loops]
     texts += [("entry", text) for text in _entry_fault_texts(tables, unreachable)]
 
     # 2. Credit loops, for both uses of service levels by replies. The fabric does not say which one
     #    its applications have, so the caller decides which of them is a fault.
     report_phase("check", "credit loops")
-    own = find_credit_loops(tables, service, fates)
-    same = None
-    if service.levels is not None:
-        same = find_credit_loops(tables, service, fates, same_level_replies=True)
-    same_level_replies = same is not None and replies == "same"
-    credit_loops = same if same is not None and same_level_replies else own
+    own_level_loops = find_credit_loops(tables, service, fates)
+    same_level_loops = None
+    if service.levels is not None:  # without a file, all packets have one level
+        same_level_loops = find_credit_loops(tables, service, fates, same_level_replies=True)
+    same_level_replies = same_level_loops is not None and replies == "same"
+    credit_loops = own_level_loops
+    if same_level_loops is not None and same_level_replies:
+        credit_loops = same_level_loops
 
-    # 3. What the files leave open. Routes with a service level keep their credit loops, whatever
-    #    the level of the others is; but without levels or lanes, all loops are under an assumption.
+    # 3. What the files leave open. If a file is missing, all credit loops depend on an assumption,
+    #    so they are no faults yet. If only the levels of some pairs are missing, the loops of the
+    #    other routes are faults, because further routes cannot remove them.
     unlisted = _count_unlisted(tables, service)
     gaps = list(_missing_file_gaps(tables, service))
     if not gaps:
@@ -327,9 +331,10 @@ def find_faults(
             )
         )
 
-    # 4. Close the gaps, if possible: a cycle of lanes is also a cycle of cables. If all traffic on
-    #    one lane, `Service()`, closes no cycle of cables, no service levels and lanes close one.
-    #    VL 15 drops packets whatever the cables are, so with dropped routes the gaps remain.
+    # 4. Close the gaps if what is missing cannot matter. A cycle of lanes is also a cycle of
+    #    cables. So if all traffic on one lane, which is `Service()`, closes no cycle of cables, no
+    #    service levels and lanes close one. Dropped routes are another matter: VL 15 drops packets
+    #    whatever the cables are, so with them the gaps remain.
     remarks: tuple[str, ...] = ()
     assumed_loops = credit_loops
     has_gaps = bool(gaps or unlisted.with_switch)
@@ -370,9 +375,9 @@ def find_faults(
     return FabricFaults(
         loops=loops,
         unreachable=unreachable,
-        optional=optional,
-        own=own,
-        same=same,
+        unneeded=unneeded,
+        own_level_loops=own_level_loops,
+        same_level_loops=same_level_loops,
         unlisted=unlisted,
         texts=tuple(texts),
         gaps=tuple(gaps),
@@ -399,7 +404,8 @@ def _missing_file_gaps(tables: FabricTables, service: Service) -> Iterator[Gap]:
     elif service.lanes is None:
         has_cable_route = tables.ends[:, np.newaxis] != tables.ends
         used_levels = np.unique(service.levels[has_cable_route & (service.levels >= 0)])
-        # on one level, routes without a cycle of cables are safe, whatever its lanes are
+        # Routes on one level are safe if the cables have no cycle, whatever the lanes are. Level 15
+        # is different, because packets on VL 15 are dropped.
         if len(used_levels) > 1 or MANAGEMENT_LANE in service.levels:
             yield Gap(
                 missing="The virtual lanes of the service levels are unknown (no --sl2vl)",
@@ -413,10 +419,12 @@ def _count_unlisted(tables: FabricTables, service: Service) -> UnlistedPairs:
     if service.levels is None:
         return UnlistedPairs(0, 0)
     ends, num_hosts = tables.ends, tables.topology.num_terminals
-    without_level = (service.levels < 0) & (ends[:, np.newaxis] != ends)
-    without_level &= tables.part[ends][:, np.newaxis] == tables.part[ends]
-    between_hosts = int(np.count_nonzero(without_level[:num_hosts, :num_hosts]))
-    num_pairs = int(np.count_nonzero(without_level))
+    component_of_end = tables.component[ends]
+    # by source and destination; within a switch no cable is used
+    has_path = component_of_end[:, np.newaxis] == component_of_end
+    is_unlisted = (service.levels < 0) & has_path & (ends[:, np.newaxis] != ends)
+    between_hosts = int(np.count_nonzero(is_unlisted[:num_hosts, :num_hosts]))
+    num_pairs = int(np.count_nonzero(is_unlisted))
     return UnlistedPairs(between_hosts, with_switch=num_pairs - between_hosts)
 
 
@@ -469,7 +477,7 @@ def _remarks(
         Number of pairs with a switch at an end that have no service level.
     """
     if loops.count:
-        # Are packets from and to switches the only cause?
+        # Are packets from and to switches the only cause? Search again without them.
         num_hosts = tables.topology.num_terminals
         completed = service if service.levels is None else _with_level_0(service, num_hosts)
         if not find_credit_loops(
@@ -494,24 +502,25 @@ def _mark_unreachable(tables: FabricTables, fates: Int8Array) -> tuple[BoolArray
     Returns
     -------
     unreachable : bool array, shape (S, T + S)
-        Without those in `optional`.
-    optional : bool array, shape (S, T + S)
+        By switch and destination, without those in `unneeded`.
+    unneeded : bool array, shape (S, T + S)
         Other switches, from switches without hosts: OpenSM's engines for trees have no entries for
         some of them, and hosts need none.
     """
     topology, entries = tables.topology, tables.entries
-    is_connected = tables.part[:, np.newaxis] == tables.part[tables.ends]
+    is_connected = tables.component[:, np.newaxis] == tables.component[tables.ends]
     does_not_arrive = is_connected & (fates != ARRIVES)
     has_no_hosts = (topology.terminals_per_switch == 0)[:, np.newaxis]
-    # Only a missing route is optional. A loop is a fault, whoever sends the packets.
-    optional = is_connected & (fates == IS_LOST) & has_no_hosts
-    optional[:, : topology.num_terminals] = False
+    # Only a missing route may be unneeded. A loop is a fault, whoever sends the packets.
+    unneeded = is_connected & (fates == IS_LOST) & has_no_hosts
+    # Routes to hosts are needed everywhere.
+    unneeded[:, : topology.num_terminals] = False
     # An entry for a port without a cable to a switch is wrong, not missing. And a switch without an
     # entry for itself loses the packets that all others send to it.
-    optional &= (entries.ports < 0) | (entries.steps >= 0)
+    unneeded &= (entries.ports < 0) | (entries.steps >= 0)
     switches = np.arange(topology.num_switches)
-    optional[switches, topology.num_terminals + switches] = False
-    return does_not_arrive & ~optional, optional
+    unneeded[switches, topology.num_terminals + switches] = False
+    return does_not_arrive & ~unneeded, unneeded
 
 
 def _loop_text(tables: FabricTables, loop: Loop) -> str:
@@ -550,14 +559,14 @@ def _entry_fault_texts(tables: FabricTables, unreachable: BoolArray) -> Iterator
         lost_at = unreachable[:, destination].copy()
         lost_at[end] = False
         has_entry = ports[:, destination] >= 0
-        has_channel = tables.entries.steps[:, destination] >= 0
+        leads_to_switch = tables.entries.steps[:, destination] >= 0
         without_entry = np.flatnonzero(lost_at & ~has_entry)
         if without_entry.size:
             named = ", ".join(names[switch] for switch in without_entry[:MAX_NAMED])
             num_unnamed = len(without_entry) - MAX_NAMED
             more = f" and {num_unnamed} more" if num_unnamed > 0 else ""
             yield f"{name} has no entry at {len(without_entry)} switches: {named}{more}"
-        for switch in np.flatnonzero(lost_at & has_entry & ~has_channel).tolist():
+        for switch in np.flatnonzero(lost_at & has_entry & ~leads_to_switch).tolist():
             yield (
                 f"switch {names[switch]} sends {name} to port {int(ports[switch, destination])}, "
                 "which has no cable to a switch"
@@ -602,7 +611,8 @@ def _busiest_cables(
 ) -> tuple[CableLoad, ...]:
     """Return the cables with the largest loads in one direction."""
     topology = tables.topology
-    # the other port of a cable is the source of its channel in the other direction
+    # Each cable is two channels, one in each direction. A port is named as the source of a channel,
+    # so the port at the target is that of the opposite channel.
     opposite = np.empty(topology.num_channels, dtype=np.int64)
     opposite[topology.links[:, 0]] = topology.links[:, 1]
     opposite[topology.links[:, 1]] = topology.links[:, 0]

@@ -53,29 +53,33 @@ class CreditLoops:
 
 @dataclass(frozen=True, eq=False)
 class _Packets:
-    """Packets of one service level on their way; an element stands for routes that are equal.
+    """Packets of one service level on their way, one for each group of routes that are equal.
+
+    For example, two hosts at one switch with the same lanes have equal routes to a third host: one
+    packet stands for both.
 
     Attributes
     ----------
     switch, destination : int32 array, shape (n,)
-        Switch where the packet is, and the terminal or switch that it is for.
+        Switch where each packet is, and the terminal or switch that it is for.
     input_port : int32 array, shape (n,)
-        Port of `switch` by which it came.
-    routes : int32 array, shape (n,)
-        Number of routes.
+        Port of `switch` by which the packet came.
+    num_routes : int32 array, shape (n,)
+        Number of routes that the packet stands for.
     """
 
     switch: Int32Array
     destination: Int32Array
     input_port: Int32Array
-    routes: Int32Array
+    num_routes: Int32Array
 
     def select(self, mask: np.ndarray) -> _Packets:
+        """Return the packets at which a mask is true."""
         return _Packets(
             switch=self.switch[mask],
             destination=self.destination[mask],
             input_port=self.input_port[mask],
-            routes=self.routes[mask],
+            num_routes=self.num_routes[mask],
         )
 
 
@@ -109,7 +113,7 @@ def find_credit_loops(
     """
     # 1. The dependencies of all routes. Of the R resources, the virtual lanes of all channels, each
     #    has the number channel * LANES + lane, and an edge has the number tail * R + head.
-    all_edges = [np.empty(0, dtype=np.int64)]
+    all_edges = [np.empty(0, dtype=np.int64)]  # for fabrics without any packet
     dropped = 0
     for level, packets, num_dropped_before in _packets_by_level(
         tables, service, fates, same_level_replies=same_level_replies, hosts_only=hosts_only
@@ -143,14 +147,14 @@ def _packets_by_level(
     same_level_replies: bool,
     hosts_only: bool,
 ) -> Iterator[tuple[int, _Packets, int]]:
-    """Yield each service level with its packets, and a number of routes that are dropped.
+    """Yield each service level with its packets, and the number of routes dropped without a cable.
 
     The packets are at the switches of their sources, and are for another switch; those that would
-    loop are left out. The number counts the routes that are dropped before: by the adapter of
-    their source, or between two ports of one switch.
+    loop are left out. The number counts the routes that never come to a cable between switches:
+    they are dropped by the adapter of their source, or between two ports of one switch.
     """
     # 1. Group the sources whose routes are the same: those at one switch, at ports with the same
-    #    lanes. The number of a port has 8 bits.
+    #    lanes. A group's key is switch * 256 + port, as the number of a port has 8 bits.
     num_hosts = tables.topology.num_terminals
     num_ends = num_hosts if hosts_only else len(tables.ends)
     ends = tables.ends[:num_ends]
@@ -171,6 +175,8 @@ def _packets_by_level(
         has_level = levels[:num_ends, :num_ends] == level
         sends = np.broadcast_to(has_level, (num_ends, num_ends)).copy()
         if same_level_replies:
+            # a host also sends on the level of the requests that it gets; a copy, because the
+            # transposed matrix is read while the other one changes
             sends[:num_hosts, :num_hosts] |= sends[:num_hosts, :num_hosts].T.copy()
         np.fill_diagonal(sends, False)
 
@@ -183,13 +189,13 @@ def _packets_by_level(
         num_dropped += _count_dropped_within_switches(tables, service, sends, level)
 
         # 4. Add up the routes of each group. Routes within a switch need no channel.
-        routes = np.add.reduceat(sends[order], group_start, axis=0, dtype=np.int32)
-        walked_group, destination = np.nonzero(is_walked & (routes > 0))
+        num_routes = np.add.reduceat(sends[order], group_start, axis=0, dtype=np.int32)
+        walked_group, destination = np.nonzero(is_walked & (num_routes > 0))
         packets = _Packets(
             switch=switch[walked_group].astype(np.int32),
             destination=destination.astype(np.int32),
             input_port=port[walked_group].astype(np.int32),
-            routes=routes[walked_group, destination],
+            num_routes=num_routes[walked_group, destination],
         )
         yield level, packets, num_dropped
 
@@ -199,10 +205,13 @@ def _count_dropped_within_switches(
 ) -> int:
     """Count the routes to hosts at the switch of their source that this switch drops.
 
+    The walk over cables does not see these routes.
+
     Parameters
     ----------
     sends : bool array, shape (n, n)
-        Whether a source sends to a destination on this level, for the first n destinations.
+        Whether a source sends to a destination on this level, for the first n ends: terminals, then
+        switches.
     """
     if service.lanes is None and level != MANAGEMENT_LANE:  # VL = SL, so nothing is on VL 15
         return 0
@@ -228,15 +237,18 @@ def _representative_ports(tables: FabricTables, service: Service, num_ends: int)
     Sources of one switch with the same port here have the same routes. Hosts at ports 1, 2 and 3,
     where the SL2VL tables of input ports 1 and 3 are equal: 1, 2, 1.
     """
-    if service.lanes is None:  # VL = SL, whatever the input port is
+    # VL = SL, whatever the input port is: all sources of a switch are one group, at port 0.
+    if service.lanes is None:
         return frozen_array(np.zeros(num_ends), np.int32)
     topology, addresses = tables.topology, tables.addresses
-    # Only lanes towards other switches are compared: the walk leaves out routes within a switch.
+    # Only lanes towards other switches are compared, because only routes that leave the switch are
+    # grouped.
     is_switch_port = np.zeros((topology.num_switches, service.lanes.shape[2]), dtype=np.bool_)
     is_switch_port[topology.channel_source, addresses.channel_port] = True
     first_port: dict[tuple[int, bytes], int] = {}
     ports = destination_ports(topology, addresses)[:num_ends].tolist()
     for source, switch in enumerate(tables.ends[:num_ends].tolist()):
+        # by output port towards a switch, and by SL
         lanes = service.lanes[switch, ports[source], is_switch_port[switch]]
         ports[source] = first_port.setdefault((switch, lanes.tobytes()), ports[source])
     return frozen_array(ports, np.int32)
@@ -281,7 +293,7 @@ def _walk_routes(
             level=level,
         )
         is_forwarded = lane != MANAGEMENT_LANE
-        dropped += int(packets.routes[~is_forwarded].sum())
+        dropped += int(packets.num_routes[~is_forwarded].sum())
         packets, held, channel = (
             packets.select(is_forwarded),
             held[is_forwarded],
@@ -297,7 +309,7 @@ def _walk_routes(
             switch=topology.channel_target[channel],
             destination=packets.destination,
             input_port=topology.target_port[channel],
-            routes=packets.routes,
+            num_routes=packets.num_routes,
         )
     return np.unique(np.concatenate(edges)), dropped
 
@@ -320,7 +332,7 @@ def _count_dropped_deliveries(
         output_port=destination_ports(tables.topology, tables.addresses)[at_host.destination],
         level=level,
     )
-    return int(at_host.routes[lane == MANAGEMENT_LANE].sum())
+    return int(at_host.num_routes[lane == MANAGEMENT_LANE].sum())
 
 
 def _look_up_lanes(

@@ -61,12 +61,12 @@ class FabricTables:
 
     @cached_property
     def ends(self) -> Int32Array:
-        """Switch at which each terminal and switch is, as source or destination; (T + S,)."""
+        """Switch of each source or destination: of the terminals, then the switches; (T + S,)."""
         return destination_switches(self.topology)
 
     @cached_property
-    def part(self) -> Int32Array:
-        """Number of the connected part of each switch; int32, shape (S,)."""
+    def component(self) -> Int32Array:
+        """Number of each switch's connected component: 0, 0, 1 if two of three are joined; (S,)."""
         return frozen_array(connected_parts(self.topology), np.int32)
 
     def destination_name(self, destination: int) -> str:
@@ -126,7 +126,7 @@ def hosts_only(tables: FabricTables, *, routers: bool = False) -> FabricTables:
     full_topology, addresses, entries = tables.topology, tables.addresses, tables.entries
     topology = topology_of(tables.fabric, NOT_HOSTS, routers=routers)
 
-    # A terminal has another number without the others, so its switch and port identify it.
+    # The terminals that stay get new numbers, so they are found by their switch and port.
     host_ports = set(
         zip(topology.terminal_switch.tolist(), topology.terminal_port.tolist(), strict=True)
     )
@@ -135,7 +135,7 @@ def hosts_only(tables: FabricTables, *, routers: bool = False) -> FabricTables:
     )
     hosts = [terminal for terminal, port in enumerate(ports) if port in host_ports]
 
-    # Columns of entries: the terminals that stay, then all switches.
+    # Columns of entries are destinations: keep the terminals that stay, then all switches.
     columns = [*hosts, *range(full_topology.num_terminals, len(entries.is_delivered))]
     return replace(
         tables,
@@ -173,6 +173,7 @@ def _with_lids(
         base_lid = lids.setdefault(guid, lid)
         if base_lid == lid:
             continue
+        # A further LID: the fabric's file does not have it, and the tables have both for this port.
         if lid not in fabric_lids and guid_of_lid.get(base_lid) == guid:
             raise MissingInputError(
                 f"{lft_file}: not enough input: port {guid} has several LIDs (0x{base_lid:04x} and "
@@ -267,7 +268,8 @@ def service_of(
     host_lanes = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
     for terminal, guid in enumerate(tables.addresses.terminal_guids):
         if guid in lanes.lanes:
-            # The lanes are the same wherever packets come from; −1 are pairs of ports without any.
+            # An adapter's table has the same lanes for every pair of its ports, or −1 where a pair
+            # has none, so the maximum over all pairs is these lanes.
             host_lanes[terminal] = lanes.lanes[guid].max(axis=(0, 1))
     return Service(
         service_levels,
@@ -298,8 +300,8 @@ def _levels_of_pairs(tables: FabricTables, service_levels: ServiceLevels, file: 
     """Return the service level from each terminal and switch to each; −1 if the file has none."""
     topology, addresses = tables.topology, tables.addresses
 
-    # 1. The rows that a source of the file stands for. Lines of ibdmchk name a node, for all of its
-    #    ports; OpenSM's dump names a port. A file has lines of one kind only.
+    # 1. The rows of the result that a source in the file stands for. Lines of ibdmchk name a node,
+    #    for all of its ports; OpenSM's dump names a port. A file has lines of one kind only.
     rows_of_port = {guid: [row] for row, guid in enumerate(addresses.guids)}
     rows_of_node = {
         guid: [topology.num_terminals + switch]
@@ -321,8 +323,9 @@ def _levels_of_pairs(tables: FabricTables, service_levels: ServiceLevels, file: 
     lids = addresses.lids
     level_of_pair = np.full((len(lids), len(lids)), -1, dtype=np.int8)
     columns = np.flatnonzero(lids < service_levels.levels.shape[1])
-    for guid, row in zip(service_levels.source_guids, service_levels.levels, strict=True):
-        level_of_pair[np.ix_(np.array(rows_of_source[guid]), columns)] = row[lids[columns]]
+    for guid, level_of_lid in zip(service_levels.source_guids, service_levels.levels, strict=True):
+        # `ix_` selects all of these rows in all of these columns
+        level_of_pair[np.ix_(np.array(rows_of_source[guid]), columns)] = level_of_lid[lids[columns]]
     return frozen_array(level_of_pair, np.int8)
 
 
@@ -334,8 +337,8 @@ def _lanes_of_switches(tables: FabricTables, lane_tables: LaneTables, file: str)
         raise InputError(
             f"{file}: has no SL2VL table of switch {missing_guids[0]}; it may be truncated"
         )
-    # One more than the largest port number, because port 0 is the switch itself. A file may lack
-    # the last ports of the fabric.
+    # One more than the largest port number, because port 0 is the switch itself. A switch may have
+    # ports without a cable, which only its table has; and a table may lack the last ports.
     size = max(
         int(tables.addresses.channel_port.max(initial=0)) + 1,
         int(tables.addresses.terminal_port.max(initial=0)) + 1,

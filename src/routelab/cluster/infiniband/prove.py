@@ -63,6 +63,7 @@ def prove_files(
         # also be an edge list.
         suffix = path.suffix.lower()
         if suffix not in NETWORK_SUFFIXES or (suffix == ".txt" and has_records(path)):
+            # These parameters are for other routes: forwarding tables leave nothing to choose.
             defaults = None, None, "any", "virtual-cut-through", None
             if (vcs, pairs, waits, switching, flow_control) != defaults:
                 raise InputError(
@@ -94,7 +95,8 @@ def _refuse_list(path: Path) -> None:
             first_line = stream.readline(1000).decode("utf-8", "replace").lower()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    # The header's last column is how routes are written; a spreadsheet adds quotes and a BOM.
+    # The last column of such a list has the name of a form of routes, such as "switches". A
+    # spreadsheet adds quotes and a byte-order mark.
     cells = [cell.strip(' "\ufeff') for cell in re.split("[,;\t]", first_line.strip())]
     if cells[-1] in FORMS:
         raise InputError(f"{path} is a list of routes; name it last, and a network before it")

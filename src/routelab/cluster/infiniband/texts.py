@@ -38,6 +38,7 @@ def _network_lines(check: FabricCheck) -> Iterator[str]:
         f"{facts['switches']} switches, {facts['hosts']} hosts, {facts['cables']} cables between "
         "switches"
     )
+    # `left_out` counts the ports of aggregation nodes and of routers together.
     for name, count, remedy in (
         ("aggregation nodes", facts["left_out"] - facts["routers"], ""),
         ("routers", facts["routers"], " (--routers takes them for hosts)"),
@@ -83,10 +84,11 @@ def _credit_lines(check: FabricCheck) -> Iterator[str]:
         yield f"{_TITLE_OF_KIND[kind]}{condition}:"
         yield f"    {text}"
     yield from check.remarks
+    # The rest is on service levels: unknown, one for all packets, or from a file.
     if facts["credit_loops_same"] is None:
         yield "The service levels are unknown (no --sls): all traffic counts as SL 0."
         return
-    if facts["service_levels"] != "file":  # One level for all: replies have no choice.
+    if facts["service_levels"] != "file":  # one level, which replies have, too
         yield f"All unicast traffic is on SL {facts['service_levels']} (--sls)."
         return
     finding = "credit loops" if facts["credit_loops_same"] else "no credit loop"

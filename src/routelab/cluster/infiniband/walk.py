@@ -42,8 +42,8 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     loops : tuple of Loop
         Each loop once, with all of its destinations.
     """
-    # 1. One hop: where packets at a node go next, for each destination. Nodes are the switches and
-    #    two more, `arrived` and `lost`, where packets stay.
+    # 1. One hop: where packets at a node go next, by node and destination. Nodes are the switches
+    #    and two more, `arrived` and `lost`, where packets stay.
     topology, steps = tables.topology, tables.entries.steps
     num_switches, num_destinations = steps.shape
     arrived, lost = num_switches, num_switches + 1
@@ -54,15 +54,16 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     delivered = np.flatnonzero(tables.entries.is_delivered)
     next_node[tables.ends[delivered], delivered] = arrived
 
-    # 2. All hops: each round doubles them, 1, 2, 4, ... After more hops than there are switches, a
-    #    packet that is still at a switch is in a loop.
+    # 2. All hops: each round doubles them, 1, 2, 4, ... For 5 switches, a number of 3 bits, there
+    #    are 3 rounds and 8 hops. After more hops than there are switches, a packet that is still at
+    #    a switch is in a loop.
     for _ in range(num_switches.bit_length()):
         next_node = np.take_along_axis(next_node, next_node, axis=0)
     last_node = next_node[:num_switches]
     fates = np.where(last_node == arrived, ARRIVES, np.where(last_node == lost, IS_LOST, LOOPS))
 
-    # 3. Each loop of a destination, once round from the smallest switch at which a packet is after
-    #    these hops. The other switches of the loop find it visited.
+    # 3. Follow each loop of a destination once, from the smallest switch at which a packet is after
+    #    these hops. Where other packets of the loop are, all channels have been followed already.
     destinations_of_loop: dict[tuple[int, ...], list[int]] = {}
     for destination in np.flatnonzero((fates == LOOPS).any(axis=0)).tolist():
         last_switches = last_node[fates[:, destination] == LOOPS, destination]
@@ -89,7 +90,8 @@ def host_routes(tables: FabricTables) -> RouteTable:
     switch_of_host = topology.terminal_switch
     next_hop = tables.entries.steps[:, : topology.num_terminals].copy()
     delivered = tables.entries.is_delivered[: topology.num_terminals]
-    # −1 ends a route: at the host's switch, and everywhere if this does not deliver the packets.
+    # −1 ends a route: at the host's switch, and everywhere if that switch does not deliver the
+    # packets.
     next_hop[:, ~delivered] = -1
     next_hop[switch_of_host[delivered], terminals[delivered]] = -1
     lengths, hops = table_from_next_hops(
@@ -99,6 +101,7 @@ def host_routes(tables: FabricTables) -> RouteTable:
         topology.channel_source,
         topology.channel_target,
     )
-    # A source at the host's switch has the length 0, but does not reach it there either.
+    # Length −1 is no route. A source at the host's own switch would otherwise have the length 0,
+    # although the switch does not deliver its packets either.
     lengths[:, ~delivered] = -1
     return RouteTable.from_lengths(topology, lengths, hops, per_terminal=True)

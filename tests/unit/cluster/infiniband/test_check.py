@@ -149,7 +149,7 @@ def test_credit_loops_are_the_cycles_of_single_packets(tables, seed, has_lanes, 
         return int(lanes[nodes.index(node), came, port, sl]) if has_lanes else sl
 
     edges = twin.dependencies(level, lane, same)
-    verdict = faults.same if same else faults.own
+    verdict = faults.same_level_loops if same else faults.own_level_loops
     assert verdict is not None
     assert verdict.count == groups_that_wait(edges)
     among_hosts = find_credit_loops(
@@ -283,8 +283,8 @@ def test_service_levels_decide_whether_a_ring_has_a_credit_loop():
     levels, identity = levels_of(level_lines(tables)), lanes_of(lane_lines(tables))
     own = find_faults(tables, service_of(tables, levels, identity))
     assert (own.texts, own.possible, own.verdict) == ((), (), "proven")
-    assert own.same is not None
-    assert own.same.count > 0
+    assert own.same_level_loops is not None
+    assert own.same_level_loops.count > 0
     same = find_faults(tables, service_of(tables, levels, identity), "same")
     assert (same.verdict, [kind for kind, _ in same.texts]) == ("cycle", ["credit loop"])
 
@@ -309,13 +309,13 @@ def test_service_levels_decide_whether_a_ring_has_a_credit_loop():
 )
 def test_packets_may_be_dropped_on_the_first_and_the_last_hop(first, dropped):
     lines = [*lane_lines(GOOD, "0x00 " * 8), "0x0000000000100001 0 0 " + "0x00 " * 8]
-    assert find_faults(GOOD, service_of(GOOD, None, lanes_of(lines))).own.dropped == 0
+    assert find_faults(GOOD, service_of(GOOD, None, lanes_of(lines))).own_level_loops.dropped == 0
     changed = [
         line.replace(" 0x00", " 0xf0", 1) if re.match(first, line) else line for line in lines
     ]
     assert changed != lines
     faults = find_faults(GOOD, service_of(GOOD, 0, lanes_of(changed)))
-    assert (faults.own.dropped, faults.verdict) == (dropped, "broken")
+    assert (faults.own_level_loops.dropped, faults.verdict) == (dropped, "broken")
     assert [kind for kind, _ in faults.texts] == ["lane"]
     # other levels are delivered
     assert find_faults(GOOD, service_of(GOOD, 1, lanes_of(changed))).verdict == "proven"

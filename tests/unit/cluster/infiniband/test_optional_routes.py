@@ -48,7 +48,7 @@ def tree(folder: Path, ports: dict[int, dict[int, int]]) -> FabricTables:
 def test_spines_need_no_routes_to_each_other(tmp_path):
     faults = find_faults(tree(tmp_path, PORTS), Service())
     assert (faults.texts, faults.unreachable.any()) == ((), False)
-    assert faults.optional.sum() == 2
+    assert faults.unneeded.sum() == 2
 
 
 @pytest.mark.parametrize(
