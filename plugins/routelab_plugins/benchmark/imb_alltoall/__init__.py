@@ -84,10 +84,11 @@ class ImbAlltoall(LatencyBenchmark):
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return the command with raised time limit, and raised memory limit if necessary."""
         parameters = self.parameters
-        # Two buffers, each with a message for every rank and one more. `-mem` counts in GiB: round
-        # up.
+        # Two buffers, each with a message for every rank and one more, of the largest size. `-mem`
+        # counts in GiB, so round up.
         buffer_bytes = 2 * (task.ranks + 1) * parameters.sizes[-1]
-        memory = ("-mem", str(-(-buffer_bytes // GIB))) if buffer_bytes > GIB else ()
+        num_gib = -(-buffer_bytes // GIB)
+        memory = ("-mem", str(num_gib)) if buffer_bytes > GIB else ()
         # "off": as many iterations as requested, also for large messages
         counts = ("-iter", str(parameters.iterations), "-iter_policy", "off", "-time", SECONDS)
         # on all processes only, not also on 2, 4, ..., and with these sizes only
@@ -111,6 +112,7 @@ class ImbAlltoall(LatencyBenchmark):
         other_benchmarks = [name for _, name in sections if name != "Alltoall"]
         if other_benchmarks:
             raise BenchmarkError("wrong-benchmark", f"{other_benchmarks[0]} ran, not Alltoall")
+        # A section on fewer processes says that the others wait.
         if any(WAITING.fullmatch(line) for line in lines) or len(sections) > 1:
             raise BenchmarkError("wrong-processes", "it also ran on a part of the processes")
         check_one(len(sections), "section 'Benchmarking Alltoall'")
@@ -144,7 +146,7 @@ def _read_section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
     if len(content) < 2:
         raise BenchmarkError("incomplete", "it ends in the heading of the section")
     # 1. The heading: the number of processes, then, possibly after other lines, the names of
-    #    columns. The message quotes the line in the place of the one that is missing.
+    #    columns. If one of them is missing, the message quotes the line found instead of it.
     headings = [i for i, line in enumerate(content) if " ".join(line.split()) == COLUMNS]
     above = content[: headings[0]] if headings else content[:1]
     processes = [match for match in map(PROCESSES.fullmatch, above) if match]
@@ -158,7 +160,7 @@ def _read_section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
     ends = [i for i, line in enumerate(below) if END.fullmatch(line)]
     parse_row = partial(_parse_row, _word_ends(content[headings[0]]))
     if len(ends) != 1:
-        read_rows(below, parse_row)  # report invalid lines first
+        read_rows(below, parse_row)  # raises if a row is damaged, which says more
         raise BenchmarkError("incomplete", "not all processes reached the end")
     rows, among_rows = read_rows(below[: ends[0]], parse_row)
     # 3. Lines of other programs, before, among and after the rows.

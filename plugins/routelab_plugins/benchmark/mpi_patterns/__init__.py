@@ -91,8 +91,9 @@ class MpiPatterns(LatencyBenchmark):
             if answer.succeeded:
                 return ""
             ending = "it takes more than 60 s" if answer.timed_out else "it ends with an error"
-            # the last line of a traceback is the error
-            problem = (answer.stderr.strip().splitlines() or [ending])[-1]
+            # The last line of a traceback is the error. Without any line, say how it ended.
+            stderr_lines = answer.stderr.strip().splitlines()
+            problem = stderr_lines[-1] if stderr_lines else ending
         return (
             f"{problem}; install routelab[cluster] there, or name a Python that has mpi4py and "
             "NumPy"
@@ -133,7 +134,7 @@ class MpiPatterns(LatencyBenchmark):
                 "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was requested"
             )
         # 3. The rows, between the header and the line SUCCESS. If that line is missing, read them
-        #    nevertheless: a damaged row is reported rather than the missing end.
+        #    nevertheless: an error in a row says more than the missing end.
         is_complete = lines.count(SUCCESS) == 1
         end = lines.index(SUCCESS) if is_complete else len(lines)
         table = read_table(

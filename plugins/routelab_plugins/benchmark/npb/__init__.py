@@ -96,7 +96,7 @@ class Npb(BenchmarkPlugin):
         return WorkloadModel(name, SIMULATED_ITERATIONS[parameters.kernel])
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """Return speed and time of the timed part, as far as the engine's facts have them."""
+        """Return the speed and time of the part that the program times, if the facts have them."""
         mops, seconds = facts.get("mops"), facts.get("timed_s")
         figures = []
         if isinstance(mops, (int, float)):

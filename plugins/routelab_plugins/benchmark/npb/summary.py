@@ -139,8 +139,8 @@ class Summary:
             raise BenchmarkError(
                 "no-result", "its speed is 0: the run was too short to be measured"
             )
-        # Both speeds are rounded, and the error of one process counts once for each of them. The
-        # last term allows for floating-point errors.
+        # Both speeds are rounded: the total by up to ROUNDING, and the speed of one process, which
+        # is multiplied by their number, too. The last term allows for floating-point errors.
         difference = abs(self.mops - self.mops_per_process * self.total)
         if difference > ROUNDING * (self.total + 1) + 1e-9 * self.mops:
             raise BenchmarkError(
@@ -181,6 +181,7 @@ def read_summary(lines: Sequence[str]) -> tuple[Summary, list[str]]:
         if match := re.fullmatch(rf" *{name} *= *(?P<value>{form}) *", line):
             values[field] = match["value"]
             del missing_fields[0]
+        # a line that looks like a field is damaged, or in the wrong order
         elif LIKE_FIELD.search(line):
             raise BenchmarkError(
                 "unreadable", f"expected {name!r} in the summary, found {quote_line(line)}"
@@ -190,17 +191,23 @@ def read_summary(lines: Sequence[str]) -> tuple[Summary, list[str]]:
     if missing_fields:
         _, name, _ = missing_fields[0]
         raise BenchmarkError("incomplete", f"the summary ends before {name!r}")
-    # 3. In the whole output, a second line of these fields belongs to another run, whose results
-    #    would be mixed with this one's.
+    # 3. If the output has a second line of one of these fields anywhere, it is that of another run,
+    #    whose results would be mixed with those of this one.
     for field, name, _ in FIELDS:
         if field in SINGLE_FIELDS:
             count = sum(bool(re.match(rf" *{name} *=", line)) for line in lines)
             check_one(count, f"line {name!r}")
-    return _checked_summary(begin["kernel"], values), other_lines
+    return _parse_summary(begin["kernel"], values), other_lines
 
 
-def _checked_summary(kernel: str, values: dict[str, str]) -> Summary:
-    """Return the checked summary of a kernel; `values` has the texts of its fields."""
+def _parse_summary(kernel: str, values: dict[str, str]) -> Summary:
+    """Convert the texts of a summary's fields, `values` by field, and check that they agree.
+
+    Raises
+    ------
+    BenchmarkError
+        If kernel or class are unknown, or numbers contradict each other.
+    """
     if kernel.lower() not in KERNELS:
         raise BenchmarkError(
             "wrong-benchmark", f"{kernel} ran, expected one of {', '.join(KERNELS)}"

@@ -14,8 +14,9 @@ class OsuAllgather(OsuCollectiveBenchmark):
     title = "Allgather Latency Test"
 
     def buffers(self, ranks: int) -> int:
-        """Return at least the size of both buffers: a message of every rank, and its own.
+        """Return an upper bound of the size of both buffers.
 
-        ``2 * size * ranks`` is no less than ``size * ranks + size``.
+        They hold a message of every rank, and the rank's own: ``size * ranks + size``, which is at
+        most ``2 * size * ranks``.
         """
         return super().buffers(ranks) * ranks

@@ -33,7 +33,7 @@ class OsuMbwMr(OsuMessageBenchmark):
         """Return the figures of all rows; check the numbers of pairs and of messages in flight."""
         if output.pairs is None:
             raise BenchmarkError("incomplete", "there is no line with the number of pairs")
-        check_processes(2 * output.pairs, task)
+        check_processes(2 * output.pairs, task)  # each pair is two processes
         if task is not None and output.window != self.parameters.window:
             raise BenchmarkError(
                 "wrong-benchmark",

@@ -56,7 +56,7 @@ def run_options(arguments: argparse.Namespace) -> int:
         return _run_in_allocation(measurement, command)
     # results of options have no job, so no fingerprint
     collected, end = _measure(measurement, arguments, folder=arguments.output, fingerprint="")
-    if collected is None:
+    if collected is None:  # a signal has ended the session
         return _log_end(end)
     columns, rows = texts.summary_table(collected)
     print_rows(columns, rows, arguments.format, first=("size", "median", "unit", "failed"))
@@ -82,7 +82,8 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     manifest: Path | None = arguments.output
     if manifest is None:
         raise InputError("--comparison needs -o FILE: the file to write when finished")
-    # outside an allocation, this process ends with the workflow; jobs of Slurm outlive it
+    # Outside an allocation, this process is part of the workflow and ends with it. A job of Slurm
+    # goes on when the workflow has ended.
     if allocation() is None:
         join_run(arguments.comparison)
     if not job.is_done():
@@ -98,6 +99,7 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
         # Without results, or with a fabric that is not as before, the comparison is not done.
         if collected is None or end.restored is False:
             return code
+    # the workflow's rule waits for this file
     job.write_manifest(jobs, manifest, replaced_manifest(arguments.comparison))
     return 0
 

@@ -36,7 +36,7 @@ def add_parser(actions: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read the output of a benchmark and print its figures of merit.
 
-    JSON also has the version, facts and lines of other programs; a table has them below it.
+    JSON and the text below a table also have the version, facts and lines of other programs.
     """
     from routelab.cluster.bench.parse import parse_output, result_as_mapping
     from routelab.results.json_files import to_json

@@ -34,7 +34,7 @@ def require_executable(
     InputError
         If it is not found or not executable.
     """
-    # 1. Without a setting, or with a name only, look on PATH.
+    # 1. Without a setting, look for the candidates on PATH; with a name, only for that.
     prefix = f"{file}: benchmarks: "
     if setting is None or "/" not in setting:
         names = (setting,) if setting else tuple(candidates)
@@ -48,12 +48,13 @@ def require_executable(
         )
     # 2. A path is the program itself, or the folder that holds it.
     prefix = f"{prefix}{plugin}: "
-    configured = Path(setting)
-    if not is_folder(configured):
-        return _require_executable_file(configured, prefix)
+    path_setting = Path(setting)
+    if not is_folder(path_setting):
+        return _require_executable_file(path_setting, prefix)
     for name in candidates:
-        # a candidate may be a path; the folder of the setting holds the file itself
-        executable_file = configured / Path(name).name
+        # Of a candidate that is a path, such as /usr/bin/python3, only the last part is looked up
+        # in this folder.
+        executable_file = path_setting / Path(name).name
         if is_regular(executable_file):
             return _require_executable_file(executable_file, prefix)
     raise InputError(

@@ -45,8 +45,8 @@ def expand(text: str) -> tuple[str, ...]:
 
 def compress(hosts: Sequence[str]) -> str:
     """Return a short text that `expand` turns into `hosts` again, in their order."""
-    # Prefix and ranges of hosts one after the other: n01, n02, n07, a are ("n", [("01", "02"),
-    # ("07", "07")]) and ("a", []).
+    # Groups of neighbouring hosts, each a prefix and its ranges: n01, n02, n07, a become
+    # ("n", [("01", "02"), ("07", "07")]) and ("a", []).
     groups: list[tuple[str, list[tuple[str, str]]]] = []
     for host in hosts:
         match = _NUMBERED.fullmatch(host)
@@ -78,9 +78,9 @@ def same_short_name(hosts: Iterable[str]) -> tuple[str, str] | None:
     """Return the first two different names with the same short name; None if there are none."""
     first_by_short_name: dict[str, str] = {}
     for host in hosts:
-        earlier = first_by_short_name.setdefault(short_name(host), host)
-        if earlier != host:
-            return earlier, host
+        first_host = first_by_short_name.setdefault(short_name(host), host)
+        if first_host != host:
+            return first_host, host
     return None
 
 
@@ -128,15 +128,19 @@ def _split_at_commas(text: str) -> Iterator[str]:
 
 
 def _expand_word(word: str, text: str) -> Iterator[str]:
-    """Yield the hosts of one word with ranges in brackets; `text` is the list, for messages."""
+    """Yield the hosts of one word with ranges in brackets: n1-ib and n2-ib for ``n[1,2]-ib``.
+
+    `text` is the whole list, for messages.
+    """
     # findall() skips what matches no part, such as a single bracket
     parts = _WORD_PART.findall(word)
     if not word or "".join(parts) != word:
         raise InputError(_invalid_list_text(text))
+    # the possible texts of each part: ["n"], ["1", "2"] and ["-ib"]
     choices = [_expand_bracket(part, text) if part.startswith("[") else (part,) for part in parts]
     _limit_number(prod(map(len, choices)), text)
-    for combined in product(*choices):
-        host = "".join(combined)
+    for chosen_texts in product(*choices):
+        host = "".join(chosen_texts)
         check_host(host)
         yield host
 

@@ -58,7 +58,10 @@ def _require_printable(value: str) -> str:
 
 
 def _variable_text(value: Any) -> Any:
-    """Convert an integer to its digits; other numbers have no unique spelling."""
+    """Return the text of a variable's value: an integer as its digits, a text as it is.
+
+    Other values are refused, because they have no unique spelling: 1.50 is 1.5, and true is True.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
@@ -192,14 +195,15 @@ def hosts_by_coordinates(
             hosts[free_terminals.pop(0)] = host
         else:
             mistakes.append(f"{host}: {_misplacement_text(coordinates, free_terminals, topology)}")
-    free_places = [
+    # coordinates of switches with a terminal that still has no host
+    free_coordinates = [
         f"({', '.join(map(str, coordinates))})"
         for coordinates, free_terminals in terminals_at.items()
         if free_terminals
     ]
-    if free_places:
-        more = f" and {len(free_places) - 3} more places" if len(free_places) > 3 else ""
-        mistakes.append(f"no host is at {', '.join(free_places[:3])}{more}")
+    if free_coordinates:
+        more = f" and {len(free_coordinates) - 3} more places" if len(free_coordinates) > 3 else ""
+        mistakes.append(f"no host is at {', '.join(free_coordinates[:3])}{more}")
     if mistakes:
         raise InputError("\n".join(mistakes))
     return tuple(hosts)
@@ -210,7 +214,8 @@ def _misplacement_text(
 ) -> str:
     """Return why a host cannot have these coordinates.
 
-    `free_terminals` is empty if other hosts have all terminals there, None if there are none.
+    `free_terminals` is empty if other hosts have all terminals of the switch at these coordinates,
+    None if there is no such switch with terminals.
     """
     assert topology.coordinates is not None
     coordinates, dimensions = list(host_coordinates), topology.coordinates.shape[1]
@@ -222,11 +227,13 @@ def _misplacement_text(
     return f"place {coordinates} is outside the network of {sizes}"
 
 
-def uneven_hosts(host_coordinates: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
-    """Yield hosts whose number of coordinates differs from the first host's, with a message."""
+def unequal_dimensions(
+    host_coordinates: Mapping[str, Sequence[int]],
+) -> Iterator[tuple[str, str]]:
+    """Yield each host with more or fewer coordinates than the first host, and a message."""
     first_host = next(iter(host_coordinates), "")
     for host, coordinates in host_coordinates.items():
-        first_number = len(host_coordinates[first_host])
-        if len(coordinates) != first_number:
-            numbers = f"{len(coordinates)} coordinates, {first_host} {first_number}"
+        expected = len(host_coordinates[first_host])
+        if len(coordinates) != expected:
+            numbers = f"{len(coordinates)} coordinates, {first_host} {expected}"
             yield host, f"{list(coordinates)} has {numbers}"

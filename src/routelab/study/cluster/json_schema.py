@@ -21,8 +21,8 @@ def cluster_schema() -> dict[str, Any]:
     """
     schema: dict[str, Any] = drop_titles(Cluster.model_json_schema())
     keys, definitions = schema["properties"], schema["$defs"]
-    # 1. Patterns, which pydantic does not know because functions check them. Of an optional text
-    #    the first form is the text, of `hosts` the third is the mapping.
+    # 1. Patterns, which pydantic does not know because functions check them. The forms of an
+    #    optional text are the text and null; those of `hosts` are a text, a list and a mapping.
     for name in ("mpi", "partition", "account"):
         keys[name]["anyOf"][0]["pattern"] = f"^{WORD}$"
     keys["hosts"]["oneOf"][2]["propertyNames"] = {"pattern": f"^{HOST}$"}
@@ -53,15 +53,20 @@ def cluster_schema() -> dict[str, Any]:
 def _value_forms(field: dict[str, Any], forms: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the schemas of a field of the machine: a value alone, published, or assumed.
 
-    `field` is the field's schema in the machine's model; `forms` are those of a published and an
-    assumed value, whose value may be any number.
+    Parameters
+    ----------
+    field : dict
+        Schema of the field in the machine's model, with type and bounds.
+    forms : dict of str to dict
+        Schemas of a published and of an assumed value, whose key ``value`` may be any number.
     """
     bounds = ("type", "minimum", "maximum", "exclusiveMinimum")
-    value = {key: field[key] for key in bounds if key in field}
-    setting_forms = []
+    value_schema = {key: field[key] for key in bounds if key in field}
+    mapping_forms = []
     for form in forms.values():
-        # the type and bounds of the field replace "a number or a truth value"
-        properties = {**form["properties"], "value": {**form["properties"]["value"], **value}}
-        properties["value"].pop("anyOf", None)
-        setting_forms.append({**form, "properties": properties})
-    return [value, *setting_forms]
+        # Type and bounds of the field replace `anyOf`, which is "a number or a truth value".
+        value_property = {**form["properties"]["value"], **value_schema}
+        value_property.pop("anyOf", None)
+        properties = {**form["properties"], "value": value_property}
+        mapping_forms.append({**form, "properties": properties})
+    return [value_schema, *mapping_forms]

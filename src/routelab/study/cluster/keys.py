@@ -26,7 +26,7 @@ from routelab.study.cluster.jobs import (
     VariableValue,
     host_names,
     hosts_by_coordinates,
-    uneven_hosts,
+    unequal_dimensions,
 )
 from routelab.study.cluster.machine import MachineValue, Origin, read_machine
 from routelab.study.document import Document, load_document
@@ -150,28 +150,35 @@ class Cluster(StudyPart):
         name = _canonical(topology_text)
         for text, hosts in self.node_sets.items():
             if _canonical(text) == name:
-                return self._check_count(host_names(hosts), terminals, f"node_sets: {text}: ")
-        # Without node sets, `hosts` may also serve another network, if their number fits.
+                return self._require_count(host_names(hosts), terminals, f"node_sets: {text}: ")
+        # `hosts` are for the cluster's own network. Without node sets they may also serve another
+        # one, if their number fits, or any one if the file names no network.
         is_own_network = self.topology is not None and _canonical(self.topology) == name
-        may_serve = not self.node_sets and (
+        may_serve_other = not self.node_sets and (
             self.topology is None or len(self.all_hosts) == terminals
         )
-        if not self.hosts or not (is_own_network or may_serve):
+        if not self.hosts or not (is_own_network or may_serve_other):
             raise InputError(self._missing_set_text(topology_text, terminals))
-        return self._checked_hosts(topology_text, terminals)
+        return self._arrange_hosts(topology_text, terminals)
 
-    def _checked_hosts(self, topology: str, terminals: int) -> tuple[str, ...]:
+    def _arrange_hosts(self, topology: str, terminals: int) -> tuple[str, ...]:
         """Return `hosts` in the order of a network's terminals; raise InputError if they misfit."""
         if not isinstance(self.hosts, Mapping):
-            return self._check_count(self.all_hosts, terminals, "hosts: ")
+            return self._require_count(self.all_hosts, terminals, "hosts: ")
+        # Hosts with coordinates are placed at the switches of the network, which is built for that.
         try:
             return hosts_by_coordinates(self.hosts, load("topology", topology).build())
         except InputError as error:
             lines = str(error).splitlines()
             raise InputError("\n".join(f"{self._file}: hosts: {line}" for line in lines)) from None
 
-    def _check_count(self, hosts: tuple[str, ...], terminals: int, prefix: str) -> tuple[str, ...]:
-        """Require one host for each terminal; `prefix`, the key of the hosts, is for messages."""
+    def _require_count(
+        self, hosts: tuple[str, ...], terminals: int, prefix: str
+    ) -> tuple[str, ...]:
+        """Return the hosts if there is one for each terminal; raise InputError otherwise.
+
+        `prefix` is the key of the hosts in the file, for the message.
+        """
         if len(hosts) == terminals:
             return hosts
         raise InputError(
@@ -281,7 +288,9 @@ def locate_cluster(folder: Path, name: str, word: str = "machine") -> str:
     InputError
         If the cluster does not exist.
     """
-    homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
+    homes = [
+        Path(os.path.normpath(folder / parent / "clusters")) for parent in (".", "..", "../..")
+    ]
     if Path(name).suffix in (".yaml", ".yml"):
         name = str(folder / name)
     return seen_from_here(require_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
@@ -307,6 +316,7 @@ def load_cluster(path: Path) -> ClusterFile:
         mistakes += describe_mistakes(error, document, Cluster)
     else:
         mistakes += [f"{document.place(at)}{text}" for at, text in _contradictions(cluster)]
+    # `machine` is None only if there are mistakes
     if mistakes or machine is None:
         raise ConfigError(sorted(mistakes, key=lambda text: _line_number(text, document)))
     return ClusterFile(path, cluster, machine, origins)
@@ -328,7 +338,7 @@ def _contradictions(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
     if isinstance(cluster.hosts, Mapping):
         if cluster.topology is None:
             yield ("hosts",), "have coordinates; name their network in 'topology'"
-        yield from ((("hosts", host), text) for host, text in uneven_hosts(cluster.hosts))
+        yield from ((("hosts", host), text) for host, text in unequal_dimensions(cluster.hosts))
     for name, node_set in cluster.node_sets.items():
         known_hosts = find_hosts(host_names(node_set), hosts)
         # without `hosts` a node set may name any

@@ -108,8 +108,8 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
     origins : dict of str to Origin
         Origins of all fields that the file sets.
     mistakes : list of str
-        One line each. Entries of a wrong form are skipped, because the file's model reports
-        them.
+        One line each. Entries of a wrong form are left out, because the model of the whole file,
+        `Cluster`, reports them.
     """
     machine_entries = document.data.get("machine")
     origins = {}
@@ -140,7 +140,9 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
 def _type_mistake(name: str, value: float | bool) -> str:
     """Return a message if a number is given for a truth value or the other way round."""
     field = Machine.model_fields.get(name)
-    if field is None or (field.annotation is bool) == isinstance(value, bool):
+    # `Machine` itself reports an unknown field.
+    is_truth_field = field is not None and field.annotation is bool
+    if field is None or is_truth_field == isinstance(value, bool):
         return ""
     if isinstance(value, bool):
         return f"{str(value).lower()} should be a number"
