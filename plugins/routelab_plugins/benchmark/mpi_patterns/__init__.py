@@ -61,6 +61,7 @@ class MpiPatterns(LatencyBenchmark):
 
     name = "mpi-patterns"
     summary = "Communication patterns by rank: latency of transpose, neighbor, tornado or alltoall"
+    # The largest time over all ranks is the duration of the pattern, which a simulation predicts.
     figure = "latency_max"
     predicts = "latency_max"
     citations = (works.DALLY2004("the patterns (table 3.1)"),)

@@ -33,7 +33,7 @@ class ComparisonResult:
     facts: dict[str, Any]
 
 
-def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
+def collect(session: Session, session_end: SessionEnd) -> ComparisonResult:
     """Read all runs of a comparison from the store, of all sessions.
 
     A run that gives a figure in another unit than the first run of its benchmark counts as failed:
@@ -42,7 +42,7 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
     Parameters
     ----------
     session : Session
-    ended : SessionEnd
+    session_end : SessionEnd
         How the last session ended.
     """
     runs: list[dict[str, Any]] = []
@@ -53,7 +53,7 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
         stored = session.find_verdict(run)
         if stored is None:
             # A run that is not stored has a row, too: it says why there are no figures.
-            reason = run.refusal or f"not run: {ended.stopped or 'the session ended before'}"
+            reason = run.refusal or f"not run: {session_end.stopped or 'the session ended before'}"
             status = "unsupported" if run.refusal else "failed"
             runs.append(_run_row(run, session.plan, status=status, reason=reason))
             continue
@@ -63,7 +63,7 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
         raw_runs.append(raw)
         runs.append(_stored_run_row(run, session.plan, raw, verdict))
         figures += _figure_rows(run, raw, verdict)
-    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raw_runs))
+    return ComparisonResult(runs, figures, _facts(session.plan, session_end, runs, raw_runs))
 
 
 def _run_row(run: PlannedRun, plan: MeasurementPlan, **values: Any) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _end_time(raw: RawRun) -> str:
 
 def _facts(
     plan: MeasurementPlan,
-    ended: SessionEnd,
+    session_end: SessionEnd,
     runs: list[dict[str, Any]],
     raw_runs: list[RawRun],
 ) -> dict[str, Any]:
@@ -198,7 +198,9 @@ def _facts(
         "fabric": fabric_commands_text(plan.file, plan.apply) or "none",
         "wall_seconds": sum(raw.seconds for raw in raw_runs),
         "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
-        "restored": "" if ended.restored is None else ended.restored,  # None: never switched
+        "restored": ""
+        if session_end.restored is None
+        else session_end.restored,  # None: never switched
         "started": start_times[0] if start_times else "",
         "ended": max(map(_end_time, raw_runs), default=""),
     }

@@ -62,8 +62,8 @@ def evaluate_run(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> R
     task : BenchmarkTask
     """
     if raw.ending == "timeout":
-        return RunVerdict("timeout", "", raw.reason)
-    if raw.ending == "flooded":
+        return RunVerdict("timeout", reason=raw.reason)
+    if raw.ending == "flooded":  # stopped because it printed too much
         return RunVerdict("failed", "unreadable", raw.reason)
     if raw.ending == "not-started":
         return RunVerdict("failed", "error-text", raw.reason)

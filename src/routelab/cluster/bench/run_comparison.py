@@ -167,40 +167,40 @@ def run_comparison(
     if directory is not None:
         check_writable(directory)
     with ResourceMeter() as resources:
-        ended = measurement.session.measure()
-    collected = collect(measurement.session, ended)
+        session_end = measurement.session.measure()
+    result = collect(measurement.session, session_end)
     if directory is not None:
         seed = measurement.plan.comparison.settings.seed
         provenance = resources.provenance(measurement.plugins, seed, fingerprint)
         provenance["sources"] = measurement.plan.digests
-        _write(measurement.plan, collected, ended, provenance, directory)
-    return collected, ended
+        _write(measurement.plan, result, session_end, provenance, directory)
+    return result, session_end
 
 
 def _write(
     plan: MeasurementPlan,
-    collected: ComparisonResult,
-    ended: SessionEnd,
+    result: ComparisonResult,
+    session_end: SessionEnd,
     provenance: Mapping[str, Any],
     directory: Path,
 ) -> None:
     """Write outcome, runs and figures of a comparison into its folder."""
     # `restored` is None if the fabric was not switched, and then needs no restoring
-    status: Status = "failed" if ended.stopped or ended.restored is False else "ok"
-    reason = ended.stopped or ("" if status == "ok" else "the fabric was not restored")
+    status: Status = "failed" if session_end.stopped or session_end.restored is False else "ok"
+    reason = session_end.stopped or ("" if status == "ok" else "the fabric was not restored")
     outcome = Outcome(
         kind="comparison",
         topology=plan.topology,
         routing="",
         status=status,
         reason=reason,
-        facts=collected.facts,
+        facts=result.facts,
         provenance=provenance,
     )
     with atomic_directory(directory) as folder:
         for name, columns, rows in (
-            (RUNS, RUN_COLUMNS, collected.runs),
-            (FIGURES, FIGURE_COLUMNS, collected.figures),
+            (RUNS, RUN_COLUMNS, result.runs),
+            (FIGURES, FIGURE_COLUMNS, result.figures),
         ):
             write_csv(folder / name, columns, [list(row.values()) for row in rows])
         close_folder(outcome, folder)

@@ -81,7 +81,7 @@ class Session:
         self.retry = retry
         self.journal = Journal(fabrics, plan.file.path.stem)
         self._compute_table = compute_table
-        # The journal's guard, another process, gets a turn as an index into this list.
+        # The guard is another process, and gets a turn as an index into this list.
         self._turns = self.missing()
 
     def find_verdict(self, run: PlannedRun) -> tuple[RawRun, RunVerdict] | None:
@@ -151,9 +151,8 @@ class Session:
         StopRequest, KeyboardInterrupt
             If a signal asked for it; the fabric is restored first.
         """
-        if (
-            not self._turns and self.journal.read_entry() is None
-        ):  # nothing to measure or to restore
+        # Nothing to measure, and no fabric to restore.
+        if not self._turns and self.journal.read_entry() is None:
             return SessionEnd()
         self.journal.lock()
         try:

@@ -146,7 +146,8 @@ def _switch_lines(
     lines: list[str] = []
     plan = measurement.plan
     job = plan.job(routing, measurement.session.journal.folder.resolve())
-    # The fabric gets, instead of a function that runs its commands, one that notes them.
+    # `Fabric.apply` and `Fabric.restore` call the function that they get with each command. This
+    # one notes the commands instead of running them.
     switch = getattr(plan.fabric, action)
     switch(job, lambda arguments, _seconds: lines.append(shlex.join(arguments)))
     return lines
@@ -162,7 +163,7 @@ def _run_lines(plan: MeasurementPlan, run: PlannedRun) -> Iterator[str]:
         yield f"#   {HOSTFILE}: {' '.join(launch.hostfile.split())}"
 
 
-def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[list[str]]]:
+def summary_table(result: ComparisonResult) -> tuple[tuple[str, ...], list[list[str]]]:
     """Return a table of results: `SUMMARY`, a row per routing, benchmark, metric and size.
 
     Returns
@@ -175,7 +176,7 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
     rows: list[list[str]] = []
     values_of_figure: dict[tuple[str, ...], list[float]] = {}
     units: dict[tuple[str, ...], str] = {}
-    for row in collected.figures:
+    for row in result.figures:
         if not row["better"]:
             continue  # for example a count of iterations
         key = tuple(str(row[name]) for name in ("routing", "benchmark", "metric", "size"))
@@ -186,11 +187,11 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
 
     # 2. The rows, in the order of pairs of a routing and a benchmark. A pair without any figure has
     #    one row, without metric and size, which says how many runs failed, and why.
-    pairs = dict.fromkeys((row["routing"], row["benchmark"]) for row in collected.runs)
+    pairs = dict.fromkeys((row["routing"], row["benchmark"]) for row in result.runs)
     for pair in pairs:
         failed = [
             row
-            for row in collected.runs
+            for row in result.runs
             if (row["routing"], row["benchmark"]) == pair
             and row["round"] > 0
             and row["status"] != "ok"

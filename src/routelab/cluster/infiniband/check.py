@@ -178,6 +178,7 @@ def check_fabric(
     hosts = hosts_only(tables, routers=routers)
     table = host_routes(hosts)
     busiest, load_facts = _measure_loads(tables, table, bound_seconds)
+    num_connected, _ = connected_pairs(table)
 
     topology = tables.topology
     facts: dict[str, Any] = {
@@ -192,7 +193,7 @@ def check_fabric(
         "loops": len(faults.loops),
         "unreachable_lids": int(np.count_nonzero(faults.unreachable.any(axis=0))),
         "foreign_lids": len(tables.foreign_lids),
-        "lost_pairs": connected_pairs(table)[0] - reachable_pairs(table),
+        "lost_pairs": num_connected - reachable_pairs(table),
         "lost_switch_pairs": int(np.count_nonzero(faults.unneeded)),
         "credit_loops": faults.own_level_loops.count,
         "credit_loops_same": faults.same_level_loops.count if faults.same_level_loops else None,
@@ -307,7 +308,7 @@ def find_faults(
     report_phase("check", "credit loops")
     own_level_loops = find_credit_loops(tables, service, fates)
     same_level_loops = None
-    if service.levels is not None:  # without a file, all packets have one level
+    if service.levels is not None:  # None: all packets are on SL 0, also replies
         same_level_loops = find_credit_loops(tables, service, fates, same_level_replies=True)
     same_level_replies = same_level_loops is not None and replies == "same"
     credit_loops = own_level_loops

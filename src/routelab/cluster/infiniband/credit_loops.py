@@ -147,7 +147,7 @@ def _packets_by_level(
     same_level_replies: bool,
     hosts_only: bool,
 ) -> Iterator[tuple[int, _Packets, int]]:
-    """Yield each service level with its packets, and the number of routes dropped without a cable.
+    """Yield each service level with its packets, and the number of routes dropped before a cable.
 
     The packets are at the switches of their sources, and are for another switch; those that would
     loop are left out. The number counts the routes that never come to a cable between switches:

@@ -104,9 +104,11 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
     topology = topology_of(fabric)
     if not topology.num_terminals:
         raise InputError(f"{fabric_file}: has no host at a switch")
+    # a file of the simulator lacks LIDs, which are those of the tables then
     topology = _with_lids(topology, tables.guid_of_lid, fabric_file, lft_file)
     addresses = addresses_of(topology)
-    # rows are switches, columns are LIDs; −1 is no entry
+    # Output ports by switch (row) and LID (column), −1 without an entry. The columns of `entries`
+    # are only the LIDs of the fabric, in the order of its terminals and switches.
     ports = tables.of_switches(addresses.switch_guids, str(lft_file))
     lids_with_entry = np.flatnonzero((ports >= 0).any(axis=0))
     foreign_lids = lids_with_entry[~np.isin(lids_with_entry, addresses.lids)].tolist()

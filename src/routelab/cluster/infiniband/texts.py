@@ -124,7 +124,7 @@ def _load_lines(check: FabricCheck) -> Iterator[str]:
 
 def _verdict_text(check: FabricCheck) -> str:
     """Return the verdict on a fabric in words, with the traffic for which it holds."""
-    levels = check.facts["service_levels"]
+    levels = check.facts["service_levels"]  # "unknown", "file" or the SL of all packets
     if check.verdict == "broken":
         return "broken. Some packets loop, are dropped or find no way."
     if check.verdict == "cycle":

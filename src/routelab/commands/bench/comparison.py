@@ -55,13 +55,13 @@ def run_options(arguments: argparse.Namespace) -> int:
     if command:
         return _run_in_allocation(measurement, command)
     # results of options have no job, so no fingerprint
-    collected, end = _measure(measurement, arguments, folder=arguments.output, fingerprint="")
-    if collected is None:  # a signal has ended the session
+    result, end = _measure(measurement, arguments, folder=arguments.output, fingerprint="")
+    if result is None:  # a signal has ended the session
         return _log_end(end)
-    columns, rows = texts.summary_table(collected)
+    columns, rows = texts.summary_table(result)
     print_rows(columns, rows, arguments.format, first=("size", "median", "unit", "failed"))
     code = _log_end(end)
-    has_failed_run = any(row["status"] in ("failed", "timeout") for row in collected.runs)
+    has_failed_run = any(row["status"] in ("failed", "timeout") for row in result.runs)
     return 1 if has_failed_run else code
 
 
@@ -92,12 +92,12 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
         command = _salloc_command(measurement)
         if command:
             return _run_in_allocation(measurement, command)
-        collected, end = _measure(
+        result, end = _measure(
             measurement, arguments, folder=Path(job.folder), fingerprint=job.fingerprint
         )
         code = _log_end(end)
         # Without results, or with a fabric that is not as before, the comparison is not done.
-        if collected is None or end.restored is False:
+        if result is None or end.restored is False:
             return code
     # the workflow's rule waits for this file
     job.write_manifest(jobs, manifest, replaced_manifest(arguments.comparison))

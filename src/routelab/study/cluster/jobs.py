@@ -138,13 +138,14 @@ def host_names(hosts: str | Iterable[str]) -> tuple[str, ...]:
 
 def _check_unique(hosts: Any) -> Any:
     """Refuse hosts that are listed twice, or share their short name."""
-    twice = [host for host, number in Counter(host_names(hosts)).items() if number > 1]
-    if twice:
-        raise ValueError(f"{compress(twice)} more than once")
+    repeated_hosts = [host for host, count in Counter(host_names(hosts)).items() if count > 1]
+    if repeated_hosts:
+        raise ValueError(f"{compress(repeated_hosts)} more than once")
     if pair := same_short_name(host_names(hosts)):
+        first_host, second_host = pair
         raise ValueError(
-            f"{pair[0]} and {pair[1]} count as one host, because hosts are compared by the name "
-            "before the first dot; list it once"
+            f"{first_host} and {second_host} count as one host, because hosts are compared by the "
+            "name before the first dot; list it once"
         )
     return hosts
 

@@ -104,6 +104,12 @@ class Fabric:
     def apply(self, job: FabricJob, run: RunCommand) -> None:
         """Make the fabric route as `job` says, whatever it did before.
 
+        Parameters
+        ----------
+        job : FabricJob
+        run : callable
+            Gets the command with its time limit, and runs it or only shows it.
+
         Raises
         ------
         FabricError
@@ -119,6 +125,7 @@ class Fabric:
         job : FabricJob
             The job that was applied last, completely or in part.
         run : callable
+            As for `apply`.
 
         Raises
         ------
