@@ -130,7 +130,8 @@ class MeasurementPlan:
     def turns(self) -> tuple[Turn, ...]:
         """Return the turns of all rounds, in order."""
         settings = self.comparison.settings
-        routings = self.comparison.routings or (ComparisonPart(AS_IT_IS, AS_IT_IS),)
+        # Without routings, the fabric has one turn per round, as it is.
+        routings = self.comparison.routings or (ComparisonPart(id=AS_IT_IS, text=AS_IT_IS),)
         num_rounds = settings.warm_up + settings.repeats
         orders = routing_orders(len(routings), num_rounds, settings.seed)
         # Of 2 warm-up rounds the numbers are −1 and 0, so that the first measured round is 1.

@@ -180,6 +180,8 @@ def _facts(
     systems = dict.fromkeys(
         system for record in circumstances for system in record.get("systems", ())
     )
+    # None: the last session did not switch the fabric
+    restored = "" if session_end.restored is None else session_end.restored
     start_times = sorted(raw.started for raw in raw_runs)  # ISO 8601, so sorted by time
     return {
         "cluster": plan.file.path.stem,
@@ -198,9 +200,7 @@ def _facts(
         "fabric": fabric_commands_text(plan.file, plan.apply) or "none",
         "wall_seconds": sum(raw.seconds for raw in raw_runs),
         "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
-        "restored": ""
-        if session_end.restored is None
-        else session_end.restored,  # None: never switched
+        "restored": restored,
         "started": start_times[0] if start_times else "",
         "ended": max(map(_end_time, raw_runs), default=""),
     }

@@ -89,8 +89,8 @@ class Runner:
             self.store.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
                 report_phase("session", "probe")
-                # On a full disk this write fails at once. Without it, the launcher would lose the
-                # output of the probe and report no error.
+                # On a full disk this write fails at once. Without it, the launcher would not report
+                # that the output of the probe is lost.
                 Path(folder, "space").write_bytes(bytes(REQUIRED_SPACE))
                 rank_facts = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
         self._circumstances = {
@@ -108,7 +108,8 @@ class Runner:
         guard : Guard
             It ends the run if this process is killed.
         signals : StopSignals
-            They are put off while the run is started.
+            They are put off while the run is started, so that the guard knows its process group
+            before this process can end.
 
         Raises
         ------
@@ -117,14 +118,15 @@ class Runner:
         InputError
             If the disk is full.
         """
-        subject, round_ = f"{run.routing.id} {run.benchmark.id}", round_name(run.round)
-        report_phase(subject, round_)
+        subject, round_text = f"{run.routing.id} {run.benchmark.id}", round_name(run.round)
+        report_phase(subject, round_text)
         try:
             raw = self._launch_with_retries(run, guard, signals)
             plugin = self.plan.benchmarks[run.benchmark.id]
             verdict = evaluate_run(plugin, raw, self.plan.task(run.benchmark.id))
             if verdict.status != "ok" and self.allocation is not None:
-                self.allocation.ensure_alive()  # if it is lost, the benchmark did not fail
+                # if the allocation is lost, that is the reason, not the benchmark
+                self.allocation.ensure_alive()
             self.store.save(replace(raw, status=verdict.status))
         except BaseException:
             # An interrupted run says nothing about the benchmark, so it is not stored.
@@ -133,9 +135,9 @@ class Runner:
         self.done += 1
         if verdict.status != "ok":
             logger.warning(
-                "%s, %s, %s: %s", run.routing.id, run.benchmark.id, round_, verdict.reason
+                "%s, %s, %s: %s", run.routing.id, run.benchmark.id, round_text, verdict.reason
             )
-        report_phase(subject, f"{round_}: {verdict.status}", ended=True)
+        report_phase(subject, f"{round_text}: {verdict.status}", ended=True)
 
     def _launch_with_retries(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a run, and repeat that while srun cannot start it, for `UNREACHABLE_SECONDS`.
@@ -172,9 +174,9 @@ class Runner:
         try:
             end = run_launch(
                 launch,
-                folder,
-                seconds,
-                self.mark,
+                folder=folder,
+                seconds=seconds,
+                mark=self.mark,
                 on_start=guard.set_group,
                 starting=signals.hold_back,
                 end_step=lambda: allocation.end_step(step_name) if allocation else None,

@@ -186,12 +186,13 @@ class Session:
                         self._apply(number, job, guard, signals)
                     for run in turn.runs:
                         runner.run(run, guard, signals)
-            except FabricError as error:
+            except FabricError as error:  # the runs so far are results, the others are missing
                 stopped = str(error)
             except AllocationLostError as error:
                 stopped, lost_job = str(error), runner.allocation
             finally:
-                # Also after other exceptions, which leave this method when the fabric is restored.
+                # This is also done for other exceptions, such as those of signals, which are raised
+                # again when the fabric is restored.
                 signals.ignores_signals = True
                 if applied_turn != NO_TURN:
                     restored = self._restore(applied_turn, guard)

@@ -163,8 +163,10 @@ def _packets_by_level(
         return_inverse=True,
     )
     switch, port = np.divmod(keys, 256)
+    # Sources sorted by group: of groups 0, 1, 0 the order is 0, 2, 1, and they start at 0 and 2.
     order = np.argsort(group, kind="stable")
     group_start = np.searchsorted(group[order], np.arange(len(keys)))
+    # by group and destination: routes that leave their switch, and do not loop
     is_walked = (switch[:, np.newaxis] != ends) & (fates[switch, :num_ends] != LOOPS)
 
     # 2. For each level that any packet has, the pairs of source and destination that send on it.
@@ -180,7 +182,8 @@ def _packets_by_level(
             sends[:num_hosts, :num_hosts] |= sends[:num_hosts, :num_hosts].T.copy()
         np.fill_diagonal(sends, False)
 
-        # 3. Leave out what adapters drop: it reaches no switch, which would count it again.
+        # 3. Leave out the packets that adapters drop. They reach no switch, which would otherwise
+        #    count them again.
         num_dropped = 0
         if service.host_lanes is not None:
             dropping_hosts = np.flatnonzero(service.host_lanes[:, level] == MANAGEMENT_LANE)
@@ -268,7 +271,8 @@ def _walk_routes(
     """
     topology, steps = tables.topology, tables.entries.steps
     num_resources = topology.num_channels * LANES
-    # −1: the packet comes from an adapter or port 0, whose lanes are in no cycle
+    # The resource, a lane of a channel, that each packet occupies. −1: the packet comes from an
+    # adapter or port 0, whose lanes are in no cycle.
     held = np.full(len(packets.switch), -1, dtype=np.int64)
     edges, dropped = [np.empty(0, dtype=np.int64)], 0
     while len(held):  # ends, because `packets` has none that loop
@@ -300,7 +304,7 @@ def _walk_routes(
             channel[is_forwarded],
         )
 
-        # 3. The others hold one resource and request the next one.
+        # 3. The others hold one resource and request the next one: an edge, unless they hold none.
         requested = channel.astype(np.int64) * LANES + lane[is_forwarded]
         holds = held >= 0
         edges.append(np.unique(held[holds] * num_resources + requested[holds]))

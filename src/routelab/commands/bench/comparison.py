@@ -51,6 +51,7 @@ def run_options(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         return _print_commands(measurement)
     _log_warnings(measurement)
+    # If an allocation is needed, this command runs a second time in it, and that does the rest.
     command = _salloc_command(measurement)
     if command:
         return _run_in_allocation(measurement, command)
@@ -89,6 +90,7 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     if not job.is_done():
         measurement = prepare()
         _log_warnings(measurement)
+        # If an allocation is needed, this command runs a second time in it, and that does the rest.
         command = _salloc_command(measurement)
         if command:
             return _run_in_allocation(measurement, command)

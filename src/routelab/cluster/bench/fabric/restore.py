@@ -16,7 +16,7 @@ from routelab.toolkit.programs import GRACE_SECONDS, signal_group
 
 _POLL_SECONDS = 0.02
 
-_IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_IGNORED_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Guard:
@@ -78,7 +78,7 @@ def _run_guard(read_end: int, restore: Callable[[int], None], log: Path, mark: s
         #    and the log: a program that reads the driver's output from a pipe would otherwise wait
         #    until this process closes it, too.
         os.setsid()
-        for number in _IGNORED:
+        for number in _IGNORED_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         sys.stdout = sys.stderr = log.open("a", buffering=1)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -86,7 +86,8 @@ def _run_guard(read_end: int, restore: Callable[[int], None], log: Path, mark: s
             os.dup2(sys.stdout.fileno(), standard_stream)
 
         # 2. Keep the last message of each kind, until the driver's end closes the pipe.
-        #    Group 0: no benchmark runs. Applied −1: the fabric has not been switched.
+        #    "group 0": no benchmark runs. "applied 3": the routing of turn 3 is applied or will be;
+        #    "applied -1": the fabric is as before the session.
         state = {"group": 0, "applied": -1, "dismissed": 0}
         with os.fdopen(read_end) as messages:
             for line in messages:
