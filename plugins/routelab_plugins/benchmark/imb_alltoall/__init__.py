@@ -53,7 +53,7 @@ TITLE = re.compile(
 SECTION = re.compile(r"# Benchmarking +(?P<name>\S+) *")
 PROCESSES = re.compile(rf"# #processes = (?P<number>{WHOLE}) *")
 WAITING = re.compile(rf"# \( *{WHOLE} additional process(?:es)? waiting in MPI_Barrier *\) *")
-COLUMNS = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]"
+COLUMN_NAMES = ["#bytes", "#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]"]
 ROW = re.compile(
     rf" *(?P<size>{WHOLE}) +(?P<repetitions>{WHOLE}) +(?P<least>{DECIMAL}) +(?P<greatest>{DECIMAL})"
     rf" +(?P<average>{DECIMAL}) *"
@@ -142,33 +142,35 @@ def _read_section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
     BenchmarkError
         If a line is invalid or missing.
     """
+    # without blank lines, and lines of dashes
     content = [line for line in lines if line.strip() and not re.fullmatch(r"#-* *", line)]
     if len(content) < 2:
         raise BenchmarkError("incomplete", "it ends in the heading of the section")
     # 1. The heading: the number of processes, then, possibly after other lines, the names of
     #    columns. If one of them is missing, the message quotes the line found instead of it.
-    headings = [i for i, line in enumerate(content) if " ".join(line.split()) == COLUMNS]
-    above = content[: headings[0]] if headings else content[:1]
-    processes = [match for match in map(PROCESSES.fullmatch, above) if match]
-    if len(headings) != 1 or len(processes) != 1:
-        wrong_line = content[1] if len(processes) == 1 else content[0]
+    columns_at = [number for number, line in enumerate(content) if line.split() == COLUMN_NAMES]
+    above_columns = content[: columns_at[0]] if columns_at else content[:1]
+    process_counts = [match for match in map(PROCESSES.fullmatch, above_columns) if match]
+    if len(columns_at) != 1 or len(process_counts) != 1:
+        wrong_line = content[1] if len(process_counts) == 1 else content[0]
         raise BenchmarkError(
             "unreadable", f"the heading of the section has {quote_line(wrong_line)}"
         )
     # 2. The rows, up to the line that the program prints after all processes have come to its end.
-    below = content[headings[0] + 1 :]
-    ends = [i for i, line in enumerate(below) if END.fullmatch(line)]
-    parse_row = partial(_parse_row, _word_ends(content[headings[0]]))
-    if len(ends) != 1:
-        read_rows(below, parse_row)  # raises if a row is damaged, which says more
+    columns_line, below_columns = content[columns_at[0]], content[columns_at[0] + 1 :]
+    parse_row = partial(_parse_row, _word_ends(columns_line))
+    end_at = [number for number, line in enumerate(below_columns) if END.fullmatch(line)]
+    if len(end_at) != 1:
+        read_rows(below_columns, parse_row)  # raises if a row is damaged, which says more
         raise BenchmarkError("incomplete", "not all processes reached the end")
-    rows, among_rows = read_rows(below[: ends[0]], parse_row)
+    rows, among_rows = read_rows(below_columns[: end_at[0]], parse_row)
     # 3. Lines of other programs, before, among and after the rows.
-    after_end = below[ends[0] + 1 :]
-    in_heading = [line for line in above if not PROCESSES.fullmatch(line)]
+    after_end = below_columns[end_at[0] + 1 :]
+    in_heading = [line for line in above_columns if not PROCESSES.fullmatch(line)]
     if any(ROW.fullmatch(line) for line in (*in_heading, *after_end)):
         raise BenchmarkError("unreadable", "there are rows outside the table")
-    return int(processes[0]["number"]), rows, [*in_heading, *among_rows, *after_end]
+    num_processes = int(process_counts[0]["number"])
+    return num_processes, rows, [*in_heading, *among_rows, *after_end]
 
 
 def _word_ends(line: str) -> list[int]:

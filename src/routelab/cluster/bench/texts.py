@@ -189,14 +189,14 @@ def summary_table(result: ComparisonResult) -> tuple[tuple[str, ...], list[list[
     #    one row, without metric and size, which says how many runs failed, and why.
     pairs = dict.fromkeys((row["routing"], row["benchmark"]) for row in result.runs)
     for pair in pairs:
-        failed = [
+        failed_runs = [
             row
             for row in result.runs
             if (row["routing"], row["benchmark"]) == pair
-            and row["round"] > 0
+            and row["round"] > 0  # not a warm-up round
             and row["status"] != "ok"
         ]
-        reason = str(failed[0]["reason"]) if failed else ""
+        reason = str(failed_runs[0]["reason"]) if failed_runs else ""
         keys_of_pair = [key for key in values_of_figure if key[:2] == pair]
         without_figure = (*pair, "", "")
         for key in keys_of_pair or [without_figure]:
@@ -208,7 +208,9 @@ def summary_table(result: ComparisonResult) -> tuple[tuple[str, ...], list[list[
                     units.get(key, ""),
                     f"{median(values):.6g}" if values else "",
                     "" if variation is None else f"{variation:.2f}",
-                    *(str(len(values)), str(len(failed)), reason),
+                    str(len(values)),
+                    str(len(failed_runs)),
+                    reason,
                 ]
             )
     return SUMMARY, rows

@@ -21,7 +21,7 @@ from routelab.cluster.infiniband.credit_loops import (
 from routelab.cluster.infiniband.inputs import (
     FabricTables,
     Service,
-    hosts_only,
+    keep_only_hosts,
     read_fabric_tables,
     read_levels,
     service_of,
@@ -175,7 +175,7 @@ def check_fabric(
 
     # 2. Loads: those of routes between hosts only.
     report_phase("check", "loads")
-    hosts = hosts_only(tables, routers=routers)
+    hosts = keep_only_hosts(tables, routers=routers)
     table = host_routes(hosts)
     busiest, load_facts = _measure_loads(tables, table, bound_seconds)
     num_connected, _ = connected_pairs(table)
@@ -348,6 +348,7 @@ def find_faults(
         if service.levels is not None:
             remarks = ("No service levels close a credit loop: all traffic may be on one VL.",)
     else:
+        # Pairs of hosts without a level may close further loops: assume SL 0 for them.
         if unlisted.between_hosts:
             completed = _with_level_0(service, tables.topology.num_terminals)
             assumed_loops = find_credit_loops(
@@ -358,8 +359,8 @@ def find_faults(
                 tables,
                 service,
                 fates,
-                assumed_loops,
-                unlisted.with_switch,
+                loops=assumed_loops,
+                unlisted_with_switch=unlisted.with_switch,
                 same_level_replies=same_level_replies,
             )
         )
@@ -367,6 +368,7 @@ def find_faults(
     # 5. Routes to LIDs that the fabric lacks are not examined, so this gap remains in any case.
     if tables.foreign_lids:
         gaps.append(_foreign_lid_gap(tables.foreign_lids))
+    # What is a fault already is not listed again as one that depends on an assumption.
     certain_kinds = {kind for kind, _ in texts}
     possible = [
         (kind, text)
@@ -388,7 +390,10 @@ def find_faults(
 
 
 def _verdict_of(kinds: Collection[str]) -> Status:
-    """Return the verdict about faults of these kinds: ``cycle`` only without any other fault."""
+    """Return the verdict about faults of these kinds.
+
+    A credit loop alone is a ``cycle``; with any other fault the tables are ``broken``.
+    """
     if not kinds:
         return "proven"
     return "cycle" if set(kinds) == {"credit loop"} else "broken"

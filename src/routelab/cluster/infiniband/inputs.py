@@ -86,8 +86,8 @@ class FabricTables:
 
     def cable_name(self, link: int) -> str:
         """Describe a cable by both of its ports, e.g. ``s3:7 - s5:1``."""
-        forth, back = self.topology.links[link].tolist()
-        return f"{self.out_port(forth)} - {self.out_port(back)}"
+        channel, opposite_channel = self.topology.links[link].tolist()
+        return f"{self.out_port(channel)} - {self.out_port(opposite_channel)}"
 
 
 def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
@@ -116,8 +116,8 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
     return FabricTables(fabric, topology, addresses, entries, tuple(foreign_lids))
 
 
-def hosts_only(tables: FabricTables, *, routers: bool = False) -> FabricTables:
-    """Return a fabric and its tables without the end ports that are no hosts.
+def keep_only_hosts(tables: FabricTables, *, routers: bool = False) -> FabricTables:
+    """Return a fabric and its tables without the end ports that are no hosts, to measure loads.
 
     Parameters
     ----------

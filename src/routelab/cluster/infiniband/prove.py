@@ -10,7 +10,7 @@ import numpy as np
 from routelab._runtime.progress import report_phase
 from routelab.api import FlowControl, InputError, Topology
 from routelab.cluster.infiniband.check import find_faults
-from routelab.cluster.infiniband.inputs import Service, hosts_only, read_fabric_tables
+from routelab.cluster.infiniband.inputs import Service, keep_only_hosts, read_fabric_tables
 from routelab.cluster.infiniband.walk import host_routes
 from routelab.deadlock import Switching
 from routelab.deadlock.next_hops import Waits
@@ -116,7 +116,7 @@ def prove_forwarding(fabric_file: Path, lft_file: Path) -> Proof:
     report_phase("prove", "reading")
     tables = read_fabric_tables(fabric_file, lft_file)
     faults = find_faults(tables, Service())
-    table = host_routes(hosts_only(tables))
+    table = host_routes(keep_only_hosts(tables))
     facts = {"routes": int(np.count_nonzero(table.path_length))} | route_facts(table)
     read = what_was_read(table.topology, facts)
     report_phase("prove", faults.verdict, ended=True)

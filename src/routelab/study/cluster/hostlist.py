@@ -95,16 +95,17 @@ def find_hosts(hosts: Iterable[str], known_hosts: Iterable[str]) -> dict[str, st
         If a host may be any of several known ones.
     """
     names = dict.fromkeys(known_hosts)
-    by_short: dict[str, list[str]] = {}
+    names_by_short_name: dict[str, list[str]] = {}
     for name in names:
-        by_short.setdefault(short_name(name), []).append(name)
+        names_by_short_name.setdefault(short_name(name), []).append(name)
     name_of_host = {}
     for host in hosts:
-        fitting = [host] if host in names else by_short.get(short_name(host), [])
-        if len(fitting) > 1:
-            raise InputError(f"{host} may be {' or '.join(fitting)}; write one of these names")
-        if fitting:
-            name_of_host[host] = fitting[0]
+        # an equal name is meant, even if others have the same short name
+        candidates = [host] if host in names else names_by_short_name.get(short_name(host), [])
+        if len(candidates) > 1:
+            raise InputError(f"{host} may be {' or '.join(candidates)}; write one of these names")
+        if candidates:
+            name_of_host[host] = candidates[0]
     return name_of_host
 
 
@@ -118,13 +119,13 @@ def _group_text(prefix: str, ranges: Sequence[tuple[str, str]]) -> str:
 
 def _split_at_commas(text: str) -> Iterator[str]:
     """Yield the words of a list: ``n[01,02],a1`` has ``n[01,02]`` and ``a1``."""
-    depth, start = 0, 0  # open brackets; where the word begins
+    num_open_brackets, word_start = 0, 0
     for position, char in enumerate(text):
-        depth += (char == "[") - (char == "]")
-        if char == "," and depth == 0:
-            yield text[start:position].strip()
-            start = position + 1
-    yield text[start:].strip()
+        num_open_brackets += (char == "[") - (char == "]")
+        if char == "," and num_open_brackets == 0:
+            yield text[word_start:position].strip()
+            word_start = position + 1
+    yield text[word_start:].strip()
 
 
 def _expand_word(word: str, text: str) -> Iterator[str]:

@@ -26,6 +26,9 @@ WORD = r"[A-Za-z0-9_][A-Za-z0-9_.,@+-]*"
 
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 
+MAX_NAMED = 3
+"""Largest number of coordinates that a message names; it counts the others."""
+
 
 def _validator(check: Callable[[str], object]) -> Callable[[str], str]:
     """Make a validator for pydantic from a function that raises InputError."""
@@ -187,7 +190,7 @@ def hosts_by_coordinates(
     terminals_at: dict[tuple[int, ...], list[int]] = {}
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
         terminals_at.setdefault(tuple(topology.coordinates[switch].tolist()), []).append(terminal)
-    hosts: list[str] = [""] * topology.num_terminals
+    hosts: list[str] = [""] * topology.num_terminals  # empty: no host yet
     mistakes = []
     # Each host takes the first terminal of its switch that has no host yet.
     for host, coordinates in host_coordinates.items():
@@ -203,8 +206,10 @@ def hosts_by_coordinates(
         if free_terminals
     ]
     if free_coordinates:
-        more = f" and {len(free_coordinates) - 3} more places" if len(free_coordinates) > 3 else ""
-        mistakes.append(f"no host is at {', '.join(free_coordinates[:3])}{more}")
+        named = ", ".join(free_coordinates[:MAX_NAMED])
+        num_unnamed = len(free_coordinates) - MAX_NAMED
+        more = f" and {num_unnamed} more places" if num_unnamed > 0 else ""
+        mistakes.append(f"no host is at {named}{more}")
     if mistakes:
         raise InputError("\n".join(mistakes))
     return tuple(hosts)
