@@ -117,8 +117,8 @@ class MeasurementPlan:
     fabric: Fabric | None
 
     @property
-    def apply(self) -> bool:
-        """Whether the fabric is switched."""
+    def switches_fabric(self) -> bool:
+        """Whether the fabric is switched between routings; otherwise it is measured as it is."""
         return self.fabric is not None and bool(self.comparison.routings)
 
     @property
@@ -204,7 +204,7 @@ class MeasurementPlan:
             "routing": routing.text,
             "benchmark": benchmark.text,
             "routes": "" if table is None else _digest(table),
-            "fabric": _fabric_identity(self.file, self.apply),
+            "fabric": _fabric_identity(self.file, self.switches_fabric),
             "round": round_,
         }
         return PlannedRun(
@@ -219,13 +219,13 @@ class MeasurementPlan:
         )
 
 
-def fabric_commands_text(file: ClusterFile, apply: bool) -> str:
+def fabric_commands_text(file: ClusterFile, switches_fabric: bool) -> str:
     """Return how the fabric is switched, for people; empty if it is not.
 
     Such as ``apply: sudo -n load {folder}; restore: sudo -n load default``.
     """
     commands = file.cluster.fabric
-    if commands is None or not apply:
+    if commands is None or not switches_fabric:
         return ""
     command_words = commands.model_dump(include={"apply", "restore"})
     return "; ".join(
@@ -242,14 +242,14 @@ _KEYS_WITHOUT_EFFECT = frozenset({"state", "restore", "seconds"})
 """Keys of a fabric's entry that do not affect the routes while a routing is applied."""
 
 
-def _fabric_identity(file: ClusterFile, apply: bool) -> Any:
+def _fabric_identity(file: ClusterFile, switches_fabric: bool) -> Any:
     """Return how the fabric is switched, for fingerprints: with the content of all files.
 
     A new key with its default value must not change the fingerprints of runs of earlier versions,
     so only keys that the file gives count.
     """
     commands = file.cluster.fabric
-    if commands is None or not apply:
+    if commands is None or not switches_fabric:
         return ""
     entries = commands.model_dump(exclude=set(_KEYS_WITHOUT_EFFECT), exclude_unset=True)
     # earlier versions required this key, so it is part of all fingerprints

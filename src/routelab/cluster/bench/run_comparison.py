@@ -120,7 +120,13 @@ def prepare_comparison(
         comparison=comparison,
         topology=topology,
         file=file,
-        launcher=Launcher(cluster, program, hosts, nodes, ranks_per_node),
+        launcher=Launcher(
+            cluster=cluster,
+            program=program,
+            hosts=hosts,
+            nodes=nodes,
+            ranks_per_node=ranks_per_node,
+        ),
         tables=tables,
         refusals=refusals,
         benchmarks=benchmarks,
@@ -130,15 +136,17 @@ def prepare_comparison(
 
     # 2. Find the stored runs. If the fabric would have to be switched and must not be, failed runs
     #    cannot be tried again, so they are results.
-    state = cluster.fabric.state if cluster.fabric else ""
-    fabrics = Path(state) if state else store.parent / FABRICS
+    fabric_folder = cluster.fabric.state if cluster.fabric else ""
+    fabrics = Path(fabric_folder) if fabric_folder else store.parent / FABRICS
     may_switch = apply or dry
-    retry = may_switch or not plan.apply
-    session = Session(plan, RunStore(store), fabrics, _recompute_table, retry=retry)
+    retry = may_switch or not plan.switches_fabric
+    session = Session(
+        plan, RunStore(store), fabrics, compute_table=_compute_table_by_name, retry=retry
+    )
 
     # 3. Refuse a fabric that would have to be switched, but must not or cannot be. If no run is
     #    missing, it need not be switched.
-    if plan.apply and not may_switch:
+    if plan.switches_fabric and not may_switch:
         _require_no_switch(session)
     _require_switchable(plan, session, dry=dry)
     routings = [load_routing(part.text) for part in comparison.routings]
@@ -282,7 +290,7 @@ def _load_or_compute_table(network: Topology, part: ComparisonPart) -> RouteTabl
     raise InputError(f"{part.folder} holds no routes: {outcome.reason}")
 
 
-def _recompute_table(topology: str, routing: str) -> RouteTable:
+def _compute_table_by_name(topology: str, routing: str) -> RouteTable:
     return Routing.from_name(routing).table(load_network(topology)[1])
 
 
@@ -309,7 +317,7 @@ def _require_no_switch(session: Session) -> None:
     """
     fix = "add --apply-routing (in the workflow: --config apply_routing=true)"
     plan = session.plan
-    num_runs = sum(len(turn.runs) for turn in session.missing())
+    num_runs = sum(len(turn.runs) for turn in session.missing_turns())
     if num_runs:
         raise InputError(
             f"{num_runs} of {sum(1 for _ in plan.runs)} runs are missing. They would switch the "
@@ -342,13 +350,13 @@ def _require_switchable(plan: MeasurementPlan, session: Session, *, dry: bool) -
     InputError
         Lists all problems.
     """
-    if plan.fabric is None or not plan.apply or not session.missing():
+    if plan.fabric is None or not plan.switches_fabric or not session.missing_turns():
         return
     # Dictionaries without values are ordered sets: a problem of several routings is listed once.
     problems: dict[str, None] = {}
     program_problems: dict[str, None] = {}
     for routing in plan.comparison.routings:
-        if routing.id in plan.tables:
+        if routing.id in plan.tables:  # the others have no routes here, and are not applied
             verdict = check_table(plan.tables[routing.id])
             if not verdict.proven:
                 unproven = f"{routing.id} is not proven free of deadlock and is not applied"

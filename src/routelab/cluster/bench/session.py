@@ -82,7 +82,7 @@ class Session:
         self.journal = Journal(fabrics, plan.file.path.stem)
         self._compute_table = compute_table
         # The guard is another process, and gets a turn as an index into this list.
-        self._turns = self.missing()
+        self._turns = self.missing_turns()
 
     def find_verdict(self, run: PlannedRun) -> tuple[RawRun, RunVerdict] | None:
         """Return a stored run with its verdict; None if it is not stored."""
@@ -92,7 +92,7 @@ class Session:
         plugin = self.plan.benchmarks[run.benchmark.id]
         return raw, evaluate_run(plugin, raw, self.plan.task(run.benchmark.id))
 
-    def missing(self) -> list[Turn]:
+    def missing_turns(self) -> list[Turn]:
         """Return the turns that have missing runs, with these runs only.
 
         A run is missing if it is not stored, or has no figures and may be retried.
@@ -157,7 +157,7 @@ class Session:
         self.journal.lock()
         try:
             # another session may have measured some since this one was prepared
-            self._turns = self.missing()
+            self._turns = self.missing_turns()
             self._restore_earlier()
             if not self._turns:
                 return SessionEnd()
@@ -179,7 +179,7 @@ class Session:
         with StopSignals() as signals:
             try:
                 for number, turn in enumerate(self._turns):
-                    if self.plan.apply:
+                    if self.plan.switches_fabric:
                         job = self._prepare_job(turn)
                         # Set before the command runs: a failed one may have changed the fabric.
                         applied_turn = number

@@ -97,7 +97,7 @@ def _require_baseline(baseline: str, routings: Sequence[str]) -> None:
 
 def fabric_warning(plan: MeasurementPlan) -> str:
     """Return a warning if the fabric is not switched between routings, else an empty text."""
-    if len(plan.comparison.routings) < 2 or plan.apply:
+    if len(plan.comparison.routings) < 2 or plan.switches_fabric:
         return ""
     return (
         f"nothing switches the fabric of {plan.file.path.stem}: all routings are measured as "
@@ -115,12 +115,12 @@ def dry_run_lines(measurement: ComparisonSession, salloc_command: Sequence[str])
         The command that makes the allocation; empty if none is needed.
     """
     plan = measurement.plan
-    for sentence in equal_tables(plan.digests if plan.apply else {}):
+    for sentence in equal_tables(plan.digests if plan.switches_fabric else {}):
         yield f"# {sentence}"
     if salloc_command:
         yield "# one allocation:"
         yield shlex.join(salloc_command)
-    missing_turns = measurement.session.missing()
+    missing_turns = measurement.session.missing_turns()
     num_missing = sum(len(turn.runs) for turn in missing_turns)
     num_runs = sum(1 for _ in plan.runs)
     for run in plan.runs:
@@ -129,11 +129,11 @@ def dry_run_lines(measurement: ComparisonSession, salloc_command: Sequence[str])
     yield f"# {num_missing} of {num_runs} runs are missing"
     for turn in missing_turns:
         yield f"# {round_name(turn.round)}: {turn.routing.id}"
-        if plan.apply:
+        if plan.switches_fabric:
             yield from _switch_lines(measurement, turn.routing, action="apply")
         for run in turn.runs:
             yield from _run_lines(plan, run)
-    if missing_turns and plan.apply:
+    if missing_turns and plan.switches_fabric:
         yield "# at the end, also after errors:"
         # the command to restore may name the routing that was applied last
         yield from _switch_lines(measurement, missing_turns[-1].routing, action="restore")

@@ -117,7 +117,7 @@ def _log_warnings(measurement: ComparisonSession) -> None:
     """Warn if nothing switches the fabric between routings, or if routings have the same routes."""
     plan = measurement.plan
     # only routings that are applied have tables to compare
-    same_routes = equal_tables(plan.digests if plan.apply else {})
+    same_routes = equal_tables(plan.digests if plan.switches_fabric else {})
     for text in filter(None, (texts.fabric_warning(plan), *same_routes)):
         logger.warning("%s", text)
 
@@ -161,7 +161,7 @@ def _salloc_command(measurement: ComparisonSession, *, dry: bool = False) -> lis
     plan = measurement.plan
     if plan.file.cluster.launcher != "srun" or allocation() is not None:
         return []
-    if not measurement.session.missing():
+    if not measurement.session.missing_turns():
         return []
     if not plan.hosts:
         raise InputError(

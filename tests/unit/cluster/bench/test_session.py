@@ -168,7 +168,7 @@ def test_nothing_is_applied_where_that_is_not_meant(site):
     assert {row["applied"] for row in rows(session)} == {"no"}
     # and these runs are none of a switched fabric
     site.apply = True
-    assert len(site.session().missing()) == 6
+    assert len(site.session().missing_turns()) == 6
 
 
 def test_an_apply_that_fails_is_restored_and_ends_the_session(site):
@@ -211,7 +211,7 @@ def test_a_fabric_that_was_left_is_restored_though_nothing_is_missing(site):
     site.fabric.fails = ()
     site.fabric.record.unlink()
     session = site.session()
-    assert session.missing() == []
+    assert session.missing_turns() == []
     session.measure()
     assert [line.split()[0] for line in site.fabric.done] == ["restore"]
     assert session.journal.read_entry() is None
@@ -270,7 +270,7 @@ def test_a_lost_allocation_is_no_fault_of_the_benchmark(site, monkeypatch):
     object.__setattr__(session.plan.file, "cluster", cluster)
     ended = session.measure()
     assert (ended.stopped, ended.restored, ended.done) == ("Slurm's job 17 is lost", True, 0)
-    assert len(session.missing()) == 6
+    assert len(session.missing_turns()) == 6
 
 
 def test_runs_name_hosts_as_slurm_does(site):
@@ -307,7 +307,7 @@ def test_a_full_disk_ends_the_session_restored_and_nothing_is_lost(site, tmp_pat
             session.measure()
         assert site.fabric.done[-1].startswith("restore ")
         assert session.journal.read_entry() is None
-        assert len(session.missing()) == 2
+        assert len(session.missing_turns()) == 2
         assert not list(session.store.folder.glob(".*"))
         fills.unlink()
         assert site.session().measure().done == 2
