@@ -122,8 +122,8 @@ def judge_output(
         if not failure_text:
             return RunVerdict("ok", result=result)
 
-    # 3. The program gives no reason. An exit code says little, so quote the output; without an exit
-    #    code, the text is a launcher's report already.
+    # 3. The run failed, and the program gives no reason. An exit code says little, so quote the
+    #    output; without an exit code, the text is a launcher's report already.
     reason = failure_text
     if output.exit_code:
         reason = ": ".join([failure_text, *_output_excerpts(output)])

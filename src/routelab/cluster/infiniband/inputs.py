@@ -172,6 +172,7 @@ def _with_lids(
     lids = dict(topology.attributes["lids"])
     fabric_lids = set(lids.values())
     for lid, guid in guid_of_lid.items():
+        # a port whose LID the fabric's file lacks gets that of the tables
         base_lid = lids.setdefault(guid, lid)
         if base_lid == lid:
             continue
@@ -198,8 +199,8 @@ def _with_lids(
                 f"{fabric_file}: the LID of {name!r} is unknown; give tables that name the GUID of "
                 "each port, such as opensm-lfts.dump"
             )
-    expected_lids = [lids[guid] for guid in (*topology.switch_guids, *topology.terminal_guids)]
-    lid, count = Counter(expected_lids).most_common(1)[0]
+    all_lids = [lids[guid] for guid in (*topology.switch_guids, *topology.terminal_guids)]
+    lid, count = Counter(all_lids).most_common(1)[0]
     if count > 1:
         raise InputError(f"{fabric_file}: two ports have LID 0x{lid:04x}")
     attributes = MappingProxyType({**topology.attributes, "lids": lids})
@@ -248,7 +249,8 @@ def service_of(
 ) -> Service:
     """Put service levels and lanes in the order of the fabric's ports and switches.
 
-    A number is the service level of all packets.
+    `levels` may be a number, the service level of all packets. `level_file` and `lane_file` are
+    names for messages.
 
     Raises
     ------

@@ -111,10 +111,12 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
         One line each. Entries of a wrong form are left out, because the model of the whole file,
         `Cluster`, reports them.
     """
-    machine_entries = document.data.get("machine")
-    origins = {}
+    entries = document.data.get("machine")
+    if not isinstance(entries, Mapping):
+        entries = {}
     # 1. The values that have a valid form, with their origins.
-    for name, entry in machine_entries.items() if isinstance(machine_entries, Mapping) else ():
+    origins = {}
+    for name, entry in entries.items():
         try:
             origins[name] = _origin(_MACHINE_VALUE.validate_python(entry))
         except ValidationError:
