@@ -110,26 +110,26 @@ def compare_results(old: Path, new: Path, rtol: float = 0.0) -> list[Change]:
         if (study, file) not in old_lists:
             changes.append(Change(study, file, difference="new"))
             continue
-        # 2. A column that only one of the lists has. One without any text is no difference: some
+        # 2. A column that only one of the lists has. A column of empty cells is no difference: some
         #    reports leave out columns in which no run has a value.
         before, after = _read_list(old_lists[study, file]), _read_list(new_lists[study, file])
-        for table, other, difference in ((before, after, "missing"), (after, before, "new")):
+        for table, other_table, difference in ((before, after, "missing"), (after, before, "new")):
             changes += [
                 Change(study, file, column=column, difference=difference)
-                for column in table.columns.difference(other.columns, sort=False)
+                for column in table.columns.difference(other_table.columns, sort=False)
                 if table[column].any()
             ]
-        # 3. Rows and cells.
+        # 3. Rows and cells of the columns that both lists have.
         keys = [name for name in KEY_COLUMNS if name in before and name in after]
         changes += compare_tables(study, file, before, after, keys, rtol)
     return changes
 
 
 def _find_lists(folder: Path) -> dict[tuple[str, str], Path]:
-    """Return the paths of the lists of a folder, by study and file name.
+    """Return the paths of the lists in or below `folder`, by study and file name.
 
-    It is a folder of results (``results``), of all reports (``results/report``), or of the report
-    of one study (``results/report/<study>``).
+    The folder is that of all results (``results``), of all reports (``results/report``), or of the
+    report of one study (``results/report/<study>``).
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; name a folder of results")
@@ -139,7 +139,7 @@ def _find_lists(folder: Path) -> dict[tuple[str, str], Path]:
         reports = folder / "report"
         studies = list((reports if reports.is_dir() else folder).iterdir())
     return {
-        # absolute, because the folder "." has no name
+        # The folder of a report has the name of its study. Absolute, because "." has no name.
         (study.absolute().name, file): study / file
         for study in studies
         for file in LISTS
@@ -148,14 +148,16 @@ def _find_lists(folder: Path) -> dict[tuple[str, str], Path]:
 
 
 def _read_list(path: Path) -> pd.DataFrame:
-    """Return a list as texts, without the columns that are not compared."""
+    """Return all cells of a list as texts, without the columns that are not compared."""
+    # All columns; none of a file that cannot be read, for which `read_tuples` raises an error.
     columns = further_columns(path, columns=())
     rows = read_tuples(path, columns, numbers=())
+    # A column twice, or another kind of table.
     if len(set(columns)) < len(columns) or not {"topology", "routing"} <= set(columns):
         raise InputError(f"{path} is damaged: its columns are not those of a list of runs")
-    left_out = {*NOT_COMPARED, *(NOT_REPEATABLE if path.name == MEASUREMENTS else ())}
+    not_compared = {*NOT_COMPARED, *(NOT_REPEATABLE if path.name == MEASUREMENTS else ())}
     table = pd.DataFrame(rows, columns=columns, dtype=str)
-    return table[[name for name in columns if name not in left_out]]
+    return table[[name for name in columns if name not in not_compared]]
 
 
 def compare_tables(
@@ -168,10 +170,11 @@ def compare_tables(
 ) -> list[Change]:
     """Compare the columns that two tables of texts share.
 
-    Rows are matched by their `keys`; of several with the same keys, by their order. Numbers are
-    equal if they differ by at most `rtol` times the old one. Measured values are also equal if
-    their intervals overlap. `study` and `file` are copied into the changes; `file` also says
-    whether these are measurements.
+    Two rows match if they have the same texts in the columns `keys`; if several rows of a table
+    have, the first matches the first of the other table, the second the second. Numbers are equal
+    if they differ by at most `rtol` times the old one. Measured values are also equal if their
+    intervals overlap. `study` and `file` are copied into the changes; `file` also says whether
+    these are measurements.
     """
     # 1. Rows that only one table has.
     merged = _match_rows(old, new, keys)
@@ -180,7 +183,8 @@ def compare_tables(
         for row, side in zip(merged["name"], merged["side"], strict=True)
         if side != "both"
     ]
-    # 2. Cells of the others, which now have the same number in both tables.
+    # 2. Cells of the rows that both tables have. Row k of `old` now matches row k of `new`. (The
+    #    positions are floats, because they are NaN for rows that a table does not have.)
     matched = merged[merged["side"] == "both"]
     row_names = [*matched["name"]]
     old, new = (
@@ -206,6 +210,7 @@ def compare_tables(
                 # `repr`: 0.1 as it was written, and not the nearest binary fraction
                 if abs(after - before) <= Decimal(repr(rtol)) * abs(before):
                     continue
+                # a change from 0 has no relative size
                 if before:
                     difference = f"{float((after - before) / abs(before)):+.4g}"
             changes.append(
@@ -215,23 +220,25 @@ def compare_tables(
 
 
 def _match_rows(old: pd.DataFrame, new: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return a line for each row of the tables.
+    """Return which row of the old table belongs to which row of the new one.
 
-    Columns: ``name``, the values of its keys; ``side``, ``left_only`` for rows of the old table
-    only, ``right_only`` for the new one, or ``both``; ``old_position`` and ``new_position``, its
-    numbers in both tables, NaN if missing.
+    The result has a line for each pair of rows, and for each row without a partner. Its columns are
+    ``name``, the texts of the keys; ``side``, which is ``both``, ``left_only`` (in the old table
+    only) or ``right_only``; ``old_position`` and ``new_position``, the numbers of the row in both
+    tables, NaN if it is not there.
     """
-    # Keys are numbered here: a column of results may be called like one of this table.
-    numbers = [*range(len(keys))]
+    # Here, the key columns are called 0, 1, …, as a column of results may be called ``side``, too.
+    key_numbers = [*range(len(keys))]
     sides = []
     for table, position in ((old, "old_position"), (new, "new_position")):
-        rows = table[[*keys]].set_axis(numbers, axis="columns")
+        rows = table[[*keys]].set_axis(key_numbers, axis="columns")
         # the k-th of several rows with the same keys is matched with the k-th of the other table
-        occurrence = rows.groupby(numbers).cumcount()
+        occurrence = rows.groupby(key_numbers).cumcount()
         sides.append(rows.assign(occurrence=occurrence, **{position: range(len(rows))}))
     old_rows, new_rows = sides
-    merged = old_rows.merge(new_rows, how="outer", on=[*numbers, "occurrence"], indicator="side")
-    names = [" ".join(filter(None, key)) for key in merged[numbers].to_numpy()]
+    matching_columns = [*key_numbers, "occurrence"]
+    merged = old_rows.merge(new_rows, how="outer", on=matching_columns, indicator="side")
+    names = [" ".join(filter(None, key)) for key in merged[key_numbers].to_numpy()]
     return merged.assign(name=names)
 
 

@@ -58,7 +58,7 @@ def label(column: str, of: str = "routes") -> str:
     column : str
         A column of the rows, or one that a table computes from it, such as ``max_load_ratio``.
     of : str
-        Kind of the rows, such as ``routes`` or ``simulations``; see `routelab.api.columns.Rows`.
+        Kind of the rows that the table or figure shows, such as ``routes`` or ``simulations``.
     """
     return with_unit(*heading_parts(column, of))
 
@@ -69,12 +69,12 @@ def with_unit(heading: str, unit: str) -> str:
 
 
 def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
-    """Return a column's name for people and its unit; parameters as in `label`.
+    """Return the name of a column for people and its unit, such as ``mean latency`` and ``cycles``.
 
-    The unit is empty if there is none, or if the heading names it.
+    The unit is empty if there is none, or if the heading names it. `of` is the kind of the rows.
     """
-    # 1. A setting of the machine in flow simulations. Packet simulations have other columns of this
-    #    name.
+    # 1. A property of the machine that a flow simulation sets, such as its link bandwidth. A column
+    #    of packet simulations with this name is something else.
     if of == "flows" and column in UNITS:
         return column.replace("_", " "), UNITS[column]
     # 2. A column that a plugin or the pipeline declares.
@@ -91,7 +91,7 @@ def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
     if source != column and has_heading(source, of):
         text, unit = heading_parts(source, of)
         return f"published {text}", unit
-    # 4. A parameter of a plugin.
+    # 4. A parameter of a plugin, whose name is its heading.
     return _PARAMETERS.get(column, column.replace("_", " ")), ""
 
 
@@ -104,8 +104,9 @@ def has_heading(column: str, of: str = "routes") -> bool:
 def column_of(name: str, of: str = "") -> Column | None:
     """Return the declared column of this name; None if there is none.
 
-    Several kinds of rows can have a column of one name. That of the rows `of` comes first, then
-    that of routes and of channels, which other rows show, too, and then any.
+    Several kinds of rows can declare a column of one name. The column of the kind `of` is returned
+    if there is one, otherwise that of routes or channels, because other rows show these columns,
+    too, otherwise that of any kind.
     """
     return _find_column(installed_columns(), name, of)
 
@@ -128,13 +129,15 @@ def count_text(number: int, noun: str) -> str:
 def number_text(column: str, value: Any, digits: int = 4) -> str:
     """Return a value as tables show it.
 
-    Integers are shown as integers, and a missing value is empty. Some columns have a fixed number
-    of decimals. Other numbers have `digits` significant digits, without an exponent from 1 up.
+    A missing value is empty. A column that declares its decimals has these. In others, integers are
+    shown as integers, and other numbers with `digits` significant digits: 1234.56 as ``1234.6``,
+    1.23456 as ``1.235``. Only numbers below 0.0001 have an exponent.
 
     Parameters
     ----------
     column : str
-        Its name, or that of a statistic of it, decides how many decimals are shown.
+        Column of the value, or a statistic of a column; only its decimals are looked up, so that
+        ``""`` stands for a column without declared decimals.
     """
     if value is None or value is pd.NA:
         return ""
@@ -164,7 +167,7 @@ def duration_text(seconds: float) -> str:
     for limit, unit_seconds, unit in ((120, 1, "s"), (7200, 60, "min"), (float("inf"), 3600, "h")):
         if seconds < limit:
             return f"{max(seconds / unit_seconds, 1):.0f} {unit}" if seconds else ""
-    return ""
+    return ""  # NaN, which is below no limit
 
 
 def shown_path(path: Path) -> str:
@@ -175,13 +178,14 @@ def shown_path(path: Path) -> str:
 
 @cache
 def _declared_decimals(column: str, columns: Columns) -> int | None:
-    """Return the fixed decimals of a column, or of the one from which it is computed; or None.
+    """Return the decimals that a column declares, or the one from which it is computed; else None.
 
-    `columns` is an argument because a cached result is valid for the same columns only.
+    `columns` are the installed ones: as an argument, they are a part of the cache's key.
     """
     words = column.split("_")
-    # A published number has a prefix and a statistic a suffix, so all runs of words are tried:
-    # paper_max_load, paper_max, paper; max_load.
+    # A published number has a prefix and a statistic a suffix, and the declared column is what
+    # remains. So all sequences of words are tried, from each first word the longest one first:
+    # paper_max_load, paper_max, paper, max_load.
     for start in range(len(words)):
         for end in range(len(words), start, -1):
             source = _find_column(columns, "_".join(words[start:end]))

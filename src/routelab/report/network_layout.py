@@ -45,33 +45,36 @@ class SwitchLayout:
     Attributes
     ----------
     switches : float64 array, shape (S, 2)
+        Position (x, y) of each switch.
     marks : tuple of str, length S
-        Text inside each switch; may be empty.
-    rows : list of (float, str)
-        Height and name of each level; empty without levels.
+        Text inside the circle of each switch; may be empty.
+    level_ticks : list of (float, str)
+        Height (y) and name of each level; empty without levels.
     captions : list of (float, float, str)
         Position (x, y) and name of each group; empty without groups.
     hint : str
-        What the texts mean; empty if they need no explanation.
+        Sentences for readers on what the marks and captions are; empty if there are none.
     """
 
     switches: Float64Array
     marks: tuple[str, ...]
-    rows: list[tuple[float, str]] = field(default_factory=list)
+    level_ticks: list[tuple[float, str]] = field(default_factory=list)
     captions: list[tuple[float, float, str]] = field(default_factory=list)
     hint: str = ""
 
 
-def layout_of(topology: Topology) -> SwitchLayout:
-    """Lay out the switches of a network that is not a grid."""
+def lay_out_switches(topology: Topology) -> SwitchLayout:
+    """Lay out the switches of a network that is not a grid: by levels, groups or distances."""
     level = switch_levels(topology)
     if level is not None:
-        return _on_levels(topology, level)
+        return _lay_out_levels(topology, level)
     group = switch_groups(topology)
-    # A single group, or one for each switch, would be a mere circle.
-    if group is not None and 1 < group.max(initial=0) + 1 < topology.num_switches:
-        return _in_groups(topology, group)
-    return SwitchLayout(_by_distances(topology), _short_texts(topology.switch_names))
+    if group is not None:
+        # A single group, or one for each switch, would be a circle that shows no groups.
+        num_groups = group.max(initial=0) + 1
+        if 1 < num_groups < topology.num_switches:
+            return _lay_out_groups(topology, group)
+    return SwitchLayout(_spring_positions(topology), _short_texts(topology.switch_names))
 
 
 def switch_levels(topology: Topology) -> Int64Array | None:
@@ -83,7 +86,7 @@ def switch_levels(topology: Topology) -> Int64Array | None:
     Returns
     -------
     level : int64 array, shape (S,), or None
-        None if there is only one level, or a link inside a level or past one.
+        None if there is only one level, or if a link joins switches of one level or skips a level.
     """
     for level in (_named_levels(topology), _levels_above_terminals(topology)):
         if level is not None and len(np.unique(level)) > 1:
@@ -117,32 +120,33 @@ def _levels_above_terminals(topology: Topology) -> Int64Array | None:
     return np.array([hops[switch] for switch in range(topology.num_switches)], dtype=np.int64)
 
 
-def _on_levels(topology: Topology, level: Int64Array) -> SwitchLayout:
-    """Spread the switches of each level over the width of the widest one; the lowest is below."""
+def _lay_out_levels(topology: Topology, level: Int64Array) -> SwitchLayout:
+    """Draw each level as a horizontal line of switches, all equally wide; the lowest is below."""
     level_numbers = np.unique(level)
     levels = [np.flatnonzero(level == number) for number in level_numbers]
-    orders = _level_orders(topology, levels)
-    widest = max(len(order) for order in orders)
-    # The distance of levels grows with the width, or links between them would be nearly horizontal.
-    level_distance = max(3.0, 0.22 * widest) * SWITCH_PITCH
+    levels = _sort_levels(topology, levels)
+    most_switches = max(len(switches) for switches in levels)
+    # The distance of levels grows with the width, or links between them would be nearly horizontal:
+    # a link across the whole width rises by at least 22 % of it.
+    level_distance = max(3.0, 0.22 * most_switches) * SWITCH_PITCH
+    width = SWITCH_PITCH * most_switches
     positions = np.zeros((topology.num_switches, 2))
-    for row, order in enumerate(orders):
+    level_ticks = []
+    for height, (number, switches) in enumerate(zip(level_numbers.tolist(), levels, strict=True)):
         # Each switch is in the middle of its share of the width: 2 switches at 1/4 and 3/4 of it.
-        positions[order, 0] = (np.arange(len(order)) + 0.5) * SWITCH_PITCH * widest / len(order)
-        positions[order, 1] = level_distance * row
-    level_labels = [
-        (level_distance * row, f"level {number}")
-        for row, number in enumerate(level_numbers.tolist())
-    ]
-    return SwitchLayout(positions, _short_texts(topology.switch_names), level_labels)
+        positions[switches, 0] = (np.arange(len(switches)) + 0.5) * width / len(switches)
+        positions[switches, 1] = level_distance * height
+        level_ticks.append((level_distance * height, f"level {number}"))
+    return SwitchLayout(positions, _short_texts(topology.switch_names), level_ticks)
 
 
-def _level_orders(topology: Topology, levels: list[Int64Array]) -> list[Int64Array]:
-    """Return the switches of each level from left to right.
+def _sort_levels(topology: Topology, levels: list[Int64Array]) -> list[Int64Array]:
+    """Return the switches of each level from left to right, so that few links cross.
 
-    Switches are in the order of their coordinates. Without coordinates, they are sorted by the
-    second eigenvector of the Laplacian, which separates subtrees: Fiedler, Algebraic Connectivity
-    of Graphs, 1973. Large networks without coordinates keep the order of their switches.
+    Switches are in the order of their coordinates. Without coordinates, they are sorted by their
+    values in the second eigenvector of the Laplacian, which are close within a subtree: Fiedler,
+    Algebraic Connectivity of Graphs, 1973. Large networks without coordinates keep the order of
+    their switches.
     """
     if topology.coordinates is not None:
         # `lexsort` compares its last key first, and coordinate 0 comes first here.
@@ -161,62 +165,77 @@ def _level_orders(topology: Topology, levels: list[Int64Array]) -> list[Int64Arr
     return [level[np.argsort(fiedler[level], kind="stable")] for level in levels]
 
 
-def _in_groups(topology: Topology, group: Int64Array) -> SwitchLayout:
+def _lay_out_groups(topology: Topology, group: Int64Array) -> SwitchLayout:
     """Place groups clockwise on a large circle, and the switches of a group on a small one.
 
     The first half of a group is on the outside: the leaves of a Megafly, one half of a Slim Fly.
     """
-    members = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
-    # 1. The radii: along the circles, switches of the largest group are at least `SWITCH_PITCH`
-    #    apart, and the circles of groups `GROUP_GAP`.
-    largest_group = max(map(len, members))
-    group_radius = max(MIN_GROUP_RADIUS, SWITCH_PITCH * largest_group / (2 * np.pi))
-    circumference = len(members) * (2 * group_radius + GROUP_GAP)
-    # A few groups need more: the chord between two of them is much shorter than the arc.
-    radius = max(circumference / (2 * np.pi), group_radius + GROUP_GAP)
-    # 2. The groups from the top on, clockwise: angles fall. The first switch is a quarter turn
-    #    before the outermost point, so that the outside is the first half of the turn.
+    groups = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
+    # 1. The radii. Along the small circle, switches of the largest group are at least
+    #    `SWITCH_PITCH` apart; along the large one, neighbouring small circles `GROUP_GAP`.
+    largest_size = max(map(len, groups))
+    small_radius = max(MIN_GROUP_RADIUS, SWITCH_PITCH * largest_size / (2 * np.pi))
+    circumference = len(groups) * (2 * small_radius + GROUP_GAP)
+    # Two or three groups are much closer in a straight line than along the circle. So a small
+    # circle is also at least `GROUP_GAP` from the centre.
+    large_radius = max(circumference / (2 * np.pi), small_radius + GROUP_GAP)
+    # 2. The groups from the top on, clockwise: angles fall.
     positions = np.zeros((topology.num_switches, 2))
     captions = []
-    names, marks, hint = _group_texts(topology, members)
-    for number, switches in enumerate(members):
-        outwards = np.pi / 2 - 2 * np.pi * number / len(members)
-        angles = outwards + np.pi / 2 - 2 * np.pi * (np.arange(len(switches)) + 0.5) / len(switches)
-        positions[switches] = radius * _direction(outwards) + group_radius * _direction(angles)
-        x, y = (radius + group_radius + 0.8) * _direction(np.float64(outwards))
+    names, marks, hint = _group_texts(topology, groups)
+    for number, switches in enumerate(groups):
+        outwards = np.pi / 2 - 2 * np.pi * number / len(groups)
+        # Switches go clockwise, too. They begin a quarter turn before the outermost point of the
+        # small circle, so that the first half of them is on its outer half.
+        clockwise = 2 * np.pi * (np.arange(len(switches)) + 0.5) / len(switches)
+        angles = outwards + np.pi / 2 - clockwise
+        centre = large_radius * _unit_vectors(outwards)
+        positions[switches] = centre + small_radius * _unit_vectors(angles)
+        # the name stands outside the group
+        x, y = (large_radius + small_radius + 0.8) * _unit_vectors(np.float64(outwards))
         captions.append((float(x), float(y), names[number]))
     return SwitchLayout(positions, marks, captions=captions, hint=hint)
 
 
 def _group_texts(
-    topology: Topology, members: Sequence[Int64Array]
+    topology: Topology, groups: Sequence[Int64Array]
 ) -> tuple[list[str], tuple[str, ...], str]:
     """Return a name for each group, a text for each switch, and what these texts mean.
 
-    A group is called after the coordinates that its switches share, a switch after the others. All
-    texts are empty if the network does not say which coordinates a group shares.
+    A group is called after the coordinates that its switches share, a switch after its other ones:
+    with coordinates (group, switch), switch (2, 5) has the text ``5`` in the group ``2``. All texts
+    are empty if the network does not say which coordinates a group shares.
+
+    Parameters
+    ----------
+    topology : Topology
+    groups : sequence of int64 array
+        Switches of each group.
     """
     coordinates = topology.coordinates
     if coordinates is None or GROUP_COORDINATES not in topology.attributes:
-        return [""] * len(members), ("",) * topology.num_switches, ""
+        return [""] * len(groups), ("",) * topology.num_switches, ""
     shared = list(topology.attributes[GROUP_COORDINATES])
-    others = [number for number in range(coordinates.shape[1]) if number not in shared]
-    names = [",".join(map(str, coordinates[switches[0], shared].tolist())) for switches in members]
+    others = [dimension for dimension in range(coordinates.shape[1]) if dimension not in shared]
+    names = [",".join(map(str, coordinates[switches[0], shared].tolist())) for switches in groups]
     marks = _short_texts([".".join(map(str, row)) for row in coordinates[:, others].tolist()])
     hints = []
-    for place, texts, numbers in (("At the rim", names, shared), ("In the circles", marks, others)):
+    for where, texts, dimensions in (
+        ("At the rim", names, shared),
+        ("In the circles", marks, others),
+    ):
         if any(texts):
-            axes = ", ".join(coordinate_name(topology, number) for number in numbers)
-            hints.append(f"{place}: {axes}.")
+            axes = ", ".join(coordinate_name(topology, dimension) for dimension in dimensions)
+            hints.append(f"{where}: {axes}.")
     return names, marks, " ".join(hints)
 
 
 def _short_texts(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts that fit into a circle, and nothing instead of others."""
+    """Return the texts with an empty one for each that does not fit into the circle of a switch."""
     return tuple(text if len(text) <= 3 else "" for text in texts)
 
 
-def _direction(angles: Float64Array | float) -> Float64Array:
+def _unit_vectors(angles: Float64Array | float) -> Float64Array:
     """Return unit vectors; shape of the angles with a last axis of (x, y)."""
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
@@ -232,27 +251,32 @@ def _graph(topology: Topology) -> nx.Graph:
     return graph
 
 
-def _by_distances(topology: Topology) -> Float64Array:
-    """Return positions where links pull switches together; large networks become a circle."""
+def _spring_positions(topology: Topology) -> Float64Array:
+    """Return positions (x, y) of a layout in which links pull their switches together as springs.
+
+    Switches of a network that is too large for it are placed on a circle.
+    """
     import networkx as nx
 
     num_switches = topology.num_switches
     if num_switches > MAX_SPRING_SWITCHES:
         angles = 2 * np.pi * np.arange(num_switches) / num_switches
-        return SWITCH_PITCH * num_switches / (2 * np.pi) * _direction(angles)
+        return SWITCH_PITCH * num_switches / (2 * np.pi) * _unit_vectors(angles)
     graph = _graph(topology)
     position_of = nx.spring_layout(graph, seed=1, iterations=SPRING_STEPS)
     positions = np.array([position_of[switch] for switch in range(num_switches)])
     if not graph.number_of_edges():
         return _push_apart(positions)
-    # Scale the layout until the median link is long enough and 90 % of the switches have room.
-    # Switches that nearly coincide would ask for any scale, so it is limited by the median link,
-    # and `_push_apart` separates them.
+    # Scale the layout until the median link is `MEDIAN_LINK` long and 90 % of the switches are
+    # `SWITCH_PITCH` from the nearest other one. If many switches nearly coincide, that would need a
+    # huge scale. So their distance counts as at least a fifth of the median link, and `_push_apart`
+    # separates them. (1e-9: all switches at one position would divide by zero.)
     ends = np.array(graph.edges)
-    median = float(np.median(np.hypot(*(positions[ends[:, 0]] - positions[ends[:, 1]]).T)))
-    nearest = _distances(positions).min(axis=1)
-    room = max(float(np.percentile(nearest, 10)), 0.2 * median, 1e-9)
-    scale = max(MEDIAN_LINK / max(median, 1e-9), SWITCH_PITCH / room)
+    link_lengths = np.hypot(*(positions[ends[:, 0]] - positions[ends[:, 1]]).T)
+    median_link = float(np.median(link_lengths))
+    nearest_distances = _distances(positions).min(axis=1)
+    pitch = max(float(np.percentile(nearest_distances, 10)), 0.2 * median_link, 1e-9)
+    scale = max(MEDIAN_LINK / max(median_link, 1e-9), SWITCH_PITCH / pitch)
     return _push_apart(positions * scale)
 
 
@@ -264,19 +288,23 @@ def _distances(positions: Float64Array) -> Float64Array:
 
 
 def _push_apart(positions: Float64Array) -> Float64Array:
-    """Move switches that are closer than `MIN_DISTANCE` away from each other."""
+    """Return positions in which no two switches are closer than `MIN_DISTANCE`, if possible.
+
+    Pairs that are too close are moved away from each other.
+    """
     # A push can bring a switch close to a third one, so this is repeated, but not for ever.
     for _ in range(100):
-        # Pairs at `MIN_DISTANCE` but for rounding errors are not close.
+        # 0.99, because a pair that was pushed has the distance only up to rounding errors
         close_pairs = np.argwhere(np.triu(_distances(positions) < 0.99 * MIN_DISTANCE))
         if not len(close_pairs):
             break
         a, b = close_pairs.T
         direction = positions[b] - positions[a]
         length = np.hypot(*direction.T)
-        # Switches at one position have no direction; any will do that differs from pair to pair.
+        # Switches at one position have no direction to each other. Any will do that differs from
+        # pair to pair, such as an angle of a + 0.7 b.
         coincide = length <= 1e-6
-        direction = np.where(coincide[:, np.newaxis], _direction(a + 0.7 * b), direction)
+        direction = np.where(coincide[:, np.newaxis], _unit_vectors(a + 0.7 * b), direction)
         direction /= np.maximum(np.hypot(*direction.T), 1e-9)[:, np.newaxis]
         # Each of the two moves by half of what is missing; `add.at` sums the pushes of a switch.
         push = 0.5 * (MIN_DISTANCE - length)[:, np.newaxis] * direction

@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Topology
-from routelab.report.network_layout import layout_of, switch_levels
+from routelab.report.network_layout import lay_out_switches, switch_levels
 from routelab.toolkit.failures import failed_link_ends
 from routelab.toolkit.families.groups import coordinate_name, switch_groups
 
 Points = NDArray[np.float64]
+"""One position (x, y) or several, a row for each."""
 Ticks = tuple[list[tuple[float, str]], list[tuple[float, str]]]
 
 RADIUS = 0.20
@@ -55,18 +56,21 @@ class Picture:
     Attributes
     ----------
     switches : float64 array, shape (S, 2)
+        Position (x, y) of each switch.
     lines : tuple of float64 arrays, each of shape (k, 2)
-        Polylines whose last point but one is the tip, and the last the outer end of the barb. A
-        channel that is cut has two: first the end that leaves, then the end that arrives.
+        Polylines of channels. The last point but one is the end of the channel, and the last point
+        the end of the barb there. A channel that is cut has two lines: first the one that leaves
+        its source, then the one that arrives at its target.
     line_channel : tuple of int
         Channel of each line.
     marks : tuple of str, length S
         Text inside each switch: its coordinates in its block, a short name, or empty.
     block_ticks : tuple of two lists of (float, str)
-        Positions and texts of the ticks of the horizontal and of the vertical axis: coordinates of
-        dimension 0 and of dimension 1, or nothing and levels.
+        Positions and texts of the ticks of the horizontal and of the vertical axis. In a grid,
+        coordinates of dimension 0 and of dimension 1; in a network with levels, none and the
+        levels; otherwise none.
     hint : str
-        How to read the picture.
+        Sentences for readers on how to read the picture.
     captions : tuple of (float, float, str)
         Position (x, y) and name of each group of switches.
     failed_links : tuple of (str, float64 array)
@@ -99,16 +103,17 @@ class Picture:
 
 def picture_of(topology: Topology) -> Picture:
     """Lay out a network: unrolled if it is a grid, otherwise by its levels, groups or distances."""
-    # 1. Positions of the switches.
+    # 1. Positions of the switches. `sizes` stays None if the network is not a grid.
     grid = topology.coordinates
+    sizes: tuple[int, ...] | None = None
     channel_ends = np.stack((topology.channel_source, topology.channel_target), axis=1)
     steps = _row_steps(topology, channel_ends)
     captions: list[tuple[float, float, str]] = []
     hint = "Traffic keeps to the right; a barb is at the end of a channel."
     if grid is None or not _is_grid(topology, steps):
-        layout, sizes = layout_of(topology), None
+        layout = lay_out_switches(topology)
         switches, marks, captions = layout.switches, layout.marks, layout.captions
-        ticks: Ticks = ([], layout.rows)
+        ticks: Ticks = ([], layout.level_ticks)
         hint = f"{hint} {layout.hint}".rstrip()
     else:
         sizes = grid_sizes(topology)
@@ -119,21 +124,22 @@ def picture_of(topology: Topology) -> Picture:
         if is_marked:
             axes = ", ".join(coordinate_name(topology, i) for i in range(2, len(sizes)))
             hint += f" In the circles: {axes}."
-    # 2. Lines of the channels. Parallel channels of two switches have a lane each, further out.
+    # 2. Lines of the channels. Of parallel channels between two switches, each is further to the
+    #    right than the one before it.
     lines: list[Points] = []
     line_channel: list[int] = []
-    num_lanes: Counter[tuple[int, int]] = Counter()  # so far, by both switches
+    num_drawn: Counter[tuple[int, int]] = Counter()  # channels so far, by source and target
     rings = _ring_dimensions(steps, sizes) if sizes is not None else set()
     for channel, step in enumerate(steps):
         ends = int(channel_ends[channel, 0]), int(channel_ends[channel, 1])
-        offset = CHANNEL_OFFSET * (1 + 1.6 * num_lanes[ends])
-        num_lanes[ends] += 1
+        offset = CHANNEL_OFFSET * (1 + 1.6 * num_drawn[ends])
+        num_drawn[ends] += 1
         channel_lines = _channel_lines(
             switches, ends, step, sizes=sizes, rings=rings, offset=offset
         )
         lines += channel_lines
         line_channel += [channel] * len(channel_lines)
-    # 3. Failed links and switches, and a hint for channels and failed links that have two lines.
+    # 3. Failed links and switches, and a hint if any channel or failed link is cut into two lines.
     failed_links = tuple(_failed_links(topology, switches, sizes, rings))
     num_failed_links = len({name for name, _ in failed_links})
     if len(lines) > topology.num_channels or len(failed_links) > num_failed_links:
@@ -162,7 +168,7 @@ def _failed_links(
     The line runs from switch to switch, between the lines that its two channels would have.
     """
     links = list(failed_link_ends(topology))
-    # without any failed link, the array has no second axis of its own
+    # The array of no links has the shape (0,), and `_row_steps` needs (0, 2).
     link_ends = np.array([(a, b) for a, b, _ in links], dtype=int).reshape(-1, 2)
     steps = _row_steps(topology, link_ends)
     for (a, b, name), step in zip(links, steps, strict=True):
@@ -183,6 +189,7 @@ def _failed_switch_coordinates(topology: Topology, sizes: Sequence[int]) -> NDAr
     if tuple(names) == topology.switch_names:
         for name in topology.failed_switches:
             coordinates = tuple(int(text) for text in name.split(".") if text.isdecimal())
+            # A name without a coordinate for each dimension, or outside the grid, has no position.
             if len(coordinates) == len(sizes) and all(np.less(coordinates, sizes)):
                 failed.append(coordinates)
     return np.array(failed, dtype=np.int32).reshape(-1, len(sizes))
@@ -204,14 +211,15 @@ def _is_grid(topology: Topology, steps: Sequence[tuple[int, int]]) -> bool:
 def grid_sizes(topology: Topology) -> tuple[int, ...]:
     """Return the size of each dimension of a grid.
 
-    ``attributes["dims"]`` is larger than the coordinates if the switches at an edge have failed. It
-    has no influence if it has another number of dimensions.
+    It is the declared size (``attributes["dims"]``), which includes switches at the edge that have
+    failed. If the network declares no sizes, or a different number of them than it has dimensions,
+    it is the largest coordinate plus 1.
     """
     grid = topology.coordinates
     assert grid is not None
-    occupied = (
-        tuple(int(size) for size in grid.max(axis=0) + 1) if len(grid) else (1,) * grid.shape[1]
-    )
+    # a grid without any switch has no largest coordinate
+    largest = grid.max(axis=0) if len(grid) else np.zeros(grid.shape[1], dtype=np.int32)
+    occupied = tuple(int(coordinate) + 1 for coordinate in largest)
     dims = topology.attributes.get("dims", ())
     if isinstance(dims, Sequence) and len(dims) == len(occupied):
         return tuple(max(int(dim), size) for dim, size in zip(dims, occupied, strict=True))
@@ -299,11 +307,16 @@ def _row_steps(topology: Topology, ends: NDArray[np.integer[Any]]) -> list[tuple
 def _ring_dimensions(steps: Sequence[tuple[int, int]], sizes: Sequence[int]) -> set[int]:
     """Return the dimensions in which a step from the first to the last switch closes a ring.
 
-    They have size 3 or more, and none of their channels skips only some switches of its row, as
-    channels of a complete graph do.
+    With fewer than 3 switches in a row, the first and the last are neighbours, so nothing closes. A
+    dimension in which some channel skips a switch without going from end to end is a complete graph
+    or the like, where the channel from end to end is one of many.
     """
-    skipping = {d for d, length in steps if d >= 0 and 1 < length < sizes[d] - 1}
-    return {d for d, size in enumerate(sizes) if size >= 3} - skipping
+    skipping = {
+        dimension
+        for dimension, length in steps
+        if dimension >= 0 and 1 < length < sizes[dimension] - 1
+    }
+    return {dimension for dimension, size in enumerate(sizes) if size >= 3} - skipping
 
 
 def _channel_lines(
@@ -315,7 +328,11 @@ def _channel_lines(
     rings: set[int],
     offset: float,
 ) -> list[Points]:
-    """Return the lines of a channel, each with a barb: straight, an arc, or cut in two.
+    """Return the lines of a channel, each with a barb.
+
+    In a ring, a channel between the first and the last switch is cut into two lines. In other
+    dimensions, a channel that passes over switches of its row is an arc. All other channels are
+    straight.
 
     Parameters
     ----------
@@ -326,7 +343,7 @@ def _channel_lines(
     step : (int, int)
         Dimension and length of the step along a row, or (−1, 0) if it is not along a row.
     sizes : sequence of int or None
-        Size of each dimension; None if the network is not a grid.
+        Size of each dimension; None if the network is not a grid, where all are straight.
     rings : set of int
         Dimensions in which a step of length size − 1 closes a ring.
     offset : float
@@ -374,12 +391,13 @@ def _cut_lines(
 
     In dimensions 0 and 1 they stick out of the whole grid, in others out of their block.
     """
-    # A channel that closes a ring leaves away from its end.
+    # A channel that closes a ring leaves its source in the direction away from its target.
     along = -_unit_vector(end - start)
     shift = offset * _right_of(along)
     leaving_length = arriving_length = STUB_LENGTH
     if dimension < 2:
-        # The largest and the least projection belong to switches at the borders of the grid.
+        # In this direction, the switches with the largest and the least projection are at the
+        # borders of the grid; the lines stick out beyond these.
         projections = switches @ along
         leaving_length = float(projections.max() - start @ along) + STUB_LENGTH
         arriving_length = float(end @ along - projections.min()) + STUB_LENGTH

@@ -50,7 +50,8 @@ class ColumnFormat:
     decimals : int or None
         Decimals of all numbers; None if each number has four significant digits instead.
     published_decimals : int or None
-        Decimals of published numbers, as many as their most exact one has; None: as `decimals`.
+        Decimals of published numbers, as many as their most exact one has; None if the column has
+        no published numbers.
     """
 
     heading: str
@@ -67,7 +68,9 @@ class ColumnFormat:
     def text(self, value: Any) -> str:
         """Return a value of the column as text; empty if it is missing."""
         number = finite_number(value)
-        return number_text("", value) if number is None else self.scaled_text(number / self.scale)
+        if number is None:  # a word, a truth value or a missing value
+            return number_text("", value)
+        return self.scaled_text(number / self.scale)
 
     def as_published(self, value: Any) -> str:
         """Return a value of the column with the decimals of published numbers."""
@@ -103,9 +106,9 @@ def column_format(
     of : str
         Kind of the rows, such as ``routes``.
     values : iterable
-        All values of the column; words and missing values have no influence.
+        Our values of the column; words and missing values have no influence.
     published : iterable
-        Published values of the column. They keep their decimals, and ours have as many.
+        Published values of the column. They keep their decimals, and ours have at least as many.
     """
     heading, unit = heading_parts(column, of)
     published_numbers = [
@@ -121,16 +124,19 @@ def column_format(
         scale, scaled_unit = next(
             (time_unit for time_unit in TIMES if largest >= time_unit[0]), TIMES[-1]
         )
-    # 2. The decimals that the column declares, that its unit has, or that its values need.
+    # 2. The decimals that the column declares, or the one of which it is a statistic; else those of
+    #    a ratio or of its unit; else those that its values need.
     declared_column = column_of(column, of)
-    fixed = _base_decimals(column, of) if declared_column is None else declared_column.decimals
-    if fixed is None:
-        fixed = RATIO_DECIMALS if column.endswith("_ratio") else DECIMALS.get(unit)
-    if fixed is None:
+    fixed_decimals = (
+        _base_decimals(column, of) if declared_column is None else declared_column.decimals
+    )
+    if fixed_decimals is None:
+        fixed_decimals = RATIO_DECIMALS if column.endswith("_ratio") else DECIMALS.get(unit)
+    if fixed_decimals is None:
         decimals = _common_decimals([number / scale for number in numbers])
     else:
         # ours are at least as exact as the published ones beside them
-        decimals = max([fixed, *map(_num_decimals, published_numbers)])
+        decimals = max([fixed_decimals, *map(_num_decimals, published_numbers)])
     # 3. Published numbers as they were printed: 1.6 and not 1.60 beside 1.61.
     published_decimals = max(
         (_num_decimals(number / scale) for number in published_numbers), default=None
@@ -148,7 +154,8 @@ def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
     A value, the ends of its range and its published numbers share a format, and so do all columns
     of a pivot with this value.
     """
-    # 1. The values of each source: the column of the runs whose values are shown.
+    # 1. The numbers below each source, which is the column of the runs that a table's column shows:
+    #    `max_load` for `max_load`, `max_load_low`, `paper_max_load` and `max_load (dor)`.
     by_name = {column.name: column for column in table.columns}
     sources = {
         column.name: by_name[column.of].source if column.of else column.source
@@ -157,11 +164,11 @@ def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
     computed: dict[str, list[Any]] = {source: [] for source in sources.values()}
     published: dict[str, list[Any]] = {source: [] for source in sources.values()}
     for column in table.columns:
-        # a published number that no value of ours stands beside has a source of its own
+        # Published numbers without a value of ours (`of` is empty) are formatted like a value.
         is_published = column.role == "reference" and column.of != ""
         values = published if is_published else computed
         values[sources[column.name]] += [row.get(column.name) for row in table.rows]
-    # 2. One format for each of them.
+    # 2. One format for each source.
     formats = {
         source: column_format(source, table.of, computed[source], published[source])
         for source in computed
@@ -184,7 +191,8 @@ def finite_number(value: Any) -> float | None:
 def _base_decimals(column: str, of: str) -> int | None:
     """Return the declared decimals of the column from which a statistic is computed, if any.
 
-    Those of ``max_load`` for ``max_load_median``, and for ``max_load_median_low``, too.
+    For ``max_load_median`` and ``max_load_median_low``, these are the decimals of ``max_load``:
+    suffixes are removed until the column is declared.
     """
     base, _, suffix = column.rpartition("_")
     # a quotient or a reduction in percent has another unit, and so other decimals
@@ -195,9 +203,12 @@ def _base_decimals(column: str, of: str) -> int | None:
 
 
 def _common_decimals(numbers: list[float]) -> int | None:
-    """Return the decimals of a column, or None if its values are too far apart."""
+    """Return how many decimals suit all numbers of a column; None if none do.
+
+    None means that the numbers are too different in size, so that each one gets its own decimals.
+    """
     if all(number.is_integer() for number in numbers):
-        return 0
+        return 0  # also without any number
     sizes = [abs(number) for number in numbers if number]
     if max(sizes) > LARGEST_SPREAD * min(sizes):
         return None

@@ -30,17 +30,18 @@ def pivot_table(
         ``pivot.by`` is one of its row columns, ``pivot.values`` are among its values.
     pivot : config.Pivot
     better : mapping of str to str
-        Preferred direction of each value, ``lower`` or ``higher``. It is left out if each row is a
-        routing, whose best value says nothing about routings.
+        Preferred direction of each value, ``lower`` or ``higher``: the best value of a row is bold.
+        Not used if each row is a routing, because its best value does not compare routings.
     place : str
         Prefix of messages: where the table is declared.
 
     Raises
     ------
     InputError
-        If another value differs within a row, or a column would have the name of another one.
+        If a value that is not pivoted differs within a row, or two columns would have one name.
     """
-    # 1. The columns: those that identify a row, those that all names share, and one for each name.
+    # 1. The columns: those that identify a row, those that all names share, and for each name one
+    #    for each pivoted column.
     keys = [column for column in table.with_role("row") if column.name != pivot.by]
     pivoted = _columns_to_pivot(table, pivot)
     shared = [
@@ -49,14 +50,15 @@ def pivot_table(
         if column.role not in ("row", "runs") and column not in pivoted
     ]
     names = sort_texts(key_text(row[pivot.by]) for row in table.rows)
-    is_single = len(pivot.values) == 1
-    renamed = {
-        (column.name, name): _renamed_column(column, name, is_single=is_single)
+    has_single_value = len(pivot.values) == 1
+    # by column and name: ("max_load", "dor")
+    new_columns = {
+        (column.name, name): _pivot_column(column, name, has_single_value=has_single_value)
         for column in pivoted
         for name in names
     }
     other_names = {column.name for column in (*keys, *shared)}
-    if clash := other_names & {column.name for column in renamed.values()}:
+    if clash := other_names & {column.name for column in new_columns.values()}:
         raise InputError(f"{place}pivot: {', '.join(sorted(clash))} is a column of the table, too")
     # 2. The rows: all old rows with the same keys become one. A shared value may be missing for
     #    some names, but not differ.
@@ -73,21 +75,23 @@ def pivot_table(
                 )
         name = key_text(old_row[pivot.by])
         for column in pivoted:
-            row[renamed[column.name, name].name] = old_row.get(column.name)
-    # 3. The order of the columns: by names, or by values with their ranges and published numbers.
-    #    A published number without a value of ours counts as a value.
+            row[new_columns[column.name, name].name] = old_row.get(column.name)
+    # 3. The order of the columns. With groups of names: all columns of dor, then all of updown.
     if pivot.groups == "names":
-        order = [renamed[column.name, name] for name in names for column in pivoted]
+        order = [new_columns[column.name, name] for name in names for column in pivoted]
     else:
+        # With groups of values: max_load of dor and of updown, then the next value of both. The
+        # ranges and published numbers of a value follow it (`of`). A published number that belongs
+        # to no value of ours is a group like a value.
         values = [column for column in pivoted if column.role == "value" or not column.of]
         order = [
-            renamed[column.name, name]
+            new_columns[column.name, name]
             for value in values
             for name in names
             for column in pivoted
             if value.name in (column.name, column.of)
         ]
-    # Published numbers have no column for names that the publication does not have.
+    # A column of published numbers is left out if the publication has none for its name.
     order = [
         column
         for column in order
@@ -104,33 +108,35 @@ def pivot_table(
 
 
 def _columns_to_pivot(table: ReportTable, pivot: Pivot) -> list[ReportColumn]:
-    """Return the values of the pivot in its order, each with its range and published numbers."""
+    """Return the columns of the values of a pivot, each with its range and published numbers."""
     columns = [
         column
         for value in pivot.values
         for column in table.columns
         if value in (column.name, column.of)
     ]
-    # Published numbers without a value of ours, too: they may differ between the names of a row.
+    # Published numbers that belong to no value of ours are pivoted, too, as they may differ between
+    # the names of a row.
     return columns + [
         column for column in table.columns if column.role == "reference" and not column.of
     ]
 
 
-def _renamed_column(column: ReportColumn, name: str, *, is_single: bool) -> ReportColumn:
+def _pivot_column(column: ReportColumn, name: str, *, has_single_value: bool) -> ReportColumn:
     """Return the column that a pivot has for one name, such as a routing.
 
-    `is_single`: whether the pivot has a single value, whose columns are called like the names.
+    ``max_load`` becomes ``max_load (dor)``, or ``dor`` if it is the single value of the pivot.
+    Other columns have the name in brackets in any case: ``max_load_low (dor)``.
     """
 
     def rename_value(value: str) -> str:
-        return name if is_single else f"{value} ({name})"
+        return name if has_single_value else f"{value} ({name})"
 
     is_value = column.role == "value"
     return ReportColumn(
         name=rename_value(column.name) if is_value else f"{column.name} ({name})",
         role=column.role,
-        of=rename_value(column.of) if column.of else "",
+        of=rename_value(column.of) if column.of else "",  # the value has been renamed, too
         by=name,
         pivoted=column.name,
     )

@@ -65,7 +65,8 @@ def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], 
     from routelab.report.rows.routes import RouteRows
     from routelab.study import Figure as FigureSpec
 
-    # 1. A row for each point. The band of a latency without an interval has no height.
+    # 1. A row for each point. A band shows the interval of a latency, from `low` to `high`; if a
+    #    latency has none, both are the latency itself.
     ends = f"{LATENCY}_low", f"{LATENCY}_high"
     rows = [
         (name, row["load"], *(row.get(column) for column in (LATENCY, *ends)), row.get("state"))
@@ -78,7 +79,8 @@ def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], 
     data[numbers] = data[numbers].astype(np.float64)
     for end in ends:
         data[end] = data[end].fillna(data[LATENCY])
-    # 2. The figure of a study that shows the same. Its data are given, so it needs no rows of runs.
+    # 2. The curves are drawn like a figure that a study declares. Such a figure reads the rows of
+    #    the study's runs; here it gets its data instead, so it has no rows.
     spec = FigureSpec(kind="curve", of="loads", x="load", y=LATENCY, hue="routing")
     request = FigureRequest(spec, RouteRows([]), place=PLACE)
     with house_style():
@@ -117,7 +119,8 @@ def plot_channel_loads(
     channels = pd.concat(
         [pd.DataFrame({"routing": name, LOAD: values, COUNT: 1}) for name, values in loads.items()]
     )
-    # The figure of a study that shows the same. Its data are given, so it needs no rows of runs.
+    # The loads are drawn like a figure that a study declares. Such a figure reads the rows of the
+    # study's runs; here it gets its data instead, so it has no rows.
     spec = FigureSpec(kind="ranked", of="channels", y=LOAD, hue="routing")
     request = FigureRequest(spec, RouteRows([]), place=PLACE)
     with house_style():
@@ -176,7 +179,7 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
     from routelab.report.figures.styles import FAINT, INK, PALETTE
 
     data = pd.DataFrame(list(steps), columns=["resource", "waits for", "route"])
-    # Resources stand clockwise from the top on a circle of radius 1, a step apart.
+    # Resources stand clockwise from the top on a circle of radius 1, at equal distances.
     step_angle = 2 * np.pi / len(steps)
     angles = np.pi / 2 - 2 * np.pi * np.arange(len(steps)) / len(steps)
     # The middle of an arrow, a chord of the circle, is cos(step_angle / 2) from the centre. The
@@ -188,7 +191,7 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
         axis = figure.subplots()
         axis.set(xlim=(-1.5, 1.5), ylim=(-1.25, 1.25), aspect="equal")
         axis.set_axis_off()
-        for (held, _, route), angle in zip(steps, angles, strict=True):
+        for (resource, _, route), angle in zip(steps, angles, strict=True):
             next_angle, middle = angle - step_angle, angle - step_angle / 2
             # an arrow from this resource to the next one, without 18 points at its ends for boxes
             axis.annotate(
@@ -207,8 +210,10 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
                 va="center",
             )
             box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": INK}
-            axis.text(np.cos(angle), np.sin(angle), held, ha="center", va="center", bbox=box)
-    lines = "; ".join(f"{held} waits for {wanted}" for held, wanted, _ in steps)
+            axis.text(np.cos(angle), np.sin(angle), resource, ha="center", va="center", bbox=box)
+    lines = "; ".join(
+        f"{resource} waits for {next_resource}" for resource, next_resource, _ in steps
+    )
     _write(Drawing(figure, data, f"Cycle of dependencies: {lines}."), title, file)
 
 

@@ -17,7 +17,8 @@ from routelab.toolkit.csv_cells import unescape_cell
 def table_from_csv(name: str, spec: TableSpec, text: str) -> ReportTable:
     """Return the columns and rows of a table that `table_formats.to_csv` wrote.
 
-    Columns that `spec` does not declare are left out. The title is `name`, and there are no notes.
+    Columns that `spec` does not declare are left out. The title is `name`, and there are no notes,
+    as the file has neither.
     """
     headings, *lines = (
         [unescape_cell(cell) for cell in line] for line in csv.reader(StringIO(text))
@@ -45,7 +46,8 @@ def _declared_column(spec: TableSpec, heading: str) -> ReportColumn | None:
 
     With the value ``max_load``, the headings ``max_load``, ``max_load_low`` and ``paper_max_load``
     are the value, an end of its range, and the published number. In a pivot, they end with the name
-    in brackets, as in ``max_load (dor)``; but the column of a single value is just ``dor``.
+    in brackets, as in ``max_load (dor)``; but if the pivot has a single value, the heading of this
+    value is only the name, ``dor``.
     """
     if heading in spec.rows:
         return ReportColumn(heading, "row")
@@ -53,13 +55,13 @@ def _declared_column(spec: TableSpec, heading: str) -> ReportColumn | None:
         return ReportColumn(heading, "runs")
     pivoted = spec.pivot.values if spec.pivot else []
     values = {*spec.values, *statistic_columns(spec), *pivoted}
-    # 1. The column of the runs, and the name of a pivot.
+    # 1. The heading without the name in brackets (`base`), and this name (`by`).
     base, by = heading, ""
     if spec.pivot and heading not in values:
         match = re.fullmatch(r"(?P<base>.+?) \((?P<by>.+)\)", heading)
         if match is not None:
             base, by = match["base"], match["by"]
-    # 2. Its role, and the value to which it belongs.
+    # 2. The role of the column, and the value to which it belongs (`of`).
     role: Role = "value"
     of = ""
     if base not in values:
@@ -71,10 +73,11 @@ def _declared_column(spec: TableSpec, heading: str) -> ReportColumn | None:
             # a published number without a value of ours belongs to none
             role, of = "reference", published if published in values else ""
         elif len(pivoted) == 1:
+            # whatever is not known is the name of a pivot with a single value
             return ReportColumn(heading, "value", by=heading, pivoted=pivoted[0])
         else:
             return None
-    # 3. In a pivot, the value has been renamed, too; see `pivot._renamed_column`.
+    # 3. In a pivot, the value to which the column belongs has the name in its heading, too.
     if by and of in pivoted:
         of = by if len(pivoted) == 1 else f"{of} ({by})"
     return ReportColumn(heading, role, of, by, pivoted=base if by else "")

@@ -21,11 +21,14 @@ class ReportColumn:
         ``row``: identifies a row; ``value``; ``reference``: published number next to a value;
         ``low``, ``high``: ends of a value's range; ``runs``: number of runs of a row.
     of : str
-        Name of the value column to which a reference or an end of a range belongs, otherwise empty.
+        Name of the value column to which a reference or an end of a range belongs: ``max_load`` for
+        ``max_load_low`` and ``paper_max_load``. Empty in other columns, and for a reference that
+        the table has no value of ours for.
     by : str
         In a pivot, the name whose values the column shows, such as ``dor``; empty in other columns.
     pivoted : str
-        In a pivot, the column of the runs that it shows, such as ``max_load``; otherwise empty.
+        In a pivot, the name that the column had before: ``max_load`` for ``max_load (dor)``;
+        otherwise empty.
     """
 
     name: str
@@ -36,7 +39,7 @@ class ReportColumn:
 
     @property
     def source(self) -> str:
-        """Column of the runs that decides heading and number format."""
+        """Column of the runs that is shown, ``max_load`` also in a pivot; decides the format."""
         return self.pivoted or self.name
 
 

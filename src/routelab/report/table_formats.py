@@ -81,12 +81,13 @@ class Layout:
     Attributes
     ----------
     groups : tuple of Heading
-        First line of headings; one can span several columns.
+        First line of headings; each can span several columns.
     headings : tuple of Heading or None
         Second line, one for each column; None if one line is enough.
     rows : tuple of tuple of TableCell
     verdict : int or None
-        Position of the column with the deadlock verdict, which always stays visible.
+        Position of the column with the deadlock verdict, which stays visible when a wide table is
+        scrolled; None if there is none.
     """
 
     groups: tuple[Heading, ...]
@@ -106,7 +107,8 @@ def layout(table: ReportTable) -> Layout:
     A pivot has its names in the second line, or in the first one with ``groups: names``.
     """
     # 1. Columns with both lines of headings. Ranges are inside the cells of their values, and
-    #    published numbers beside ours. Neighbours with one key share a heading in the first line.
+    #    published numbers beside ours. Each heading of the first line has a key: neighbours with
+    #    equal keys become one heading that spans their columns.
     formats = column_formats(table)
     columns: list[tuple[ReportColumn, ReportColumn]] = []  # each with the column of our values
     first_line: list[tuple[str, Heading]] = []  # each with its key
@@ -114,8 +116,7 @@ def layout(table: ReportTable) -> Layout:
     for column in table.columns:
         if column.role in ("low", "high") or (column.role == "reference" and column.of):
             continue
-        # `of` is the column of ours that published numbers belong to; `by` is empty or, in a pivot,
-        # the name whose values both show
+        # the published numbers of this column; in a pivot, those of the same name (`by`)
         references = [
             reference
             for reference in table.with_role("reference")
@@ -128,31 +129,31 @@ def layout(table: ReportTable) -> Layout:
             key, upper = column.name, value_heading
             lower = Heading("ours" if references else "")
         elif table.names_first:
-            # the sign keeps a name apart from a column that is called the same
+            # the sign makes a name such as "dor" differ from a column that is called "dor"
             key, upper, lower = f"={column.by}", Heading(column.by), value_heading
         else:
             key, upper, lower = column.source, value_heading, Heading(column.by)
         # "paper" for the published number ``paper_max_load`` beside ``max_load``
-        prefixes = [
+        reference_headings = [
             label(reference.source.removesuffix(column.source)).strip() for reference in references
         ]
         first_line += [(key, upper)] * (1 + len(references))
-        second_line += [lower, *map(Heading, prefixes)]
+        second_line += [lower, *map(Heading, reference_headings)]
     groups = []
     for _, neighbours in groupby(first_line, lambda keyed_heading: keyed_heading[0]):
         headings = [heading for _, heading in neighbours]
         groups.append(replace(headings[0], span=len(headings)))
-    # 2. Cells. Which value is best is known for whole rows only.
+    # 2. Cells. The best value of a row is found among all its columns.
     rows = []
     for row in table.rows:
-        best = _best_texts(table, row, formats)
+        best_texts = _best_texts(table, row, formats)
         rows.append(
             tuple(
-                _table_cell(row, column, value_column, formats, best)
+                _table_cell(row, column, value_column, formats, best_texts)
                 for column, value_column in columns
             )
         )
-    # A verdict under the names of a pivot is one of several, none of which has to stay visible.
+    # A pivot has a verdict for each name. None of these columns has to stay visible.
     sources = ["" if column.by else column.source for column, _ in columns]
     return Layout(
         groups=tuple(groups),
@@ -167,7 +168,7 @@ def _table_cell(
     column: ReportColumn,
     value_column: ReportColumn,
     formats: Mapping[str, ColumnFormat],
-    best: Mapping[str, str],
+    best_texts: Mapping[str, str],
 ) -> TableCell:
     """Return the cell of a column in a row.
 
@@ -180,19 +181,19 @@ def _table_cell(
         otherwise `column` itself.
     formats : mapping of str to ColumnFormat
         By name of the column.
-    best : mapping of str to str
-        In a pivot, the best text of the row, by the column of the runs that is shown (`source`).
+    best_texts : mapping of str to str
+        In a pivot, the text of the best value of the row, by the column of the runs (`source`).
     """
     form = formats[column.name]
-    # published numbers that belong to a column of ours (`of`)
+    # A published number that belongs to a column of ours is compared with it.
     if column.role == "reference" and column.of:
         return _reference_cell(row, column, value_column, form)
     text = form.text(row.get(column.name))
-    # Texts that begin like a number are aligned as such: 4x4, 2026-11-28, -1. A missing value does
-    # not make its column one of words.
+    # Texts that begin like a number are aligned to the right as numbers are: 4x4, 2026-11-28, -1. A
+    # missing value counts as a number, because a column with any other text is aligned to the left.
     numeric = "\n" not in text and (not text or re.match(r"[-\d]", text) is not None)
-    # Texts are compared, because values that look equal are all best.
-    is_best = text != "" and column.by != "" and text == best.get(column.source)
+    # Texts are compared and not numbers, so that all values that look equal to the best are marked.
+    is_best = text != "" and column.by != "" and text == best_texts.get(column.source)
     return TableCell(
         text,
         spread=_range_text(row, column, form),
@@ -239,7 +240,8 @@ def _reference_cell(
 ) -> TableCell:
     """Return the published value in `column` with its relation to ours in `value_column`.
 
-    Both are compared with as many decimals as the published values have: 1.63 equals 1.6.
+    Both are compared with as many decimals as the published values have: our 1.63 equals 1.6. The
+    difference is from our value with all its decimals: 1.68 differs from 1.6 by 0.08.
     """
     text = form.as_published(row.get(column.name))
     ours = form.as_published(row.get(value_column.name))
@@ -248,7 +250,7 @@ def _reference_cell(
         return TableCell(text)
     if float(ours) == float(text):
         return TableCell(text, relation="equal")
-    # The difference is that of the numbers that readers see, so ours has its own decimals.
+    # readers see both numbers, so the difference is that of the texts
     gap = float(form.text(row.get(value_column.name))) - float(text)
     difference = ("+" if gap > 0 else "−") + form.scaled_text(abs(gap))
     low, high = (form.as_published(end) for end in _range_ends(row, value_column))
@@ -258,15 +260,16 @@ def _reference_cell(
 
 
 def deviation_text(table: ReportTable) -> str:
-    """Return how far ours are from the published numbers that differ.
+    """Return in words how far our values are from published numbers, for those that differ.
 
     Returns
     -------
     str
         Such as ``"by 1.9 points on average (0.1 to 4.2)"``; empty if none differs. Numbers of
-        several columns have no common mean, so that each column is named with its own.
+        several columns have no common mean, so that each column is named with its own mean.
     """
     formats = column_formats(table)
+    # sizes of differences and their units, by column of the runs
     gaps: dict[str, list[float]] = {}
     units: dict[str, str] = {}
     for reference in table.with_role("reference"):
@@ -283,7 +286,7 @@ def deviation_text(table: ReportTable) -> str:
                     float(cell.difference.lstrip("+−")) for cell in differing
                 )
     texts = {source: _mean_gap_text(gaps[source], units[source]) for source in gaps}
-    if len(texts) == 1:
+    if len(texts) == 1:  # needs no name
         return next(iter(texts.values()))
     headings = {source: heading_parts(source, table.of)[0] for source in texts}
     return ", ".join(f"{headings[source]} {text}" for source, text in texts.items())
@@ -294,15 +297,18 @@ def _mean_gap_text(gaps: Sequence[float], unit: str) -> str:
 
     Such as ``by 1.9 points on average (0.1 to 4.2)``, or ``by 1 point`` for a single one.
     """
-    words = {"%": " points", "": ""}.get(unit, f" {unit}")
-    # 1 point, 1 hop, but 1 s and 1 bytes/s
+    # percentages differ by percentage points
+    unit_text = {"%": " points", "": ""}.get(unit, f" {unit}")
+    # Singular after 1: 1 point, 1 hop. In seconds and rates, the "s" is no plural: 1 s, 1 bytes/s.
     if len(gaps) == 1 and gaps[0] == 1 and unit != "s" and not unit.endswith("/s"):
-        words = words.removesuffix("s")
+        unit_text = unit_text.removesuffix("s")
     mean, least, largest = (
         f"{gap:,.0f}" if gap >= 1000 else f"{gap:.3g}"
         for gap in (fmean(gaps), min(gaps), max(gaps))
     )
-    return f"by {mean}{words}" + (f" on average ({least} to {largest})" if len(gaps) > 1 else "")
+    return f"by {mean}{unit_text}" + (
+        f" on average ({least} to {largest})" if len(gaps) > 1 else ""
+    )
 
 
 def to_csv(table: ReportTable) -> str:

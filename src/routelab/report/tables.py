@@ -49,11 +49,11 @@ def build_table(
     """
     if spec.pivot is not None:
         return _build_pivoted_table(name, spec, spec.pivot, row_set, reference, place)
-    # 1. The rows.
+    # 1. The rows. `groups` has the index labels of the lines of `jobs` that make a row. These are
+    #    numbers of runs; but in statistics, a run that is compared with several others has a line
+    #    for each, so that lines are numbered anew (and the column `run` has the number of the run).
     jobs = select_rows(spec, row_set, place)
     if spec.statistics:
-        # A run that is compared with several others has several lines, so `groups` has positions of
-        # lines here, and numbers of runs, the index, in other tables.
         jobs = jobs.reset_index()
     elif not jobs.index.is_unique:
         raise InputError(
@@ -64,12 +64,14 @@ def build_table(
     if spec.statistics:
         rows = _statistic_rows(spec, row_set, jobs, groups, place)
     elif spec.count:
+        # Runs with a result are counted by their keys and values: all of a group are equal in
+        # these, so the first one has them.
         rows = []
         ok_jobs = jobs[jobs["status"] == OK]
         names = [*spec.rows, *spec.values]
-        for group in _group_runs(row_set, ok_jobs, names, place).values():
-            row = {column: row_set.column(ok_jobs, column, place)[group[0]] for column in names}
-            rows.append(row | {"runs": len(group)})
+        for runs in _group_runs(row_set, ok_jobs, names, place).values():
+            row = {column: row_set.column(ok_jobs, column, place)[runs[0]] for column in names}
+            rows.append(row | {"runs": len(runs)})
     else:
         rows = _pooled_rows(spec, row_set, jobs, groups, place)
     # 2. The columns: what identifies a row, values and published numbers, ranges, number of runs.
@@ -98,7 +100,7 @@ def build_table(
         columns.append(ReportColumn(SYSTEMS, "runs"))
     elif spec.runs and (spec.over or spec.count):
         columns.append(ReportColumn("runs", "runs"))
-    runs = jobs["run"] if spec.statistics else jobs.index
+    shown_runs = jobs["run"] if spec.statistics else jobs.index
     return ReportTable(
         name=name,
         title=spec.title or name,
@@ -110,10 +112,10 @@ def build_table(
         notes=(
             *_not_reproducible_note(spec),
             *_missing_value_notes(jobs, groups, spec.rows, values),
-            *row_set.notes(runs),
+            *row_set.notes(shown_runs),
         ),
         of=spec.of,
-        warnings=tuple(row_set.warnings(runs)),
+        warnings=tuple(row_set.warnings(shown_runs)),
     )
 
 
@@ -125,15 +127,19 @@ def _build_pivoted_table(
     reference: Reference | None,
     place: str,
 ) -> ReportTable:
-    """Build a table that has a column for each name in the column ``pivot.by``."""
-    # 1. The same table with a row for each name, which the names turn into columns later.
+    """Build a table that has a column for each name in the column ``pivot.by``, such as a routing.
+
+    The parameters are those of `build_table`.
+    """
+    # 1. The table before it is pivoted: it has a row for each name.
     update = {
         "pivot": None,
         "rows": [*spec.rows, pivot.by],
         "values": [*spec.values, *pivot.values],
     }
     table = build_table(name, spec.model_copy(update=update), row_set, reference, place)
-    # 2. Its notes are on rows that the reader does not see, so they are made again, by name.
+    # 2. Notes on the rows after it is pivoted. The notes of the first table name rows that readers
+    #    do not see. In these, the names (`pivot.by`) distinguish the runs of a row.
     jobs = select_rows(spec, row_set, place)
     groups = _group_runs(row_set, jobs, spec.rows, place)
     notes = (
@@ -141,7 +147,8 @@ def _build_pivoted_table(
         *_missing_value_notes(jobs, groups, spec.rows, pivot.values, pivot.by),
         *row_set.notes(jobs.index),
     )
-    # 3. The preferred directions of the values; a value can be another name of a column.
+    # 3. The preferred directions of the values. A value can be another name of a column, which
+    #    the table gives it (``names``).
     better = {
         value: direction
         for value in pivot.values
@@ -151,9 +158,10 @@ def _build_pivoted_table(
 
 
 def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
-    """Return the runs of a table, with its additional names of columns.
+    """Return the runs that a table shows, also with columns under the names that it gives them.
 
-    Runs that differ only in a parameter that is pooled get the same name.
+    Runs that differ only in a pooled parameter get the same name, so that they can share a row.
+    `place` begins messages.
 
     Raises
     ------
@@ -162,7 +170,7 @@ def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
     """
     for parameter in spec.over:
         row_set.require_parameter(parameter, f"{place}over: ")
-    jobs = row_set.select(spec.where, spec.over, place, spec.relative)
+    jobs = row_set.select(spec.where, pooled=spec.over, place=place, relative=spec.relative)
     for alias, column in spec.names.items():
         jobs = jobs.assign(**{alias: row_set.column(jobs, column, f"{place}names: ")})
     return jobs
@@ -171,19 +179,22 @@ def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
 def _group_runs(
     row_set: RowSet, jobs: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
-    """Return the index labels of the runs in each row, by the texts of its columns `keys`.
+    """Group the runs that have the same texts in the columns `keys`: they share a row of a table.
 
-    Rows are sorted by these columns, the first one first. Numbers ascend; words are in the study's
-    order.
+    The result has the index labels of the runs by these texts. It is sorted by the first key, then
+    by the second, and so on: numbers ascend, words are in the order of the study.
     """
     columns = [row_set.column(jobs, key, place).map(key_text).tolist() for key in keys]
     groups: dict[tuple[str, ...], list[int]] = {}
     for run, texts in zip(jobs.index, zip(*columns, strict=True), strict=True):
         groups.setdefault(texts, []).append(int(run))
-    rank_of = [{text: rank for rank, text in enumerate(sort_texts(column))} for column in columns]
+    # for each key, the position of each text in the order of its column
+    column_ranks = [
+        {text: rank for rank, text in enumerate(sort_texts(column))} for column in columns
+    ]
 
     def ranks(texts: tuple[str, ...]) -> list[int]:
-        return [rank[text] for rank, text in zip(rank_of, texts, strict=True)]
+        return [rank[text] for rank, text in zip(column_ranks, texts, strict=True)]
 
     return {texts: groups[texts] for texts in sorted(groups, key=ranks)}
 
@@ -198,11 +209,12 @@ def _statistic_rows(
     """Return a row for each group of runs, with statistics of the runs that have a result.
 
     `jobs` has a line for each run, or for each pair of runs that are compared. `groups` has the
-    positions of the lines of each row.
+    index labels of the lines of each group, by the texts of its keys.
     """
     rows = []
-    for positions in groups.values():
-        group = jobs.loc[positions]
+    for lines in groups.values():
+        group = jobs.loc[lines]
+        # the keys are equal in all lines of a group
         row = {column: row_set.column(group, column, place).iloc[0] for column in spec.rows}
         ok_runs = group[group["status"] == OK]
         rows.append(row | statistics_of(ok_runs, spec.statistics, spec.over, row_set, place))
@@ -218,13 +230,14 @@ def _pooled_rows(
 ) -> list[dict[str, Any]]:
     """Return a row for each group of runs, which differ in the parameters ``over`` only.
 
-    It has the row's keys, the number of runs with a result, each value pooled over these runs, and
-    the ends of its range, if it has one.
+    A row has its keys, the number of runs with a result, each value pooled over these runs, and the
+    ends of the value's range, if it has one. `groups` has the numbers of the runs of each group, by
+    the texts of its keys.
     """
     rows = []
     for runs in groups.values():
         group = jobs.loc[runs]
-        # Without any result there is no column for the load, which is a part of the identity.
+        # Of the columns that identify a run, the load is missing if no run has a result.
         identity = [name for name in row_set.identity if name in group]
         _check_rows_distinct(group[identity], spec.rows, place)
         row = {column: row_set.column(group, column, place).iloc[0] for column in spec.rows}
@@ -233,6 +246,7 @@ def _pooled_rows(
             values = row_set.column(group, column, place).dropna()
             if "mean" in spec.over.values():
                 values = _mean_values(values, group, spec.over, f"{place}values: column {column!r}")
+            # the lower or the upper median, so that all values of a row are from the same run
             median = middle_of(column, spec.relative, row_set.better)
             row |= _pool_values(column, values, group, spec.over, median)
         rows.append(row)
@@ -266,8 +280,9 @@ def _mean_values(
 ) -> pd.Series[Any]:
     """Return the mean of `values` over the parameters that ``over`` marks as ``mean``.
 
-    There is one mean for each setting of the other parameters of ``over``, which are pooled later;
-    its index is the first run with this setting. `subject` begins messages.
+    There is one mean for each setting of the other parameters of ``over``, which `_pool_values`
+    pools next. It finds the setting by the index, so each mean has the number of the first run with
+    its setting. `subject` begins messages.
     """
     other_parameters = [parameter for parameter, pooling in over.items() if pooling != "mean"]
     runs_of: dict[tuple[str, ...], list[Any]] = {}
@@ -313,14 +328,16 @@ def _pool_values(
 def published_lines(
     beside: Beside, reference: Reference | None, columns: Sequence[str], place: str
 ) -> dict[tuple[str, ...], dict[str, str]]:
-    """Return the lines of a reference's file with published numbers.
+    """Return the published numbers that a table or figure shows beside ours.
 
-    The key of a line is its texts in the columns ``beside.on``; a line has a text for each column.
+    The result has the lines of the reference's file, each with a text for every column, by their
+    texts in the columns ``beside.on``. The row of ours beside a line has the same texts there.
 
     Parameters
     ----------
     beside : Beside
     reference : Reference or None
+        Published numbers that the study cites.
     columns : sequence of str
         Columns that the file must have.
     place : str
@@ -358,26 +375,27 @@ def _join_reference(
     values: Sequence[str],
     place: str,
 ) -> tuple[list[dict[str, Any]], list[ReportColumn]]:
-    """Return the rows with their published numbers, and the columns of these.
+    """Add the published numbers to our rows; return the rows, and the added columns.
 
-    A row that nobody published has None in these columns; published lines without a row of ours
-    are left out.
+    A row that was not published has None in these columns; published lines without a row of ours
+    are left out. `values` are the columns of our values.
     """
     lines = published_lines(beside, reference, beside.columns, place)
-    assert reference is not None
+    assert reference is not None  # `published_lines` has raised an error
+    # the columns to show; all if the study names none
     names = beside.columns or reference.columns(beside.reference)
     published_names = [name for name in names if name not in beside.on]
-    with_reference = []
+    joined_rows = []
     for row in rows:
         line = lines.get(tuple(key_text(row[name]) for name in beside.on), {})
         published = {
             f"{beside.prefix}{name}": parse_published(line.get(name, ""))
             for name in published_names
         }
-        with_reference.append(row | published)
+        joined_rows.append(row | published)
     # published numbers in the order of our values, then those that we have no value for
     published_names.sort(key=lambda name: values.index(name) if name in values else len(values))
-    return with_reference, [
+    return joined_rows, [
         ReportColumn(f"{beside.prefix}{name}", "reference", of=name if name in values else "")
         for name in published_names
     ]
@@ -417,9 +435,10 @@ def _missing_value_notes(
     groups : mapping of tuple of str to list of int
         Index labels of the runs of each row, by the texts of its columns `rows`.
     rows, values : sequence of str
-        Columns.
+        Columns that identify a row, and those of its values.
     by : str
-        Column that distinguishes the runs of a row, with which their reasons begin; or empty.
+        Column of a pivot, such as ``routing``: each reason begins with the name of its run in this
+        column. Empty if the table is not pivoted.
     """
     notes = []
     for key, runs in groups.items():
@@ -431,9 +450,9 @@ def _missing_value_notes(
             text
             if column in ("routing", "topology", "traffic", "workload", "benchmark")
             else f"{column} {text or 'unknown'}"
-            for column, text in zip(rows, key, strict=False)
+            for column, text in zip(rows, key, strict=True)
         )
-        # The missing value of a run that gives no reason is an empty cell without a sentence.
+        # A run that lacks a value without a reason has an empty cell, and no sentence.
         lacks_value_with_reason = is_ok & lacks_value & (group["reason"] != "")
         for what, is_incomplete in (
             ("a result", ~is_ok),
@@ -442,16 +461,15 @@ def _missing_value_notes(
             incomplete = group[is_incomplete]
             if incomplete.empty:
                 continue
-            texts = list(map(cause_text, incomplete["status"], incomplete["reason"]))
+            causes = list(map(cause_text, incomplete["status"], incomplete["reason"]))
             if by:
                 names = map(key_text, incomplete[by])
-                texts = [f"{name} {text}" for name, text in zip(names, texts, strict=True)]
-            # many runs fail for one reason, which is given once
-            texts = list(dict.fromkeys(texts))
-            causes = "; ".join(texts[:MOST_CAUSES])
-            if len(texts) > MOST_CAUSES:
-                causes += f"; and {len(texts) - MOST_CAUSES} more"
-            notes.append(
-                f"Without {what}: {len(incomplete)} of {len(group)} runs of {row_text} ({causes})"
-            )
+                causes = [f"{name} {cause}" for name, cause in zip(names, causes, strict=True)]
+            # many runs fail for one cause, which is given once
+            causes = list(dict.fromkeys(causes))
+            causes_text = "; ".join(causes[:MOST_CAUSES])
+            if len(causes) > MOST_CAUSES:
+                causes_text += f"; and {len(causes) - MOST_CAUSES} more"
+            share = f"{len(incomplete)} of {len(group)} runs of {row_text}"
+            notes.append(f"Without {what}: {share} ({causes_text})")
     return notes

@@ -45,12 +45,14 @@ def pair_turns(turns: Iterable[Turn]) -> tuple[MarkedTurn, ...]:
     Turns (0, 1, 2), (2, 1, 0) and (4, 1, 3): two marks, (0, 1, 2) both ways and (4, 1, 3).
     """
     distinct_turns = set(turns)
-    return tuple(
-        MarkedTurn(a, b, c, both_ways=(c, b, a) in distinct_turns)
-        for b, a, c in sorted((b, a, c) for a, b, c in distinct_turns)
+    marks = []
+    # sorted by the switch in the middle
+    for before, switch, after in sorted(distinct_turns, key=lambda turn: (turn[1], turn)):
+        has_opposite = (after, switch, before) in distinct_turns
         # of two opposite turns, the one from the switch with the smaller number stands for both
-        if a < c or (c, b, a) not in distinct_turns
-    )
+        if before < after or not has_opposite:
+            marks.append(MarkedTurn(before, switch, after, both_ways=has_opposite))
+    return tuple(marks)
 
 
 def turn_arcs(
@@ -71,20 +73,22 @@ def turn_arcs(
         span = (
             (start_angle, start_angle + sweep) if sweep > 0 else (start_angle + sweep, start_angle)
         )
-        # 2. The smallest radius at which it is free, or else a new one outside all others.
-        radii = spans_at.setdefault(turn.switch, [])
-        level = next((i for i, spans in enumerate(radii) if _is_free(span, spans)), len(radii))
-        if level == len(radii):
-            radii.append([])
-        radii[level].append(span)
+        # 2. The smallest radius with room for the arc, or else a new one outside all others.
+        spans_by_radius = spans_at.setdefault(turn.switch, [])
+        free_radii = (i for i, spans in enumerate(spans_by_radius) if _is_free(span, spans))
+        radius_number = next(free_radii, len(spans_by_radius))
+        if radius_number == len(spans_by_radius):
+            spans_by_radius.append([])
+        spans_by_radius[radius_number].append(span)
         # 3. The arc, and a barb at the outside of its end.
         arc_angles = start_angle + np.linspace(0, sweep, 2 + int(abs(sweep) / ANGLE_STEP))
-        radius = INNERMOST_RADIUS + RADIUS_STEP * level
+        radius = INNERMOST_RADIUS + RADIUS_STEP * radius_number
         arc = picture.switches[turn.switch] + radius * _unit_vectors(arc_angles)
         if not turn.both_ways:
             outwards = _unit_vectors(arc_angles[-1:])
             # the tangent at the end: a quarter turn to the left, or to the right if clockwise
             forwards = np.sign(sweep) * np.column_stack([-outwards[:, 1], outwards[:, 0]])
+            # slightly smaller than the barb of a channel
             barb_end = arc[-1:] - 0.7 * BARB_BACK * forwards + 0.9 * BARB_OUT * outwards
             arc = np.vstack([arc, barb_end])
         arcs.append(arc)
@@ -94,21 +98,23 @@ def turn_arcs(
 def _link_angles(topology: Topology, picture: Picture) -> dict[tuple[int, int], float]:
     """Return the angle at which a link leaves a switch, by this switch and the link's other one.
 
-    A link that is cut or an arc does not leave in the direction of its other switch.
+    The lines are measured, because a link that is drawn as an arc or in two lines does not leave in
+    the direction of its other switch. Parallel links have the angle of the first one.
     """
     angles: dict[tuple[int, int], float] = {}
-    lines_of: list[list[Points]] = [[] for _ in range(topology.num_channels)]
+    channel_lines: list[list[Points]] = [[] for _ in range(topology.num_channels)]
     for line, channel in zip(picture.lines, picture.line_channel, strict=True):
-        lines_of[channel].append(line)
-    for channel, lines in enumerate(lines_of):
+        channel_lines[channel].append(line)
+    for channel, lines in enumerate(channel_lines):
         source = int(topology.channel_source[channel])
         target = int(topology.channel_target[channel])
-        # A cut channel leaves with its first line and arrives with its second one. A line ends
-        # with its tip and the end of its barb: (..., before the tip, tip, barb).
+        # A channel that is cut leaves with its first line and arrives with its second one.
         leaving, arriving = lines[0], lines[-1]
+        # the last point is the end of the barb, and no point of the channel
+        before_tip, tip, _ = arriving[-3:]
         for ends, direction in (
             ((source, target), leaving[1] - leaving[0]),
-            ((target, source), arriving[-3] - arriving[-2]),
+            ((target, source), before_tip - tip),
         ):
             angles.setdefault(ends, float(np.arctan2(direction[1], direction[0])))
     return angles
@@ -117,7 +123,7 @@ def _link_angles(topology: Topology, picture: Picture) -> dict[tuple[int, int], 
 def _is_free(span: tuple[float, float], spans: Iterable[tuple[float, float]]) -> bool:
     """Return whether an arc keeps a distance of `MIN_GAP` from other arcs of its radius."""
     for start, end in spans:
-        # The same arc has angles from −90° to −30° and from 270° to 330°.
+        # Angles that differ by a full turn are equal: −90° to −30° is the arc 270° to 330°.
         for full_turn in (-2 * np.pi, 0, 2 * np.pi):
             if span[0] < end + full_turn + MIN_GAP and start + full_turn - MIN_GAP < span[1]:
                 return False
