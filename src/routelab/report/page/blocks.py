@@ -22,7 +22,11 @@ from routelab.study import Study
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table on the page; `compared` has the routings that the answer compares, if it has any."""
+    """A table on the page.
+
+    `compared` are the routings that the answer compares, whose rows and columns are marked; empty
+    if the answer is not from this table.
+    """
 
     table: ReportTable
     layout: Layout
@@ -30,12 +34,13 @@ class PageTable:
 
     @property
     def marked_rows(self) -> set[int]:
-        """Positions of the rows of routings that the answer compares; empty if that is all rows."""
+        """Positions of the rows of routings that the answer compares."""
         compared_rows = {
             position
             for position, row in enumerate(self.table.rows)
             if str(row.get(ROUTING)) in self.compared
         }
+        # marks on all rows would distinguish none
         return compared_rows if len(compared_rows) < len(self.table.rows) else set()
 
     @property
@@ -74,9 +79,11 @@ class PageFigure:
     notes : sequence of str
         Sentences on series without a value.
     turns : mapping
-        Rows of texts about the turns that are marked in a panel, by title of the panel.
+        In pictures of networks: a row of texts for each turn that is marked in a panel, by title of
+        the panel.
     cycles : mapping
-        Steps of the cycle that refutes a route table, by title of the panel.
+        In pictures of networks: steps of the cycle that refutes the deadlock freedom of a route
+        table, by title of the panel.
     on_paper : bool
         Whether the colours of the picture suit white pages only.
     suffix : str
@@ -114,18 +121,27 @@ def write_figure(
     directory: Path,
     more_suffixes: Collection[str] = (),
 ) -> PageFigure:
-    """Draw and save a figure; by default it pools the same parameters as the tables.
+    """Draw and save a figure; return what the page shows of it.
 
     It is saved as SVG and CSV, as PNG if the SVG is too large for the page, and with
     `more_suffixes`.
     """
-    spec, place = study.figures[name], study.place("figures", name)
+    spec = study.figures[name]
+    # A figure that declares no `over` pools the same parameters as the tables. An empty `over`
+    # pools none.
     pooled = list(spec.over) if "over" in spec.model_fields_set else pooled_parameters(study)
-    request = FigureRequest(spec, study_rows.rows_for(spec), pooled, place, styles, study.reference)
+    request = FigureRequest(
+        spec,
+        study_rows.rows_for(spec),
+        pooled=pooled,
+        place=study.place("figures", name),
+        styles=styles,
+        reference=study.reference,
+    )
     drawing = draw_figure(request)
     notes = absent_series(request, drawing.data if drawing else None)
     title = spec.title or name
-    if drawing is None:
+    if drawing is None:  # no data
         return PageFigure(name, title, notes=notes)
     save_drawing(drawing, directory, name, {"svg", "csv", *more_suffixes})
     # For a large SVG the page shows a PNG, whose colours suit white pages only.

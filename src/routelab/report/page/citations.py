@@ -32,25 +32,26 @@ def cited_works(
         ``text`` and ``doi`` as in a `Citation`, and ``uses``: pairs of who cites the work
         (``selection/sssp``, or the study) and for what.
     """
-    works: dict[str, dict[str, Any]] = {}
+    works: dict[str, dict[str, Any]] = {}  # by DOI, or by text
 
-    def cite(text: str, doi: str, use: tuple[str, str]) -> None:
+    def add_use(text: str, doi: str, use: tuple[str, str]) -> None:
         work = works.setdefault(doi.lower() or text, {"text": text, "doi": doi, "uses": []})
         if use not in work["uses"]:
             work["uses"].append(use)
 
     if reference is not None:
         source = reference.source
-        # "A. Author; B. Author. Title. Venue. 2020": no part ends with two full stops.
+        # "A. Author; B. Author. Title. Venue. 2020". An author such as "A. Jr." ends with a full
+        # stop, which is not doubled.
         parts = ("; ".join(source.authors), source.title, source.venue, str(source.year or ""))
         text = ". ".join(part.rstrip(".") for part in parts if part)
-        cite(text, source.doi or "", ("this study", "published numbers"))
+        add_use(text, source.doi or "", ("this study", "published numbers"))
     for plugin in plugins:
         is_benchmark = plugin.kind == "benchmark"
         run_versions = (versions or {}).get(plugin.name, ()) if is_benchmark else ()
         for citation in plugin.citations:
             use = f"{plugin.kind}/{plugin.name}", citation.cited_for + _version_text(run_versions)
-            cite(citation.text, citation.doi, use)
+            add_use(citation.text, citation.doi, use)
     return list(works.values())
 
 

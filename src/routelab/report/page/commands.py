@@ -19,7 +19,7 @@ from routelab.report.rows.simulations import SimulationRecord, SimulationRows
 from routelab.results.outcome import Outcome
 from routelab.study.bench_settings import BenchSettings
 
-_OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
+_SIMULATE_OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
 """Options of `routelab simulate` whose names differ from their settings."""
 _BENCH_OPTIONS = set(BenchSettings.model_fields) - {"cluster", "baseline", "predict", "minutes"}
 """Settings of a comparison that change what is measured for a row."""
@@ -37,20 +37,22 @@ def bound_command(record: RouteRecord) -> str:
 
 
 def throughput_command(record: SimulationRecord, outcome: Outcome) -> str:
-    """Return the command that prints the bounds for any routing, with the first seed.
+    """Return the command that prints the throughput bounds for any routing, for one seed.
+
+    The bounds of a study are for all seeds of its traffic; the command has only the first one.
 
     Parameters
     ----------
     record : SimulationRecord
     outcome : Outcome
-        Of the bounds for its network and traffic.
+        Outcome of the bounds for the record's network and traffic, with the loads that are bounded.
     """
     topology, traffic = _shell_word(record.topology_name), _shell_word(record.work_name)
     seed = traffic_seeds(record.engine.parameters)[0]
     bounds = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
     loads = ",".join(f"{bound['load']:g}" for bound in bounds.get("accepted", ()))
     command = f"routelab bound {topology} --traffic {traffic}"
-    # Load 1 and seed 0 are the defaults of the command.
+    # Load 1 and seed 0 are the defaults of the command. Bounds that failed have no loads.
     if loads not in ("", "1"):
         command += f" --load {loads}"
     if seed != 0:
@@ -59,6 +61,7 @@ def throughput_command(record: SimulationRecord, outcome: Outcome) -> str:
 
 
 def _record_words(record: Record) -> str:
+    """Return the arguments for the network and the routing of a record."""
     return f"{_shell_word(record.topology_name)} {_shell_word(record.routing_name)}"
 
 
@@ -68,15 +71,17 @@ def simulate_command(record: SimulationRecord, engine: EnginePlugin) -> str:
     if engine.name != DEFAULT_ENGINES["traffic"]:
         words.append(f"--engine {engine.name}")
     fields = type(engine.parameters).model_fields
-    for name, value in engine.parameters.non_defaults().items():
-        words.append(_OPTIONS.get(name, "--" + name.replace("_", "-")))
-        setting = getattr(engine.parameters, name, value)
-        is_flag = setting is True and name in fields and fields[name].default is False
-        if isinstance(setting, tuple):
+    for name, text in engine.parameters.non_defaults().items():
+        words.append(_SIMULATE_OPTIONS.get(name, "--" + name.replace("_", "-")))
+        # the value itself; the text, if the parameter has another name as an attribute
+        value = getattr(engine.parameters, name, text)
+        # a truth value that is off by default has an option without a value
+        is_flag = value is True and name in fields and fields[name].default is False
+        if isinstance(value, tuple):
             # Names of instances join the values of a list with +, options with commas.
-            words.append(_shell_word(value.replace("+", ",")))
-        elif not is_flag:  # a setting that is off by default has an option without a value
-            words.append(_shell_word(value))
+            words.append(_shell_word(text.replace("+", ",")))
+        elif not is_flag:
+            words.append(_shell_word(text))
     return f"routelab simulate {' '.join(words)}"
 
 
@@ -88,7 +93,8 @@ def bench_command(record: BenchmarkRecord) -> str:
         "--topology",
         _shell_word(record.topology_name),
     ]
-    # The first routing is the baseline. The command for the baseline itself names it once.
+    # The first routing is the baseline. The command for the baseline itself, and for a benchmark
+    # without a baseline, names one routing.
     for name in dict.fromkeys((record.baseline_name or record.routing_name, record.routing_name)):
         words += ["--routing", _shell_word(name)]
     words += ["--benchmark", _shell_word(record.benchmark_name)]

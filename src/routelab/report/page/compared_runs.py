@@ -64,9 +64,8 @@ def compared_runs(
     Returns
     -------
     dict
-        By the routing and the texts of the conditions, such as ``("sssp", "4x2")``: runs by number.
-        If the table compares its runs with those of another routing (`relative`), these are
-        included.
+        Runs by their number, by the routing and the texts of the conditions, such as ``("sssp",
+        "4x2")``. If the table is relative, runs of the routing that it compares with are included.
     """
     frame = select_rows(spec, row_set, "")
     frame = frame[frame["status"] == OK]
@@ -76,36 +75,44 @@ def compared_runs(
     verdicts = row_set.jobs["deadlock"].to_dict() if "deadlock" in row_set.jobs else {}
     states = _states_by_run(row_set, study_rows, column)
     conditions = [frame[key].map(key_text) for key in keys if key != ROUTING]
-    # Each row names a run, and perhaps the run that it is compared with. Both belong to the key of
-    # the row.
+    # The numbers and routings of the runs of each row. In a relative table, a row also has the run
+    # of another routing that it is compared with; it belongs to the row's routing and conditions,
+    # because a comparison is no better than either of its runs.
     run_columns = [(frame.index.to_series(), frame[ROUTING])]
     if REFERENCE_RUN in frame:
         run_columns.append((frame[REFERENCE_RUN], frame[RELATIVE_TO]))
+    row_keys = list(zip(frame[ROUTING], *conditions, strict=True))
     for numbers, routings in run_columns:
-        for number, routing, *key in zip(
-            numbers, routings, frame[ROUTING], *conditions, strict=True
-        ):
-            run = Run(routing, verdicts.get(number) in PROVEN, states.get(number, ""))
-            runs.setdefault(tuple(key), {})[number] = run
+        for number, routing, row_key in zip(numbers, routings, row_keys, strict=True):
+            run = Run(
+                routing,
+                is_proven=verdicts.get(number) in PROVEN,
+                state=states.get(number, ""),
+            )
+            runs.setdefault(row_key, {})[number] = run
     return runs
 
 
 def _states_by_run(row_set: RowSet, study_rows: StudyRows, column: str) -> Mapping[Any, str]:
-    """Return the state of the simulation that a value is from, by run, if it matters."""
+    """Return by run how the simulation ended that gave the value of `column`.
+
+    A state is empty if it does not change what the value means; so are all states of runs that are
+    no packet simulations. A search of the saturation load is many simulations in one run: it has
+    the first bad state of those that gave the value.
+    """
     if row_set is study_rows.loads:
         return _final_states(row_set.jobs).to_dict()
     if row_set is not study_rows.simulations:
         return {}
     if not column.startswith(("saturation_", "throughput")):
         return _final_states(row_set.jobs).to_dict()
-    # The result of a saturation search is from some of its loads: a throughput from one, the
-    # saturation load from those below the first that was not sustained (or all). If one of these
-    # starved or deadlocked, so did the search. Being saturated is no flaw: that is what the search
-    # looks for.
+    # The throughput is from one load of the search. The saturation load is from all loads below
+    # the least one that was not sustained, or from all loads if every one was. A load that is
+    # saturated is not a bad one: the search looks for it.
     states: dict[Any, str] = {}
     keys, all_loads = list(study_rows.simulations.identity), study_rows.loads.jobs
     for run, row in row_set.jobs.iterrows():
-        loads = all_loads[(all_loads[keys] == row[keys]).all(axis=1)]
+        loads = all_loads[(all_loads[keys] == row[keys]).all(axis=1)]  # of this search
         if column.startswith("throughput"):
             loads = loads[loads["load"] == row.get("throughput_at")]
         elif pd.notna(bound := row.get("saturation_bound")):
@@ -117,14 +124,18 @@ def _states_by_run(row_set: RowSet, study_rows: StudyRows, column: str) -> Mappi
 
 def _final_states(jobs: pd.DataFrame) -> pd.Series[Any]:
     """Return how simulations ended; empty if complete, ``starved`` if terminals starve."""
-    # Not every engine has both columns.
+    # An engine need not have these columns.
     starved = jobs.get("starved_terminals", pd.Series(0, jobs.index)) > 0
     states = jobs.get("state", pd.Series("", jobs.index)).map(key_text)
     return states.where(~states.isin(COMPLETE_STATES), "").mask(starved, "starved")
 
 
 def exclusion_reason(runs: Sequence[Run], routing: str) -> str:
-    """Return why runs of a routing and the baseline are not compared; empty if they are."""
+    """Return why `runs`, those of `routing` and of the baseline, are not compared.
+
+    Empty if they are compared: all runs of the routing are proven free of deadlock, and none of the
+    runs starved, got stuck or did not finish.
+    """
     if not is_proven(routing, runs):
         return f"{routing} is not proven free of deadlock"
     for state, text in _EXCLUSION_REASONS.items():

@@ -50,12 +50,12 @@ def find_answer(
     tables: Sequence[tuple[ReportTable, RowSet]],
     missing: Sequence[MissingResult] = (),
 ) -> Answer:
-    """Return the first of these that exists.
+    """Answer the question of a study by the first of these that exists.
 
     1. the comparison that the headline declares, or that of a table of measurements, with a
        proviso if results of its kind are missing; if runs have values, but none that can be
        compared, the reason;
-    2. the most serious cause of missing results of any kind except bounds;
+    2. the most serious cause of missing results, except of bounds, which answer no question;
     3. the number of tables proven free of deadlock;
     4. the number of runs and their outcomes.
 
@@ -65,9 +65,10 @@ def find_answer(
         If the better direction of the headline's value is needed and unknown.
     """
     headline = study.headline
+    # the most serious cause is the first one
     alarms = [result for result in missing if result.is_alarm and result.noun != BOUND]
-    # Without a declared table, a declared value is in the first one; with neither, the first table
-    # of measurements answers.
+    # 1. A comparison. Without a declared table, a declared value is in the first table; with
+    #    neither, the first table of measurements answers.
     table_name = headline.table or (tables[0][0].name if headline.value and tables else "")
     for table, row_set in tables:
         if table_name not in ("", table.name):
@@ -78,7 +79,7 @@ def find_answer(
         elif headline.value is not None:
             value = ComparedValue(headline, study.tables[table.name])
             answer = _compare(table, value, row_set, study_rows, study.place("headline"))
-            # Missing results explain best why there is nothing to compare.
+            # If there is no value to compare, missing results are the best explanation (2).
             if answer.sentence or not alarms:
                 text = answer.sentence or (
                     f"Table {table.name!r} has no values of two routings to compare."
@@ -86,9 +87,10 @@ def find_answer(
                 if proviso := proviso_text(row_set, study_rows):
                     text = f"{proviso}{text[0].lower()}{text[1:]}"
                 return Answer(text, answer.table, answer.routings)
+    # 2. The most serious cause of missing results.
     if alarms:
         return Answer(as_sentence(alarms[0].sentence))
-    # The proofs; if no table has a verdict, the runs of the last kind.
+    # 3. The proofs, in one sentence; if no table has a verdict, the last sentence on runs (4).
     return Answer([*runs_sentences(study_rows), *proof_sentence(study_rows.routes)][-1])
 
 
@@ -97,12 +99,13 @@ def _compare(
 ) -> Answer:
     """Compare the best of the headline's routings with its baseline.
 
-    If no routing can be compared, the sentence is the reason; without any value it is empty.
+    If no routing can be compared, the answer is the reason, without a table; if no routing has a
+    value, its sentence is empty. `place` begins messages.
     """
     compared = compare_routings(table, value, row_set, study_rows)
-    with_cases = [routing for routing in compared if routing.cases]
-    if not with_cases:
+    candidates = [routing for routing in compared if routing.cases]
+    if not candidates:
         return Answer(refusal_sentence(value, compared))
-    best = best_routing(with_cases, value, row_set, place)
+    best = best_routing(candidates, value, row_set, place)
     sentence = comparison_sentence(value, best, row_set)
     return Answer(sentence, table.name, (best.name, value.baseline))

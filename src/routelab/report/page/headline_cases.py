@@ -49,7 +49,15 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparedValue:
-    """The column of a table that a headline compares: ``max_load_gain_mean``."""
+    """The column of a table that a headline compares.
+
+    ::
+
+        column        max_load_gain_mean    the column of the table
+        source        max_load_gain         the same without its statistic
+        relation      gain                  how the source is relative to the baseline
+        run_column    max_load              the column of the runs that is compared
+    """
 
     headline: Headline
     spec: TableSpec
@@ -72,11 +80,12 @@ class ComparedValue:
         """
         if self.spec.relative is None:
             return ""
-        names = {f"{self.spec.relative.column}_{name}": name for name in ("gain", "ratio")}
-        return {IMPROVEMENT: "improvement", **names}.get(self.source, "")
+        # the columns that are made from the compared one, such as `max_load_gain`
+        relations = {f"{self.spec.relative.column}_{name}": name for name in ("gain", "ratio")}
+        return {IMPROVEMENT: "improvement", **relations}.get(self.source, "")
 
     @property
-    def measured(self) -> str:
+    def run_column(self) -> str:
         """The column of the runs that is compared: ``max_load``, also if the source is its gain."""
         if self.spec.relative and self.relation:
             return self.spec.relative.column
@@ -111,7 +120,9 @@ class ComparedValue:
         """
         if self.relation == "gain":
             return 1 - number / 100
-        return 1 + number / 100 if self.is_improvement else number
+        if self.relation == "improvement":
+            return 1 + number / 100
+        return number
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,8 @@ class Case:
 
     Attributes
     ----------
-    conditions : mapping of str
+    conditions : mapping of str to str
+        Text of each condition, such as ``4x2``, by column.
     ratio, low, high : float
         Value of the routing relative to that of the baseline, and the ends of its range over the
         runs of both; NaN if one of the values is not positive.
@@ -141,13 +153,14 @@ class Case:
     def sign(self) -> int:
         """1 if the value is higher, or better, than that of the baseline, −1 if lower, else 0."""
         if isnan(self.ratio):  # One of the values is not positive.
-            return int(np.sign(self.values[0] - self.values[1]))
+            routing_value, baseline_value = self.values
+            return int(np.sign(routing_value - baseline_value))
         return 0 if abs(100 * (self.ratio - 1)) < LEAST_DIFFERENCE else int(np.sign(self.ratio - 1))
 
 
 @dataclass(frozen=True)
 class ComparedRouting:
-    """A routing with its cases, and the reason why each other case is left out."""
+    """A routing with its cases, and the reason for each case that is left out."""
 
     name: str
     cases: list[Case] = field(default_factory=list)
@@ -155,7 +168,10 @@ class ComparedRouting:
 
     @property
     def mean(self) -> float:
-        """Geometric mean of the ratios, or the mean of the values if one case has no ratio."""
+        """Geometric mean of the ratios, or the mean of the routing's values if a case has no ratio.
+
+        It ranks routings that have the same number of cases.
+        """
         if any(isnan(case.ratio) for case in self.cases):
             return fmean(case.values[0] for case in self.cases)
         # A gain of 100 % is a ratio of 0, which has no logarithm.
@@ -167,14 +183,16 @@ def compare_routings(
 ) -> list[ComparedRouting]:
     """Return the cases of the headline's routings, or of all routings but the baseline.
 
-    There is no case where the baseline has no value, a run of the routing is not proven free of
-    deadlock, or a run of either is starved, blocked or unfinished.
+    A case is left out, with the reason, if the routing or the baseline has no value under its
+    conditions, if a run of the routing is not proven free of deadlock, or if a run of either is
+    starved, blocked or unfinished.
     """
     baseline, values_by_routing = value.baseline, _select_values(table, value)
-    runs = compared_runs(value.spec, value.keys, row_set, study_rows, value.measured)
+    runs = compared_runs(value.spec, value.keys, row_set, study_rows, value.run_column)
     baseline_values = values_by_routing.get(baseline, {})
-    # Each routing should have a case where the baseline has a value. A relative table has no rows
-    # of the baseline, but each of its values was computed with one of the baseline's.
+    # Each routing should have a case under all conditions under which the baseline has a value. A
+    # relative table has no rows of the baseline, but each value in it was computed with one of the
+    # baseline's.
     all_conditions = set(baseline_values)
     if value.relation:
         all_conditions = all_conditions.union(*values_by_routing.values())
@@ -187,20 +205,21 @@ def compare_routings(
         values = values_by_routing.get(name, {})
         for conditions, routing_value in values.items():
             texts = [text for _, text in conditions]
+            # by number, so that no run is there twice
             numbered_runs = runs.get((baseline, *texts), {}) | runs.get((name, *texts), {})
-            # A table that is relative to a third routing has runs of that one, too.
+            # A table that is relative to another routing than the baseline has runs of it, too.
             case_runs = [run for run in numbered_runs.values() if run.routing in (name, baseline)]
-            # The sentence names the baseline, so it is no condition.
-            named = {column: text for column, text in conditions if column != RELATIVE_TO}
+            # The sentence names the baseline anyway, so it is not one of its conditions.
+            shown = {column: text for column, text in conditions if column != RELATIVE_TO}
             if reason := exclusion_reason(case_runs, name):
                 routing.left_out.append(reason)
             elif value.relation:
                 # The value is the ratio already, with its range.
-                routing.cases.append(Case(named, *routing_value, values=(), runs=case_runs))
+                routing.cases.append(Case(shown, *routing_value, values=(), runs=case_runs))
             elif baseline_value := baseline_values.get(conditions):
                 ratios = _ratios(routing_value, baseline_value)
                 numbers = routing_value.number, baseline_value.number
-                routing.cases.append(Case(named, *ratios, values=numbers, runs=case_runs))
+                routing.cases.append(Case(shown, *ratios, values=numbers, runs=case_runs))
             else:
                 routing.left_out.append(f"{baseline} has no value")
         routing.left_out.extend([f"{name} has no value"] * len(all_conditions - values.keys()))
@@ -216,28 +235,29 @@ def best_routing(
     Raises
     ------
     InputError
-        If it is needed, and unknown, whether lower values are better.
+        If several routings have the most cases, and it is unknown whether lower is better.
     """
     most_cases = max(len(routing.cases) for routing in compared)
     finalists = [routing for routing in compared if len(routing.cases) == most_cases]
     if len(finalists) == 1:
         return finalists[0]
-    # Gains and improvements are compared as ratios. A gain is a reduction: a greater one is a lower
-    # ratio.
-    direction = {"gain": "lower", "improvement": "higher"}.get(value.relation)
-    better = value.headline.better or direction or row_set.better.get(value.measured)
+    # Their ratios are compared: a greater gain (a reduction) is a lower ratio, and a greater
+    # improvement is a higher one.
+    ratio_direction = {"gain": "lower", "improvement": "higher"}.get(value.relation)
+    better = value.headline.better or ratio_direction or row_set.better.get(value.run_column)
     if not better:
         raise InputError(
             f"{place}whether more or less of {value.column!r} is better is not known; add "
             "'better: lower' or 'better: higher'"
         )
-    return min(finalists, key=lambda routing: routing.mean * (1 if better == "lower" else -1))
+    best = min if better == "lower" else max
+    return best(finalists, key=lambda routing: routing.mean)
 
 
-def differing_pairs(
+def count_differing_pairs(
     value: ComparedValue, routing: ComparedRouting, row_set: RowSet
 ) -> tuple[int, int, int]:
-    """Count the pairs of a run of the routing and one of the baseline.
+    """Count the pairs of a run of the routing and a run of the baseline under equal conditions.
 
     Returns
     -------
@@ -245,9 +265,10 @@ def differing_pairs(
         Pairs in which the routing's value is higher, or better, those in which it is lower, and all
         pairs.
     """
-    # The table's runs, compared with the baseline even if the table itself compares nothing.
+    # The runs of the table, each compared with the baseline. If the values of the table are not
+    # relative, the comparison is added here.
     relative = value.spec.relative if value.relation else None
-    relative = relative or Relative(to=value.baseline, column=value.measured)
+    relative = relative or Relative(to=value.baseline, column=value.run_column)
     spec = value.spec.model_copy(update={"relative": relative})
     conditions = [case.conditions for case in routing.cases]
     signs = []
@@ -257,47 +278,48 @@ def differing_pairs(
         if row["status"] == OK and is_pair and row_conditions in conditions:
             ratio = row[f"{relative.column}_ratio"]
             difference = row[IMPROVEMENT] if value.is_improvement else ratio - 1
-            # As in `compare_runs`, values that differ in the last bits only are equal. So are two
-            # zeros, whose ratio is NaN.
+            # 9 decimals: values that differ in the last bits only are equal. So are two zeros,
+            # whose ratio is NaN.
             signs.append(np.sign(np.round(np.nan_to_num(difference), 9)))
     return signs.count(1), signs.count(-1), len(signs)
 
 
 def _select_values(table: ReportTable, value: ComparedValue) -> dict[str, dict[Conditions, Value]]:
     """Return the values that the headline selects, by routing and conditions."""
-    # 1. Read each row, or each cell of a pivot, that has a number. A table without routings is
-    #    about the only one that the headline compares.
+    # 1. The cells that hold a number: one in each row, or in a pivot one for each name. If the
+    #    table does not name routings, all its rows are of the only routing of the headline.
     routings = value.headline.routings
     only_routing = routings[0] if len(routings) == 1 else ""
     cells: list[tuple[dict[str, str], str, Value]] = []
     for column in table.with_role("value"):
         if column.source != value.column:
             continue
-        # The columns of its range, by role: low and high.
+        # the names of the columns of its range, by role: low and high
         range_columns = {
             other.role: other.name for other in table.columns if other.of == column.name
         }
         for row in table.rows:
-            # The only key that is not in the row is that of a pivot, whose columns have its values.
+            # The rows have all keys but that of a pivot, whose text is in the column (`by`).
             conditions = {key: key_text(row.get(key, column.by)) for key in value.keys}
             routing, number = conditions.pop(ROUTING, only_routing), row.get(column.name)
-            # A row that lacks one of the keys has no conditions to compare it under.
+            # A row with an empty key cannot be compared: its conditions are not known.
             if routing and "" not in conditions.values() and _is_number(number):
                 low, high = (row.get(range_columns.get(role, "")) for role in ("low", "high"))
                 low = low if _is_number(low) else number
                 high = high if _is_number(high) else number
-                # The greatest gain is the least ratio, so that the ends may change places.
+                # The greatest gain is the least ratio: `min` and `max` put the ends in order.
                 ratio, *ends = (value.as_ratio(float(end)) for end in (number, low, high))
                 cells.append((conditions, routing, Value(ratio, min(ends), max(ends))))
 
-    # 2. Select by the headline's conditions, and by the baseline if rows have several.
+    # 2. Those that the headline's conditions select (`where`), and of relative values those that
+    #    are relative to the baseline.
     frame = pd.DataFrame([conditions for conditions, _, _ in cells], index=range(len(cells)))
     for name, condition in value.headline.where.items():
         if name in frame:
             frame = filter_rows(frame, frame[name], condition)
     values: dict[str, dict[Conditions, Value]] = {}
-    for cell_number in frame.index:
-        conditions, routing, cell_value = cells[cell_number]
+    for position in frame.index:
+        conditions, routing, cell_value = cells[position]
         relative_to = conditions.get(RELATIVE_TO, value.baseline)
         if not value.relation or relative_to == value.baseline:
             values.setdefault(routing, {})[tuple(conditions.items())] = cell_value
@@ -305,11 +327,15 @@ def _select_values(table: ReportTable, value: ComparedValue) -> dict[str, dict[C
 
 
 def _is_number(value: object) -> TypeGuard[float]:
+    # only NaN differs from itself
     return isinstance(value, int | float | np.number) and value == value
 
 
 def _ratios(value: Value, base: Value) -> tuple[float, float, float]:
-    """Return the ratio of two values, and the least and greatest one over their ranges."""
+    """Return the ratio of two values, and the least and greatest ratio over their ranges.
+
+    All are NaN if any of the numbers is 0 or negative.
+    """
     if min(*value, *base) <= 0:
         return nan, nan, nan
     return value.number / base.number, value.low / base.high, value.high / base.low

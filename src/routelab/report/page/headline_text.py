@@ -29,7 +29,7 @@ from routelab.report.page.headline_cases import (
     Case,
     ComparedRouting,
     ComparedValue,
-    differing_pairs,
+    count_differing_pairs,
 )
 from routelab.report.rows.row_set import RowSet, key_text
 from routelab.study import Between
@@ -60,22 +60,24 @@ _AVERAGES = {"mean": " on average", "median": " in the median"}
 
 
 def refusal_sentence(value: ComparedValue, compared: Sequence[ComparedRouting]) -> str:
-    """Return why no routing can be compared; empty if none has a value or a reason."""
-    total = max((len(routing.left_out) for routing in compared), default=0)
-    if not total:
+    """Return why no routing can be compared; empty if no case of any routing was left out."""
+    num_cases = max((len(routing.left_out) for routing in compared), default=0)
+    if not num_cases:
         return ""
-    # `total` is the number of cases of one routing, and routings may share a reason: of its counts,
-    # the largest is taken (`|`), not the sum.
-    reasons: Counter[str] = Counter()
+    # `num_cases` is the number of cases of one routing. If several routings have a reason, the
+    # largest of their counts is shown (`|`), because their sum could be more than this number.
+    counts: Counter[str] = Counter()
     for routing in compared:
-        reasons |= Counter(routing.left_out)
-    shares = {text: f" in {count} of {total} cases" for text, count in reasons.items()}
-    reason = "; ".join(text + (share if total > 1 else "") for text, share in shares.items())
+        counts |= Counter(routing.left_out)
+    reasons = [
+        reason + (f" in {count} of {num_cases} cases" if num_cases > 1 else "")
+        for reason, count in counts.items()
+    ]
     names = value.headline.routings
     subject = f"{' and '.join(names)} cannot" if names else "no routing can"
     return (
         f"The {_value_name(value)} of {subject} be compared with that of {value.baseline}: "
-        f"{reason}."
+        f"{'; '.join(reasons)}."
     )
 
 
@@ -84,9 +86,10 @@ def comparison_sentence(value: ComparedValue, routing: ComparedRouting, row_set:
     cases, baseline = routing.cases, value.baseline
     parts = [_comparison(value, routing)]
 
-    # A statistic over networks, or a mean over runs, can hide that single ones differ both ways.
+    # A statistic over networks, or a mean over runs, can hide that the value is higher in some
+    # runs and lower in others.
     if value.column != value.source or "mean" in value.spec.over.values():
-        higher, lower, pairs = differing_pairs(value, routing, row_set)
+        higher, lower, pairs = count_differing_pairs(value, routing, row_set)
         if higher and lower:
             less, more = value.words
             parts.append(f"{more} in {higher} and {less} in {lower} of {pairs} pairs of runs")
@@ -116,8 +119,8 @@ def _state_counts(runs: Sequence[Run]) -> list[str]:
 
 def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
     """Return the conditions that all cases share, and one of the module's four forms."""
-    # 1. Who is compared with whom: "the accepted load of sssp is", "that of bfs"; or "sssp is",
-    #    "bfs in run time".
+    # 1. Who is compared with whom: "the accepted load of sssp is … that of bfs". An improvement
+    #    is of the routing itself: "sssp is … bfs in run time".
     cases, is_improvement = routing.cases, value.is_improvement
     name = _value_name(value)
     is_median = value.spec.relative is not None and value.spec.relative.median
@@ -127,13 +130,14 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
         subject += _AVERAGES.get(value.column.removeprefix(f"{value.source}_"), "")
     than = f"{baseline} in {name}" if is_improvement else f"that of {baseline}"
 
-    # 2. The means of both over the cases; no numbers if the column is relative to the baseline.
-    both_values = zip(*(case.values for case in cases), strict=True)
-    numbers = [number_text(value.column, fmean(values)) for values in both_values]
+    # 2. The means over the cases, of the routing and of the baseline. A column that is relative to
+    #    the baseline has no values of either, so `numbers` is empty.
+    values_by_routing = zip(*(case.values for case in cases), strict=True)
+    numbers = [number_text(value.column, fmean(values)) for values in values_by_routing]
     over = _count_cases(cases, value.spec.of)
 
-    # 3. The form. A mean of higher and lower cases would hide both, and values that are 0 or
-    #    negative have no ratio.
+    # 3. The form: mixed, means, several or one. A mean of higher and lower cases would hide that
+    #    there are both, and values that are 0 or negative have no ratio.
     if {1, -1} <= {case.sign for case in cases}:
         text = f"{subject} {_higher_and_lower(value, cases, than)} of {over}"
     elif any(isnan(case.ratio) for case in cases):
@@ -147,33 +151,34 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
         if len(cases) > 1:
             text = f"{subject} {difference} {than} (geometric mean over {over}; {spread})"
         else:
-            if numbers:
+            if numbers:  # "… is 26, 46 % lower than the 48 of bfs"
                 subject, than = f"{subject} {numbers[0]},", f"the {numbers[1]} of {baseline}"
             text = f"{subject} {difference} {than}" + (f" ({spread})" if low < high else "")
 
     if conditions := _shared_conditions(value, cases):
         text = f"{conditions}, {text}"
-    # An improvement begins with the name of a routing, which is never capitalized.
+    # The name of a routing is never capitalized; the sentence on an improvement begins with it.
     return text if is_improvement and not conditions else f"{text[0].upper()}{text[1:]}"
 
 
 def _higher_and_lower(value: ComparedValue, cases: Sequence[Case], than: str) -> str:
     """Return in how many cases a value is higher and lower, and by how much at most.
 
-    From twice on, differences are factors: ``higher than that of bfs in 1 (up to 2.5 times) and
-    lower in 2 (down to 0.8 times)``; otherwise they are percentages: ``(by up to 20 %)``.
+    Differences are percentages: ``higher than that of bfs in 1 (by up to 11 %) and lower in 2 (by
+    up to 20 %)``. If any is twice or more, they are factors: ``(up to 2.5 times)``, ``(down to 0.8
+    times)``. Cases without a ratio only count.
     """
     less, more = value.words
     as_factors = not value.is_improvement and any(case.high >= 2 for case in cases)
     parts = []
-    for sign, words, up_or_down in ((1, f"{more} than {than}", "up"), (-1, less, "down")):
+    for sign, comparative, up_or_down in ((1, f"{more} than {than}", "up"), (-1, less, "down")):
         group = [case for case in cases if case.sign == sign]
         range_ends = [end for case in group for end in (case.low, case.high)]
-        part = f"{words} in {len(group)}"
+        part = f"{comparative} in {len(group)}"
         if not any(map(isnan, range_ends)):
-            ratio = max(range_ends) if sign > 0 else min(range_ends)
-            factor = f"{up_or_down} to {_two_digits(ratio)} times"
-            percent = f"by up to {_percent(100 * (ratio - 1))}"
+            largest = max(range_ends) if sign > 0 else min(range_ends)
+            factor = f"{up_or_down} to {_two_digits(largest)} times"
+            percent = f"by up to {_percent(100 * (largest - 1))}"
             part += f" ({factor if as_factors else percent})"
         parts.append(part)
     equal = sum(case.sign == 0 for case in cases)
@@ -184,10 +189,11 @@ def _higher_and_lower(value: ComparedValue, cases: Sequence[Case], than: str) ->
 def _difference_and_range(
     value: ComparedValue, mean: float, low: float, high: float
 ) -> tuple[str, str]:
-    """Return a ratio and its range in words: percentages, or factors if one is 2 or more.
+    """Return a mean ratio and the range of the ratios in words.
 
-    0.63 (0.5 to 1): ``37 % lower than`` and ``0 % to 50 % lower``. 1.5 (1 to 2.5): ``1.5 times``
-    and ``1 to 2.5 times``.
+    They are percentages, or factors if the range reaches 2. A mean of 0.63 in a range from 0.5 to 1
+    is ``37 % lower than`` with ``0 % to 50 % lower``. A mean of 1.5 in a range from 1 to 2.5 is
+    ``1.5 times`` with ``1 to 2.5 times``.
     """
     less, more = value.words
     equal = "as good as" if value.is_improvement else "equal to"
@@ -195,22 +201,23 @@ def _difference_and_range(
         # A mean can be 1 although the range reaches twice.
         factor = _two_digits(mean)
         difference = f"{factor} times" if factor != "1" else f"about {equal}"
-        return difference, f"{_span(_two_digits(low), _two_digits(high))} times"
-    percent, least, greatest = (100 * (ratio - 1) for ratio in (mean, low, high))
-    difference = f"{_percent(percent)} {more if percent > 0 else less} than"
-    if abs(percent) < LEAST_DIFFERENCE:
+        return difference, f"{_range_text(_two_digits(low), _two_digits(high))} times"
+    mean_percent, low_percent, high_percent = (100 * (ratio - 1) for ratio in (mean, low, high))
+    difference = f"{_percent(mean_percent)} {more if mean_percent > 0 else less} than"
+    if abs(mean_percent) < LEAST_DIFFERENCE:
         difference = equal
-    if max(abs(least), abs(greatest)) < LEAST_DIFFERENCE:
+    if max(abs(low_percent), abs(high_percent)) < LEAST_DIFFERENCE:
         return difference, "no difference in any"
-    # If all are lower, the sizes of the differences are shown, the smaller one first.
-    if greatest < LEAST_DIFFERENCE:
-        return difference, f"{_span(_percent(greatest), _percent(least))} {less}"
-    if least > -LEAST_DIFFERENCE:
-        return difference, f"{_span(_percent(least), _percent(greatest))} {more}"
-    return difference, f"{_percent(least)} {less} to {_percent(greatest)} {more}"
+    # If no ratio is higher, the sizes of the differences are shown, the smaller one first: −50 to
+    # −10 is "10 % to 50 % lower".
+    if high_percent < LEAST_DIFFERENCE:
+        return difference, f"{_range_text(_percent(high_percent), _percent(low_percent))} {less}"
+    if low_percent > -LEAST_DIFFERENCE:
+        return difference, f"{_range_text(_percent(low_percent), _percent(high_percent))} {more}"
+    return difference, f"{_percent(low_percent)} {less} to {_percent(high_percent)} {more}"
 
 
-def _span(low: str, high: str) -> str:
+def _range_text(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
@@ -228,11 +235,15 @@ def _two_digits(number: float) -> str:
 
 
 def _value_name(value: ComparedValue) -> str:
-    """Return words for a value: the heading of its column without the unit."""
+    """Return the words for a value: those of the headline, or the heading of its column.
+
+    A statistic that is compared with the baseline is called as what is compared: ``maximum load``
+    for ``max_load_gain_mean``. Another one is named: ``median maximum load``.
+    """
     if value.headline.name:
         return value.headline.name
     if value.relation:
-        return heading_parts(value.measured, value.spec.of)[0]
+        return heading_parts(value.run_column, value.spec.of)[0]
     heading = heading_parts(value.source, value.spec.of)[0]
     statistic = value.column.removeprefix(value.source).removeprefix("_")
     return f"{STATISTIC_LABELS[statistic]} {heading}" if statistic else heading
@@ -240,7 +251,7 @@ def _value_name(value: ComparedValue) -> str:
 
 def _shared_conditions(value: ComparedValue, cases: Sequence[Case]) -> str:
     """Return the conditions that all cases share, as a phrase: ``on 4x2, at offered load 0.5``."""
-    # Conditions of the whole table that are one value, and those of the cases.
+    # Those of the whole table (`where`) that select a single value, and those of the cases.
     shared: dict[str, str] = {
         key: key_text(condition)
         for key, condition in value.spec.where.items()
@@ -256,7 +267,7 @@ def _shared_conditions(value: ComparedValue, cases: Sequence[Case]) -> str:
         if key in _PHRASES:
             phrases.append(_PHRASES[key].format(text))
         else:  # "at offered load 0.8", "with simulation settings vcs=4"
-            preposition = "at" if text[0].isdigit() else "with"
+            preposition = "at" if text[0].isdigit() else "with"  # a number or words
             phrases.append(f"{preposition} {heading_parts(key, value.spec.of)[0]} {text}")
     return ", ".join(phrases)
 
@@ -266,7 +277,7 @@ def _count_cases(cases: Sequence[Case], of: str) -> str:
     distinct_texts: Mapping[str, set[str]] = {
         key: {case.conditions[key] for case in cases} for key in cases[0].conditions
     }
-    # If a condition is another one in each case, the cases are counted by it alone.
+    # If the cases all differ in one condition, such as the network, they are counted by it alone.
     for key, texts in distinct_texts.items():
         if len(texts) == len(cases) > 1:
             noun = _NOUNS.get(key, f"value of {heading_parts(key, of)[0]}")

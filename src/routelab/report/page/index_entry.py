@@ -44,18 +44,18 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
         if beside is None or study.reference is None:
             continue
         counts = published_counts(table)
-        # A table that shows published words only, such as names, has nothing to reproduce. Neither
-        # has a published column without a value of ours (`of`).
-        published = [column.name for column in table.with_role("reference") if column.of]
+        # A table has nothing to reproduce if its published values are words, such as names, or in
+        # columns for which it has no value of ours (`of`).
+        reference_names = [column.name for column in table.with_role("reference") if column.of]
         has_numbers = any(
-            isinstance(row.get(name), int | float) for row in table.rows for name in published
+            isinstance(row.get(name), int | float) for row in table.rows for name in reference_names
         )
         if not counts and not beside.not_reproducible and not has_numbers:
             continue
         differing = counts["below"] + counts["above"]  # ours, compared with the published ones
         if beside.not_reproducible:
             result = "not reproducible"
-        elif not counts:
+        elif not counts:  # published numbers, but no value of ours beside any
             result = "no result"
         else:
             result = "differs" if differing else "reproduced"

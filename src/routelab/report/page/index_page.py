@@ -12,7 +12,7 @@ from routelab.report.page.index_entry import FORMAT
 from routelab.report.page.render import write_page
 from routelab.results.json_files import read_json
 
-MAX_LOSSES = 3
+MAX_CAUSES = 3
 """Largest number of causes of missing results of a study in the index; its page has all."""
 MAX_SVG = 1_000_000
 """Largest SVG file that a page shows, in bytes; PNG is shown instead of larger ones."""
@@ -23,7 +23,7 @@ def write_index(report: Path) -> None:
 
     The index has a card for each study. Studies that cite a publication are grouped under it, those
     with the most published numbers first. A study whose ``summary.json`` cannot be read is listed
-    with the reason. The card of a study with missing results names the most serious causes.
+    with the reason. The card of a study with missing results names their most serious causes.
 
     The other page is one table of the values that answer the studies' questions.
     """
@@ -49,7 +49,7 @@ def write_index(report: Path) -> None:
             **summary,
             "href": href,
             "problem": "",
-            "missing": [loss for loss in summary["losses"] if loss["status"] != "unsupported"],
+            "missing": [cause for cause in summary["losses"] if cause["status"] != "unsupported"],
             "thumbnail": _thumbnail(path.parent, summary["figure"]),
             "cost": duration_text(summary["cpu_seconds"]),
         }
@@ -82,7 +82,7 @@ def write_index(report: Path) -> None:
             reverse=True,
         ),
         others=other_cards,
-        most=MAX_LOSSES,
+        most=MAX_CAUSES,
     )
 
 

@@ -42,17 +42,19 @@ def lead_figure(study: Study, table_name: str, drawn: Collection[str]) -> str:
 def _rank(study: Study, table_name: str, figure: Figure) -> int:
     """Return the number of the first rule of `lead_figure` that selects a figure."""
     table, value = study.tables[table_name], study.headline.value
-    same_rows = figure.of == table.of
+    has_same_rows = figure.of == table.of
     if value is not None:
+        # the column of the runs: without its statistic, and without another name in the table
         source = statistic_columns(table).get(value, value)
         column = table.names.get(source, source)
-        shown = [name for name in (figure.x, figure.y, figure.colour) if name is not None]
-        shown_bases = {_base_column(name, figure.relative) for name in shown}
+        shown_columns = [name for name in (figure.x, figure.y, figure.colour) if name is not None]
+        # without their comparison: `max_load` for `max_load_gain`
+        shown_bases = {_base_column(name, figure.relative) for name in shown_columns}
         if _base_column(column, table.relative) in shown_bases:
-            if not same_rows or _are_disjoint(figure.where, study.headline.where):
+            if not has_same_rows or _are_disjoint(figure.where, study.headline.where):
                 return 3
-            return 1 if column in shown else 2
-    return 4 if same_rows else 5
+            return 1 if column in shown_columns else 2
+    return 4 if has_same_rows else 5
 
 
 def _base_column(column: str, relative: Relative | None) -> str:

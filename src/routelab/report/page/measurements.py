@@ -27,11 +27,12 @@ RESTORE_ALARM = (
 
 
 def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[dict[str, Any]]:
-    """Return what the page shows of each comparison: routings measured in one go.
+    """Return what the page shows of each comparison: interleaved runs of several routings.
 
     Parameters
     ----------
     row_set : BenchmarkRows
+        Measurements of the study; the rows of a comparison have its folder.
     page : Path
         Folder of the page, to which links are relative.
 
@@ -44,11 +45,13 @@ def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[dict[str, Any]]
         each at most `MAX_RUNS`); ``cut`` (whether some runs are not listed); ``links`` (to its
         tables).
     """
-    records: dict[Path, BenchmarkRecord] = {}
+    # All records of a comparison have the same settings: take the first one.
+    first_records: dict[Path, BenchmarkRecord] = {}
     for record in row_set.records:
-        records.setdefault(record.directory, record)
+        first_records.setdefault(record.directory, record)
     return [
-        _page_comparison(records[files.directory], files, page) for files in row_set.comparisons
+        _page_comparison(first_records[files.directory], files, page)
+        for files in row_set.comparisons
     ]
 
 
@@ -80,12 +83,14 @@ def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path
 def _alarms(files: ComparisonFiles) -> list[str]:
     """Return sentences on serious problems of a comparison."""
     facts, alarms = files.outcome.facts, []
+    # not recorded if the fabric was never switched
     if facts.get("restored") is False:
         alarms.append(RESTORE_ALARM)
     if files.outcome.status == NOT_RUN:
         alarms.append("This comparison has not been completed yet.")
     elif files.outcome.status != OK:
         alarms.append(f"Not everything was measured: {files.outcome.reason}")
+    # runs that were measured although the fabric had not been switched to their routing
     if any(run["applied"] == "no" for run in files.runs):
         alarms.append(SWITCH_WARNING)
     return alarms
@@ -104,6 +109,7 @@ def _fact_lines(files: ComparisonFiles, record: BenchmarkRecord) -> list[tuple[s
         if run["version"]:
             versions.setdefault(run["benchmark"], {})[run["version"]] = None
     versions_text = "; ".join(f"{name} {', '.join(texts)}" for name, texts in versions.items())
+    # A comparison that has not begun has no facts, so that most texts are empty.
     lines = [
         ("Cluster", str(facts.get("cluster") or record.cluster)),
         ("Processes", f"{facts.get('ranks')}: {nodes} nodes × {ranks_per_node}" if nodes else ""),

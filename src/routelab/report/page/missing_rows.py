@@ -22,37 +22,40 @@ from routelab.results.outcome import Outcome
 
 TABLE = "route table"
 BOUND = "bound"
-METRICS = "set of metrics", "sets of metrics"
+METRICS, METRICS_PLURAL = "set of metrics", "sets of metrics"
 WORK_ATTRIBUTES = ("work", "benchmark")
 """Attributes of records with the work of a job, except for route tables."""
 
 
 def missing_results(study: str, study_rows: StudyRows) -> list[MissingResult]:
     """Return all results that a study lacks, the most serious first."""
-    kinds = [*_named_outcomes(study_rows), (BOUND, study_rows.bound_outcomes)]
+    kinds = [*_outcomes_by_noun(study_rows), (BOUND, study_rows.bound_outcomes)]
     jobs = [
         JobStatus(study, noun, f"{noun}s", outcome.status, outcome.reason)
         for noun, outcomes in kinds
         for outcome in outcomes
     ]
-    # Each table has a set of metrics. They are counted only if some metric has no number.
+    # Each table has a set of metrics. The sets are counted only if one lacks a number: a table is
+    # ok even if some of its metrics have none.
     routes = study_rows.routes
     if routes.incomplete:
         for run, outcome in enumerate(routes.outcomes):
             if outcome.status == OK:
                 measured = routes.incomplete.get(run, outcome)
-                jobs.append(JobStatus(study, *METRICS, measured.status, measured.reason))
+                jobs.append(
+                    JobStatus(study, METRICS, METRICS_PLURAL, measured.status, measured.reason)
+                )
     return collect_missing(jobs)
 
 
-def _named_outcomes(study_rows: StudyRows) -> list[tuple[str, Sequence[Outcome]]]:
+def _outcomes_by_noun(study_rows: StudyRows) -> list[tuple[str, Sequence[Outcome]]]:
     """Return the outcomes of every kind of result except bounds, each with its noun."""
     kinds = [(noun, row_set.outcomes) for noun, row_set in study_rows.named_rows]
     return [(TABLE, study_rows.routes.outcomes), *kinds] if study_rows.routes.records else kinds
 
 
 def proviso_text(row_set: RowSet, study_rows: StudyRows) -> str:
-    """Return the words that a comparison of incomplete results begins with.
+    """Return the words with which a comparison begins if results that it could use are missing.
 
     Returns
     -------
@@ -60,13 +63,14 @@ def proviso_text(row_set: RowSet, study_rows: StudyRows) -> str:
         ``"Among the 5 of 9 simulations that have a result, "``; the 9 include unsupported ones.
         Empty if every job of the kind that `row_set` shows has a result or is unsupported.
     """
+    # the noun of `_outcomes_by_noun` for the rows that are compared
     if isinstance(row_set, SimulationRows):
         noun = "simulation" if row_set.work == "traffic" else "flow simulation"
     elif isinstance(row_set, BenchmarkRows):
         noun = "measurement"
     else:
         noun = TABLE
-    outcomes = dict(_named_outcomes(study_rows)).get(noun, ())
+    outcomes = dict(_outcomes_by_noun(study_rows)).get(noun, ())
     ok = sum(outcome.status == OK for outcome in outcomes)
     if all(outcome.status in (OK, "unsupported") for outcome in outcomes):
         return ""
@@ -127,7 +131,7 @@ def _missing_bounds(study_rows: StudyRows) -> Iterator[dict[str, str]]:
 
     Several tables, or simulations, share a bound. The command names one of them.
     """
-    # Each folder of a bound once, in the order of the outcomes.
+    # 1. Bounds of tables: each folder of a bound once, in the order of the outcomes.
     routes, simulations = study_rows.routes, study_rows.simulations
     first_records: dict[Path, RouteRecord] = {}
     for record in routes.records:
@@ -148,9 +152,12 @@ def _missing_bounds(study_rows: StudyRows) -> Iterator[dict[str, str]]:
                 command=bound_command(record),
             )
 
-    by_folder = {record.throughput: record for record in simulations.records if record.throughput}
+    # 2. Throughput bounds for any routing, likewise.
+    simulations_by_folder = {
+        record.throughput: record for record in simulations.records if record.throughput
+    }
     for simulation, outcome in zip(
-        by_folder.values(), simulations.throughput_outcomes, strict=True
+        simulations_by_folder.values(), simulations.throughput_outcomes, strict=True
     ):
         if outcome.status != OK:
             yield _row(

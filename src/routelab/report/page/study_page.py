@@ -39,7 +39,7 @@ from routelab.report.page.missing_rows import (
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
 from routelab.report.page.study_values import study_values
-from routelab.report.page.summary import summarize, verdicts
+from routelab.report.page.summary import summarize, verdict_counts
 from routelab.report.page.versions import write_versions
 from routelab.report.rows.bench_rows import BenchmarkRecord
 from routelab.report.rows.routes import RouteRecord
@@ -231,8 +231,7 @@ def build_report(
         report_phase(study.name, f"figure {name}")
         return write_figure(study, name, study_rows, styles, directory / "figures", also)
 
-    # Mistakes in all parts are reported together. With `keep_going` each part is made for itself,
-    # because its mistake becomes a part of the page.
+    # 1. Without `keep_going`, make all parts, and raise one error with the mistakes of all.
     if not keep_going:
         parts = collect_errors(
             *(partial(make_table, name) for name in study.tables),
@@ -244,6 +243,7 @@ def build_report(
             tables=parts[: len(study.tables)],
             figures=parts[len(study.tables) :],
         )
+    # 2. With `keep_going`, the reason of each mistake takes the place of its part on the page.
     tables = [
         _make_or_explain("table", name, spec.title, make_table)
         for name, spec in study.tables.items()
@@ -268,6 +268,8 @@ def _make_or_explain(
     try:
         return make(name)
     except Exception as error:
+        # A mistake of the study (`InputError`) explains itself; anything else is a defect, whose
+        # traceback is needed.
         logger.warning("%s %s: %s", kind, name, error, exc_info=not isinstance(error, InputError))
         return BrokenPart(kind, name, title or name, sentence(error))
 
@@ -326,7 +328,7 @@ def runs_section(report: Report) -> dict[str, Any]:
         "lists": list(run_lists(study_rows)),
         "simulated": bool(study_rows.simulations.records or study_rows.flows.records),
         "has_work": bool(study_rows.named_rows),
-        "verdicts": verdicts(study_rows, pooled_parameters(report.study)),
+        "verdicts": verdict_counts(study_rows, pooled_parameters(report.study)),
     }
 
 

@@ -83,25 +83,25 @@ def _descriptions(
     column: ReportColumn,
 ) -> dict[str, str]:
     """Return texts about a value by what they describe: network, traffic, routing and label."""
-    # 1. All that identifies the value: conditions of the table, columns of its row, the name of the
-    #    pivot's column, and the baseline of a relative value. (In a table with `max_load_gain`, the
-    #    column `max_load` itself does not depend on the baseline.)
+    # 1. All that identifies the value: conditions of the table that select one value, columns of
+    #    its row, the name of the pivot's column, and the baseline if the value depends on it. (In a
+    #    table with `max_load_gain`, the column `max_load` itself does not.)
     spec = study.tables[table.name]
-    values: dict[str, Any] = {
+    conditions: dict[str, Any] = {
         key: value for key, value in spec.where.items() if not isinstance(value, list | Between)
     }
-    values |= {key.name: row.get(key.name) for key in table.with_role("row")}
+    conditions |= {key.name: row.get(key.name) for key in table.with_role("row")}
     if spec.pivot and column.by:
-        values[spec.pivot.by] = column.by
+        conditions[spec.pivot.by] = column.by
     relative, measured = spec.relative, statistic_columns(spec).get(column.source, column.source)
     if relative and len(relative.routings) == 1 and measured != relative.column:
-        values[RELATIVE_TO] = relative.routings[0]
-    # 2. Each of these as text, below what it describes. Names speak for themselves and come first,
-    #    other values follow with their headings.
+        conditions[RELATIVE_TO] = relative.routings[0]
+    # 2. The text of each condition, by what it describes. Names need no heading and come first;
+    #    other conditions follow with theirs: "torus~dims=4x4, failed links 3".
     label = formats[column.name].label
     names: dict[str, list[str]] = {"network": [], "traffic": [], "routing": [], "label": [label]}
-    headed_values: dict[str, list[str]] = {part: [] for part in names}
-    for key, value in values.items():
+    headed_texts: dict[str, list[str]] = {part: [] for part in names}
+    for key, value in conditions.items():
         source = spec.names.get(key, key)
         form = formats.get(key) or column_format(key, table.of, [value])
         if text := form.text(value):
@@ -109,8 +109,10 @@ def _descriptions(
             if source in NAMES:
                 names[part].append(text)
             else:
-                headed_values[part].append(" ".join(filter(None, (form.heading, text, form.unit))))
-    # 3. Rows do not name what the study has only one of. All tables are of traffic except these.
+                headed_texts[part].append(" ".join(filter(None, (form.heading, text, form.unit))))
+    # 3. If no condition names the network, the traffic or the routing, it is the only one of the
+    #    study. Tables of flows have a workload as their traffic, those of benchmarks a benchmark,
+    #    and those of route tables none.
     works = {"routes": [], "flows": study.workloads, "benchmarks": study.benchmarks}
     compared = study.headline.routings
     only_instances = {
@@ -119,10 +121,10 @@ def _descriptions(
         "routing": compared[0] if len(compared) == 1 else _only_instance(study.routings),
     }
     if (row.get(SYSTEMS) or 0) > 1:
-        headed_values["network"].append(f"{row[SYSTEMS]} networks")
+        headed_texts["network"].append(f"{row[SYSTEMS]} networks")
     descriptions = {}
     for part, part_names in names.items():
-        texts = [*(part_names or [only_instances[part]]), *headed_values[part]]
+        texts = [*(part_names or [only_instances[part]]), *headed_texts[part]]
         descriptions[part] = ", ".join(filter(None, texts))
     return descriptions
 
@@ -143,14 +145,15 @@ def _described_part(study: Study, source: str, of: str) -> str:
         return part
     if source in {*study.simulation, *study.flow, *study.bench}:
         return "traffic"
-    # 2. What is not declared is the bare name of a parameter.
+    # 2. A name that no column declares is that of a parameter: of a routing if an entry of the
+    #    study's routings sets it, else of a network.
     declared = column_of(source, of)
     if declared is None:
         set_parameters = [
             choice.values or {} for entry in study.routings for choice in choices(entry)
         ]
         return "routing" if any(source in values for values in set_parameters) else "network"
-    # 3. Route tables have no columns of traffic.
+    # 3. A declared column. Columns that route tables do not have describe the traffic.
     if "routes" not in declared.of:
         return "traffic"
     return {"The network": "network", "Comparisons": "label"}.get(declared.group, "routing")
@@ -173,7 +176,7 @@ def _bound_and_published(
     row: Mapping[str, Any],
     column: ReportColumn,
 ) -> dict[str, str]:
-    """Return the proven bound of a value, the distance from it, and the published number."""
+    """Return the texts ``bound``, ``distance`` and ``published`` of a value; see `study_values`."""
     # 1. The published number.
     texts = {"bound": "", "distance": "", "published": ""}
     for other in table.with_role("reference"):
@@ -182,8 +185,9 @@ def _bound_and_published(
     source, value = spec.names.get(column.source, column.source), finite_number(row[column.name])
     if value is None:
         return texts
-    # 2. The bounds of the value in the row, and its gaps: distances from a bound.
-    needs_gap = any(declared.gap_of == source for declared in installed_columns())
+    # 2. The bounds of the value in this row, and its gaps. A gap is the distance of the value from
+    #    one of its bounds; its column is empty in a row to which this bound does not apply.
+    has_gap_columns = any(declared.gap_of == source for declared in installed_columns())
     gaps: list[float] = []
     bounds: list[tuple[float, ReportColumn]] = []
     for other in table.with_role("value"):
@@ -194,16 +198,17 @@ def _bound_and_published(
                 gaps.append(number)
             if declared.bound_of == source:
                 bounds.append((number, other))
-    # 3. The first bound that applies. If the value has gaps, a run to which a bound does not apply
-    #    has none from it, so the gap must be in the row, too.
-    for bound, other in bounds:
-        if needs_gap and not any(isclose(value - bound, gap, abs_tol=1e-6) for gap in gaps):
+    # 3. The first bound that applies. A bound of a value that has gap columns applies only if one
+    #    of the row's gaps is the distance from it.
+    for bound, bound_column in bounds:
+        is_gap_missing = not any(isclose(value - bound, gap, abs_tol=1e-6) for gap in gaps)
+        if has_gap_columns and is_gap_missing:
             continue
-        texts["bound"] = formats[other.name].text(bound)
-        if bound:
-            measured = column_of(source, table.of)
-            is_upper_bound = measured is not None and measured.better == "higher"
-            gap = bound - value if is_upper_bound else value - bound
-            texts["distance"] = f"{100 * gap / abs(bound):.1f}"
+        texts["bound"] = formats[bound_column.name].text(bound)
+        if bound:  # no percentage of 0
+            declared = column_of(source, table.of)
+            is_upper_bound = declared is not None and declared.better == "higher"
+            distance = bound - value if is_upper_bound else value - bound
+            texts["distance"] = f"{100 * distance / abs(bound):.1f}"
         break
     return texts

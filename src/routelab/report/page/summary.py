@@ -104,33 +104,33 @@ def _simulation_sentences(study_rows: StudyRows) -> Iterator[str]:
             yield UNDECIDED
 
 
-def verdicts(
+def verdict_counts(
     study_rows: StudyRows, pooled: Collection[str]
 ) -> list[tuple[str, str, str, str, int]]:
     """Count the tables with a result by routing and verdict.
 
     Returns
     -------
-    list of tuple
-        Routing, verdict, flow control, virtual channels, and the number of such tables; for a
-        routing without tables, that of its simulations.
+    list of (str, str, str, str, int)
+        Routing, verdict, flow control, virtual channels, and the number of tables with these; of a
+        routing without tables, the number of simulations.
 
     Parameters
     ----------
     pooled : collection of str
-        Parameters by which routings are not distinguished.
+        Parameters in which routings of one line may differ, such as ``seed``.
     """
     counts: Counter[tuple[str, str, str, str]] = Counter()
     with_tables = {record.routing for record in study_rows.routes.records}
     for row_set in (study_rows.routes, study_rows.simulations):
         jobs = row_set.select(None, pooled, "")
-        for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
-            number = int(str(run))
+        for label, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
+            run = int(str(label))  # pandas types labels as hashable only
             # The verdict of a simulation is that of its table, which is counted already.
-            if row_set is study_rows.routes or row_set.records[number].routing not in with_tables:
-                facts = row_set.outcomes[number].facts
-                key_texts = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
-                counts[routing, *key_texts] += 1
+            if row_set is study_rows.routes or row_set.records[run].routing not in with_tables:
+                facts = row_set.outcomes[run].facts
+                texts = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
+                counts[routing, *texts] += 1
     return [(*key, number) for key, number in counts.items()]
 
 
@@ -151,7 +151,10 @@ def proof_sentence(row_set: RouteRows) -> list[str]:
 
 
 def _simulated_proofs_sentence(study_rows: StudyRows) -> list[str]:
-    """Return the verdicts on routings that `proof_sentence` does not count, by simulation."""
+    """Return how many simulations of routings without a table are proven free of deadlock.
+
+    `proof_sentence` counts tables only. Nothing if all routings have tables.
+    """
     with_tables = {record.routing for record in study_rows.routes.records}
     runs = zip(study_rows.simulations.records, study_rows.simulations.outcomes, strict=True)
     counts = _count_verdicts(
@@ -167,6 +170,7 @@ def _simulated_proofs_sentence(study_rows: StudyRows) -> list[str]:
 def _bounds_sentences(row_set: RouteRows) -> Iterator[str]:
     """Iterate over sentences on the number of optimal tables, and on bounds without a result."""
     facts = [outcome.facts for outcome in row_set.outcomes if outcome.status == OK]
+    # whether each table is proven optimal, without tables to which no bound applies
     optimality = [fact["optimal"] for fact in facts if fact.get("optimal") is not None]
     if optimality:
         proven = f"{sum(optimality)} of {count_text(len(optimality), 'table')}"
@@ -177,7 +181,8 @@ def _bounds_sentences(row_set: RouteRows) -> Iterator[str]:
             is_pending = outcome.status == NOT_RUN
             cause = cause_text(NOT_RUN, "") if is_pending else outcome.reason
             causes[f"{outcome.routing}: {cause}"] += 1
-    if causes:  # A bound is that of a network with rules.
+    if causes:
+        # a bound is that of one network with one set of rules, hence "2 networks × rules"
         number = count_text(causes.total(), "network")
         yield f"Without a bound: {number} × rules ({'; '.join(causes)})."
 
@@ -235,9 +240,9 @@ def _published_sentence(table: ReportTable) -> list[str]:
         return []
     total, differing = counts.total(), counts["below"] + counts["above"]
     if not differing:
-        where = " or within the range of our runs" if counts["inside"] else ""
+        or_inside = " or within the range of our runs" if counts["inside"] else ""
         return [
-            f"{table.title}: all {total} published numbers are equal to ours as printed{where}."
+            f"{table.title}: all {total} published numbers are equal to ours as printed{or_inside}."
         ]
     text = f"{table.title}: {differing} of {total} published numbers differ"
     if deviation := deviation_text(table):

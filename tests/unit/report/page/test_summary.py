@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from routelab.report.page.commands import run_command, study_command
-from routelab.report.page.summary import _difference_text, summarize, verdicts
+from routelab.report.page.summary import _difference_text, summarize, verdict_counts
 from routelab.report.rows.study_rows import StudyRows
 
 
@@ -16,7 +16,7 @@ def test_a_table_that_is_not_proven_is_said(world):
     assert summarize(views, [])[1] == (
         "Proven free of deadlock: 1 of 3 route tables; not proven: 1 (cycle), 1 (unproven)."
     )
-    assert verdicts(views, []) == [
+    assert verdict_counts(views, []) == [
         ("a", "proven", "bubble", "1", 1),
         ("b", "cycle", "bubble", "1", 1),
         ("c", "", "bubble", "1", 1),
