@@ -170,10 +170,10 @@ def compare_tables(
 ) -> list[Change]:
     """Compare the columns that two tables of texts share.
 
-    Two rows match if they have the same texts in the columns `keys`; if several rows of a table
-    have, the first matches the first of the other table, the second the second. Numbers are equal
-    if they differ by at most `rtol` times the old one. Measured values are also equal if their
-    intervals overlap. `study` and `file` are copied into the changes; `file` also says whether
+    Two rows match if they have the same texts in the columns `keys`. If several rows of a table
+    have the same ones, the first matches the first such row of the other table, and so on. Numbers
+    are equal if they differ by at most `rtol` times the old one. Measured values are also equal if
+    their intervals overlap. `study` and `file` are copied into the changes; `file` also says if
     these are measurements.
     """
     # 1. Rows that only one table has.

@@ -97,6 +97,7 @@ def switch_levels(topology: Topology) -> Int64Array | None:
 
 
 def _named_levels(topology: Topology) -> Int64Array | None:
+    """Return the coordinate ``level`` of each switch; None if the network has none."""
     coordinates = topology.coordinates
     if coordinates is None:
         return None
@@ -176,8 +177,8 @@ def _lay_out_groups(topology: Topology, group: Int64Array) -> SwitchLayout:
     largest_size = max(map(len, groups))
     small_radius = max(MIN_GROUP_RADIUS, SWITCH_PITCH * largest_size / (2 * np.pi))
     circumference = len(groups) * (2 * small_radius + GROUP_GAP)
-    # Two or three groups are much closer in a straight line than along the circle. So a small
-    # circle is also at least `GROUP_GAP` from the centre.
+    # Two or three groups are closer in a straight line than along the circle. So a small circle is
+    # also at least `GROUP_GAP` from the centre.
     large_radius = max(circumference / (2 * np.pi), small_radius + GROUP_GAP)
     # 2. The groups from the top on, clockwise: angles fall.
     positions = np.zeros((topology.num_switches, 2))
@@ -306,7 +307,7 @@ def _push_apart(positions: Float64Array) -> Float64Array:
         coincide = length <= 1e-6
         direction = np.where(coincide[:, np.newaxis], _unit_vectors(a + 0.7 * b), direction)
         direction /= np.maximum(np.hypot(*direction.T), 1e-9)[:, np.newaxis]
-        # Each of the two moves by half of what is missing; `add.at` sums the pushes of a switch.
+        # Each of the two moves by half of the missing distance; `add.at` sums a switch's pushes.
         push = 0.5 * (MIN_DISTANCE - length)[:, np.newaxis] * direction
         positions = positions.copy()
         np.add.at(positions, a, -push)

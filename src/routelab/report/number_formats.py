@@ -114,15 +114,15 @@ def column_format(
     published_numbers = [
         number for value in published if (number := finite_number(value)) is not None
     ]
-    numbers = [
-        number for value in values if (number := finite_number(value)) is not None
-    ] + published_numbers
-    # 1. The unit: of times, the largest one in which the largest time is at least 1, if any.
+    our_numbers = [number for value in values if (number := finite_number(value)) is not None]
+    numbers = our_numbers + published_numbers
+    # 1. The unit. Times have the largest unit in which the largest of them is at least 1: 0.002 s
+    #    is shown as 2 ms. Even smaller times have the smallest unit.
     largest = max(map(abs, numbers), default=0.0)
     scale, scaled_unit = 1.0, unit
     if unit == SECOND and largest:
         scale, scaled_unit = next(
-            (time_unit for time_unit in TIMES if largest >= time_unit[0]), TIMES[-1]
+            ((length, name) for length, name in TIMES if largest >= length), TIMES[-1]
         )
     # 2. The decimals that the column declares, or the one of which it is a statistic; else those of
     #    a ratio or of its unit; else those that its values need.

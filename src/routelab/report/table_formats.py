@@ -216,6 +216,7 @@ def _best_texts(
         numbers = [number for number in values if number is not None]
         if numbers:
             best = min(numbers) if direction == "lower" else max(numbers)
+            # all these columns share a format
             texts[source] = formats[columns[0].name].text(best)
     return texts
 

@@ -285,12 +285,12 @@ def _mean_values(
     its setting. `subject` begins messages.
     """
     other_parameters = [parameter for parameter, pooling in over.items() if pooling != "mean"]
-    runs_of: dict[tuple[str, ...], list[Any]] = {}
+    runs_by_setting: dict[tuple[str, ...], list[Any]] = {}
     for run in values.index:
         setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in other_parameters)
-        runs_of.setdefault(setting, []).append(run)
+        runs_by_setting.setdefault(setting, []).append(run)
     try:
-        means = {runs[0]: fmean(map(float, values[runs])) for runs in runs_of.values()}
+        means = {runs[0]: fmean(map(float, values[runs])) for runs in runs_by_setting.values()}
     except ValueError:
         raise InputError(
             f"{subject} holds words, which have no mean; pool it to the median in a separate table"
@@ -311,16 +311,16 @@ def _pool_values(
     ``range``. The median of these medians is the value, their extremes are the range: with
     ``seed: range``, of seeds with medians 4, 5 and 9, the value is 5 and the range 4 to 9.
     """
-    ranged = [parameter for parameter, pooling in over.items() if pooling == "range"]
-    runs_of: dict[tuple[str, ...], list[int]] = {}
+    range_parameters = [parameter for parameter, pooling in over.items() if pooling == "range"]
+    runs_by_setting: dict[tuple[str, ...], list[int]] = {}
     for run in values.index:
-        setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in ranged)
-        runs_of.setdefault(setting, []).append(int(run))
-    if not runs_of:
+        setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in range_parameters)
+        runs_by_setting.setdefault(setting, []).append(int(run))
+    if not runs_by_setting:
         return {}
-    medians = [median([values[run] for run in runs]) for runs in runs_of.values()]
+    medians = [median([values[run] for run in runs]) for runs in runs_by_setting.values()]
     pooled = {column: median(medians)}
-    if ranged:
+    if range_parameters:
         pooled |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
     return pooled
 
@@ -381,7 +381,7 @@ def _join_reference(
     are left out. `values` are the columns of our values.
     """
     lines = published_lines(beside, reference, beside.columns, place)
-    assert reference is not None  # `published_lines` has raised an error
+    assert reference is not None  # `published_lines` would have raised an error
     # the columns to show; all if the study names none
     names = beside.columns or reference.columns(beside.reference)
     published_names = [name for name in names if name not in beside.on]

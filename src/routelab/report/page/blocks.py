@@ -87,7 +87,7 @@ class PageFigure:
     on_paper : bool
         Whether the colours of the picture suit white pages only.
     suffix : str
-        Of the file that the page shows: ``svg``, or ``png`` for a large picture.
+        Suffix of the file that the page shows: ``svg``, or ``png`` for a large picture.
     has_tooltips : bool
         Whether the shown file has tooltips; only SVG can.
     """

@@ -64,8 +64,8 @@ def compared_runs(
     Returns
     -------
     dict
-        Runs by their number, by the routing and the texts of the conditions, such as ``("sssp",
-        "4x2")``. If the table is relative, runs of the routing that it compares with are included.
+        For each routing with the texts of its conditions, such as ``("sssp", "4x2")``: the runs by
+        number. If the table is relative, runs of the routing that it compares with are included.
     """
     frame = select_rows(spec, row_set, "")
     frame = frame[frame["status"] == OK]

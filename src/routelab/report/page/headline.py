@@ -55,7 +55,7 @@ def find_answer(
     1. the comparison that the headline declares, or that of a table of measurements, with a
        proviso if results of its kind are missing; if runs have values, but none that can be
        compared, the reason;
-    2. the most serious cause of missing results, except of bounds, which answer no question;
+    2. the most serious cause of missing results of any kind except bounds;
     3. the number of tables proven free of deadlock;
     4. the number of runs and their outcomes.
 

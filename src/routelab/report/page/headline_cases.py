@@ -204,8 +204,8 @@ def compare_routings(
         routing = ComparedRouting(name)
         values = values_by_routing.get(name, {})
         for conditions, routing_value in values.items():
+            # Runs by routing and texts of the conditions; joined by number, so that none is twice.
             texts = [text for _, text in conditions]
-            # by number, so that no run is there twice
             numbered_runs = runs.get((baseline, *texts), {}) | runs.get((name, *texts), {})
             # A table that is relative to another routing than the baseline has runs of it, too.
             case_runs = [run for run in numbered_runs.values() if run.routing in (name, baseline)]
@@ -222,6 +222,7 @@ def compare_routings(
                 routing.cases.append(Case(shown, *ratios, values=numbers, runs=case_runs))
             else:
                 routing.left_out.append(f"{baseline} has no value")
+        # the conditions under which this routing has no value, each with the same reason
         routing.left_out.extend([f"{name} has no value"] * len(all_conditions - values.keys()))
         compared.append(routing)
     return compared

@@ -170,6 +170,11 @@ def _missing_bounds(study_rows: StudyRows) -> Iterator[dict[str, str]]:
 
 
 def _row(routing: str, topology: str, work: str, outcome: Outcome, command: str) -> dict[str, str]:
+    """Return a line of the page's table of missing results.
+
+    `routing` is the name of a bound instead, if that is missing; `work` is a traffic pattern, a
+    workload, a benchmark, ``metrics`` or empty.
+    """
     return {
         "routing": routing,
         "topology": topology,

@@ -93,8 +93,10 @@ def _descriptions(
     conditions |= {key.name: row.get(key.name) for key in table.with_role("row")}
     if spec.pivot and column.by:
         conditions[spec.pivot.by] = column.by
-    relative, measured = spec.relative, statistic_columns(spec).get(column.source, column.source)
-    if relative and len(relative.routings) == 1 and measured != relative.column:
+    # without its statistic: `max_load_gain` for `max_load_gain_mean`
+    base_column = statistic_columns(spec).get(column.source, column.source)
+    relative = spec.relative
+    if relative and len(relative.routings) == 1 and base_column != relative.column:
         conditions[RELATIVE_TO] = relative.routings[0]
     # 2. The text of each condition, by what it describes. Names need no heading and come first;
     #    other conditions follow with theirs: "torus~dims=4x4, failed links 3".
@@ -120,7 +122,7 @@ def _descriptions(
         "traffic": _only_instance(works.get(table.of, study.traffic)),
         "routing": compared[0] if len(compared) == 1 else _only_instance(study.routings),
     }
-    if (row.get(SYSTEMS) or 0) > 1:
+    if (row.get(SYSTEMS) or 0) > 1:  # a statistic over several networks
         headed_texts["network"].append(f"{row[SYSTEMS]} networks")
     descriptions = {}
     for part, part_names in names.items():
@@ -153,7 +155,8 @@ def _described_part(study: Study, source: str, of: str) -> str:
             choice.values or {} for entry in study.routings for choice in choices(entry)
         ]
         return "routing" if any(source in values for values in set_parameters) else "network"
-    # 3. A declared column. Columns that route tables do not have describe the traffic.
+    # 3. A declared column. Columns that route tables do not have describe the traffic. For others,
+    #    the section of the reference page that lists them decides.
     if "routes" not in declared.of:
         return "traffic"
     return {"The network": "network", "Comparisons": "label"}.get(declared.group, "routing")

@@ -61,12 +61,14 @@ def summarize(study_rows: StudyRows, tables: Sequence[ReportTable]) -> list[str]
 def runs_sentences(study_rows: StudyRows) -> list[str]:
     """Return the numbers of tables and simulations and their outcomes as sentences."""
     kinds = study_rows.named_rows
+    # a study without any job has the sentence "No runs."
     if study_rows.routes.records or not kinds:
         kinds = (("run", study_rows.routes), *kinds)
     return [_runs_sentence(row_set, noun) for noun, row_set in kinds]
 
 
 def _runs_sentence(row_set: RowSet, noun: str) -> str:
+    """Return a sentence such as "9 simulations on 1 network: 0 ok, 9 reached a limit"."""
     total = len(row_set.outcomes)
     if not total:
         return "No runs."
@@ -81,7 +83,7 @@ def _runs_sentence(row_set: RowSet, noun: str) -> str:
 
 
 def _file_sentences(study_rows: StudyRows) -> list[str]:
-    """Return what was not read of the files of networks, in one sentence for equal notes."""
+    """Return what was not read from files of networks; equal notes share a sentence."""
     networks_by_notes: dict[str, dict[str, None]] = {}
     for row_set in study_rows.job_row_sets:
         for record, outcome in zip(row_set.records, row_set.outcomes, strict=True):
@@ -194,6 +196,7 @@ def benchmark_sentences(study_rows: StudyRows) -> list[str]:
     """
     merits = study_rows.merits
     warnings = merits.warnings(range(len(merits.rows)))
+    # a row that has no baseline to differ from is neither within noise nor beyond it
     differences = [row.values for row in merits.rows if row.values.get("within_noise") is not None]
     if not differences:
         return warnings

@@ -30,7 +30,7 @@ def write_versions(
 ) -> None:
     """Write ``versions.json`` and ``SHA256SUMS`` into the folder of a report.
 
-    No host is named.
+    The files name the machines, but no hosts.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def machine_text(facts: Mapping[str, Any] | None) -> str:
     cpus, memory = facts.get("cpus"), facts.get("memory_bytes")
     hardware = [
         str(facts.get("processor") or ""),
-        f"{cpus} logical CPU{'s' * (cpus != 1)}" if cpus else "",
+        f"{cpus} logical CPU{'' if cpus == 1 else 's'}" if cpus else "",
         f"{memory / 1e9:.1f} GB of memory" if memory else "",
     ]
     system = [str(facts.get(name) or "") for name in ("system", "kernel", "architecture")]
@@ -98,7 +98,18 @@ def machine_text(facts: Mapping[str, Any] | None) -> str:
 def software_versions(
     origins: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome]
 ) -> dict[str, list[str]]:
-    """Return versions by name: plugins' distributions, Python, libraries, external programs."""
+    """Return the versions of everything that ran, by name: ``{"numpy": ["2.0.1", "2.1.0"]}``.
+
+    These are the distributions of plugins, Python, libraries, the programs that plugins started,
+    and what comparisons on clusters recorded. There are several versions if runs differ.
+
+    Parameters
+    ----------
+    origins : sequence of mapping
+        Provenances of the runs.
+    outcomes : sequence of Outcome
+        Outcomes of all jobs, comparisons included.
+    """
     plugins = [plugin for origin in origins for plugin in origin.get("plugins", ())]
     comparisons = [outcome.facts for outcome in outcomes if outcome.kind == "comparison"]
     named_versions = [
