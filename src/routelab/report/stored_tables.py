@@ -8,7 +8,7 @@ from io import StringIO
 
 from routelab.report.rows.statistics import SYSTEMS
 from routelab.report.table import ReportColumn, ReportTable, Role
-from routelab.report.tables import parse_published
+from routelab.report.tables import parse_cell
 from routelab.study import Table as TableSpec
 from routelab.study.headline import statistic_columns
 from routelab.toolkit.csv_cells import unescape_cell
@@ -25,7 +25,7 @@ def table_from_csv(name: str, spec: TableSpec, text: str) -> ReportTable:
     )
     columns = [column for heading in headings if (column := _declared_column(spec, heading))]
     rows = [
-        {heading: parse_published(cell) for heading, cell in zip(headings, line, strict=True)}
+        {heading: parse_cell(cell) for heading, cell in zip(headings, line, strict=True)}
         for line in lines
     ]
     return ReportTable(

@@ -352,7 +352,7 @@ def published_lines(
         raise InputError(f"{place}beside: the study cites no reference")
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for line in reference.rows(beside.reference):
-        key = tuple(key_text(parse_published(line[name])) for name in beside.on)
+        key = tuple(key_text(parse_cell(line[name])) for name in beside.on)
         if key in lines:
             raise InputError(
                 f"{place}beside: {beside.reference} has two rows for {', '.join(key)}; name the "
@@ -389,8 +389,7 @@ def _join_reference(
     for row in rows:
         line = lines.get(tuple(key_text(row[name]) for name in beside.on), {})
         published = {
-            f"{beside.prefix}{name}": parse_published(line.get(name, ""))
-            for name in published_names
+            f"{beside.prefix}{name}": parse_cell(line.get(name, "")) for name in published_names
         }
         joined_rows.append(row | published)
     # published numbers in the order of our values, then those that we have no value for
@@ -407,8 +406,8 @@ def _not_reproducible_note(spec: TableSpec) -> list[str]:
     return [f"This table cannot reproduce the published numbers. {reason}"] if reason else []
 
 
-def parse_published(text: str) -> Any:
-    """Parse a cell of a reference file: a number, an integer if it is whole, a word, or None."""
+def parse_cell(text: str) -> Any:
+    """Parse a cell of a CSV file: a number, an integer if it is whole, a word, or None if empty."""
     if not text.strip():
         return None
     try:

@@ -12,7 +12,7 @@ from routelab.api import InputError
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.rows.row_set import key_text
-from routelab.report.tables import parse_published, published_lines
+from routelab.report.tables import parse_cell, published_lines
 
 PUBLISHED = "published"
 """Column of a figure's data with the published values."""
@@ -51,5 +51,5 @@ def published_values(request: FigureRequest, data: pd.DataFrame) -> list[float]:
     # 2. The published number of each row. A word such as "saturated" is none.
     lines = published_lines(spec.beside, request.reference, columns=[y], place=place)
     keys = data[list(columns.values())].map(key_text).itertuples(index=False, name=None)
-    numbers = (parse_published(lines.get(key, {}).get(y, "")) for key in keys)
+    numbers = (parse_cell(lines.get(key, {}).get(y, "")) for key in keys)
     return [float(number) if isinstance(number, int | float) else np.nan for number in numbers]
