@@ -81,7 +81,8 @@ def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
     declared = column_of(column, of)
     if declared is not None:
         return declared.heading_parts
-    # 3. A column computed from it, such as ``max_load_ratio``, or published, as ``paper_max_load``.
+    # 3. A column that is computed from a declared one (``max_load_ratio``), or has its published
+    #    numbers (``paper_max_load``).
     base, _, suffix = column.rpartition("_")
     if suffix in _ENDINGS and has_heading(base, of):
         text, unit = _ENDINGS[suffix]
@@ -112,6 +113,7 @@ def column_of(name: str, of: str = "") -> Column | None:
 
 
 def _find_column(columns: Columns, name: str, of: str = "") -> Column | None:
+    """Find a column among `columns` as `column_of` does among the installed ones."""
     # `find` looks among the columns of all rows if the kind is empty
     row_kinds = dict.fromkeys((of, "routes", "channels", "")) if of else [""]
     return next(

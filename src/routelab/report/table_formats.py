@@ -40,6 +40,7 @@ class TableCell:
     difference : str
         Our value minus the published one, with its sign, if they differ.
     numeric : bool
+        Whether it suits a column of numbers, which are aligned to the right.
     header : bool
         Whether the cell identifies its row.
     best : bool

@@ -67,7 +67,8 @@ def turn_arcs(
     spans_at: dict[int, list[list[tuple[float, float]]]] = {}
     arcs = []
     for turn in turns:
-        # 1. The angle from one link to the other; in [−π, π), which is the shorter way.
+        # 1. The angle from one link to the other, positive if counterclockwise; in [−π, π), which
+        #    is the shorter way.
         start_angle = angles[turn.switch, turn.before]
         sweep = (angles[turn.switch, turn.after] - start_angle + np.pi) % (2 * np.pi) - np.pi
         span = (

@@ -126,7 +126,7 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
     is_median = value.spec.relative is not None and value.spec.relative.median
     baseline = f"the median of {value.baseline}" if is_median else value.baseline
     subject = f"{routing.name} is" if is_improvement else f"the {name} of {routing.name} is"
-    if value.relation:
+    if value.relation:  # "… is on average", if the column has a mean over runs
         subject += _AVERAGES.get(value.column.removeprefix(f"{value.source}_"), "")
     than = f"{baseline} in {name}" if is_improvement else f"that of {baseline}"
 
@@ -134,14 +134,14 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
     #    the baseline has no values of either, so `numbers` is empty.
     values_by_routing = zip(*(case.values for case in cases), strict=True)
     numbers = [number_text(value.column, fmean(values)) for values in values_by_routing]
-    over = _count_cases(cases, value.spec.of)
+    count = _count_cases(cases, value.spec.of)
 
     # 3. The form: mixed, means, several or one. A mean of higher and lower cases would hide that
     #    there are both, and values that are 0 or negative have no ratio.
     if {1, -1} <= {case.sign for case in cases}:
-        text = f"{subject} {_higher_and_lower(value, cases, than)} of {over}"
+        text = f"{subject} {_higher_and_lower(value, cases, than)} of {count}"
     elif any(isnan(case.ratio) for case in cases):
-        means = f" (means over {over})" if len(cases) > 1 else ""
+        means = f" (means over {count})" if len(cases) > 1 else ""
         text = f"{subject} {numbers[0]}, that of {baseline} is {numbers[1]}{means}"
     else:
         low, high = min(case.low for case in cases), max(case.high for case in cases)
@@ -149,7 +149,7 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
         if any(case.low < case.high for case in cases):
             spread += " over all runs"
         if len(cases) > 1:
-            text = f"{subject} {difference} {than} (geometric mean over {over}; {spread})"
+            text = f"{subject} {difference} {than} (geometric mean over {count}; {spread})"
         else:
             if numbers:  # "… is 26, 46 % lower than the 48 of bfs"
                 subject, than = f"{subject} {numbers[0]},", f"the {numbers[1]} of {baseline}"
@@ -237,8 +237,9 @@ def _two_digits(number: float) -> str:
 def _value_name(value: ComparedValue) -> str:
     """Return the words for a value: those of the headline, or the heading of its column.
 
-    A statistic that is compared with the baseline is called as what is compared: ``maximum load``
-    for ``max_load_gain_mean``. Another one is named: ``median maximum load``.
+    A value that is relative to the baseline has the heading of what is compared: ``maximum channel
+    load`` for ``max_load_gain_mean``. Other statistics have their name in front: ``median maximum
+    channel load`` for ``max_load_median``.
     """
     if value.headline.name:
         return value.headline.name
@@ -273,7 +274,7 @@ def _shared_conditions(value: ComparedValue, cases: Sequence[Case]) -> str:
 
 
 def _count_cases(cases: Sequence[Case], of: str) -> str:
-    """Return the number of cases in words: ``4 networks``, ``9 combinations of …``."""
+    """Return the number of several cases in words: ``4 networks``, ``9 combinations of …``."""
     distinct_texts: Mapping[str, set[str]] = {
         key: {case.conditions[key] for case in cases} for key in cases[0].conditions
     }
