@@ -192,8 +192,9 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
         axis.set(xlim=(-1.5, 1.5), ylim=(-1.25, 1.25), aspect="equal")
         axis.set_axis_off()
         for (resource, _, route), angle in zip(steps, angles, strict=True):
-            next_angle, middle = angle - step_angle, angle - step_angle / 2
-            # an arrow from this resource to the next one, without 18 points at its ends for boxes
+            next_angle, middle_angle = angle - step_angle, angle - step_angle / 2
+            # An arrow from this resource to the next one. It is 18 points shorter at both ends,
+            # where the boxes with the names are.
             axis.annotate(
                 "",
                 xy=(np.cos(next_angle), np.sin(next_angle)),
@@ -201,8 +202,8 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
                 arrowprops={"arrowstyle": "-|>", "color": PALETTE[1], "shrinkA": 18, "shrinkB": 18},
             )
             axis.text(
-                text_radius * np.cos(middle),
-                text_radius * np.sin(middle),
+                text_radius * np.cos(middle_angle),
+                text_radius * np.sin(middle_angle),
                 route.removeprefix("route "),
                 color=FAINT,
                 fontsize=8,

@@ -74,5 +74,8 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
 
 
 def _part_of_paper(description: str) -> str:
-    """Return the part of the paper that the description of a reference file begins with."""
+    """Return the part of the paper that a reference file is from: ``Table 2``.
+
+    The description of the file begins with it, before a comma or colon: ``Table 2: throughput``.
+    """
     return re.split(r"[,:]", description, maxsplit=1)[0].strip()

@@ -237,6 +237,7 @@ def build_report(
             *(partial(make_table, name) for name in study.tables),
             *(partial(make_figure, name) for name in study.figures),
         )
+        # in the order in which they were passed: tables, then figures
         return Report(
             study,
             study_rows,
