@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from routelab.kernels.jit import helper
 
 UNKNOWN, PRESENT, FORBIDDEN = 0, 1, 2
+"""States of an edge: not in the graph, and perhaps possible; in the graph; closes a cycle."""
 
 
 class Edges(NamedTuple):
@@ -53,11 +54,12 @@ class Acyclic(NamedTuple):
     vertex : int32 array, shape (R,)
         Vertex at each position.
     mark : int64 array, shape (R,)
-        Search that last found the vertex: 2 n forwards, 2 n + 1 backwards, in the nth search.
+        Search that last found the vertex: 2 n for the forward search of the nth pair of searches,
+        2 n + 1 for the backward one; −1 for none. So marks need not be cleared.
     descendants, ancestors : int32 array, shape (R,)
-        Vertices found by the two searches.
+        Scratch: vertices found by the forward and by the backward search.
     searches : int64 array, shape (1,)
-        Number of searches.
+        Number of pairs of searches so far.
     """
 
     state: NDArray[np.uint8]
@@ -106,7 +108,18 @@ def empty_graph(num_vertices, num_edges):
 
 @helper()
 def add_edge(edges, graph, tail, edge):
-    """Add an edge and return True; return False, with the graph as it was, if it closes a cycle."""
+    """Add an edge and return True; return False, with the graph as it was, if it closes a cycle.
+
+    Parameters
+    ----------
+    edges : Edges
+    graph : Acyclic
+        Updated: the state of the edge, and the topological order.
+    tail : int
+        Vertex that the edge leaves.
+    edge : int
+        Number of the edge.
+    """
     head = edges.target[edge]
     if tail == head:
         return False
@@ -122,7 +135,10 @@ def add_edge(edges, graph, tail, edge):
 
 @helper()
 def _reorder(edges, graph, tail, head, head_position, tail_position):
-    """Change the order so that `tail` comes before `head`; False if `head` leads to `tail`."""
+    """Change the order so that `tail` comes before `head`; False if a path leads from head to tail.
+
+    `head` is at `head_position`, before `tail` at `tail_position`.
+    """
     graph.searches[0] += 1
     forwards, backwards = 2 * graph.searches[0], 2 * graph.searches[0] + 1
     graph.descendants[0], graph.ancestors[0] = head, tail
@@ -176,7 +192,8 @@ def _move_behind(graph, mark, num_marked, begin, end):
     for old_position in range(begin, end + 1):
         v = graph.vertex[old_position]
         if graph.mark[v] == mark:
-            graph.descendants[num_moved] = v  # now in their order
+            # overwrites the search's list: now in the order of their positions
+            graph.descendants[num_moved] = v
             num_moved += 1
         else:
             graph.vertex[position] = v
@@ -197,7 +214,8 @@ def _move_before(graph, mark, num_marked, begin, end):
     for old_position in range(end, begin - 1, -1):
         v = graph.vertex[old_position]
         if graph.mark[v] == mark:
-            graph.ancestors[num_moved] = v  # now in their order
+            # overwrites the search's list: now in descending order of their positions
+            graph.ancestors[num_moved] = v
             num_moved += 1
         else:
             graph.vertex[position] = v

@@ -4,6 +4,12 @@ A move lets one switch of one tree forward over another channel. All packets tha
 move with it, from the channels that only its old route has to those that only its new route has.
 The cost of a channel is a convex function of its load, so that moves take packets from the most
 loaded channels.
+
+    fabric, legality     the network and its legal routes; see `routelab.kernels.forwarding.trees`
+    steps[u]             channel over which switch u forwards in the tree at hand; −1 at its root
+    tree.weight[u]       packets that leave u in this tree: its own, and those that pass it
+    meeting              first switch that the old and the new route of a switch have in common
+    high                 a channel whose packets are not below the goal of the search
 """
 
 import numpy as np
@@ -19,7 +25,7 @@ from routelab.kernels.jit import helper, inline, jit
 
 @jit
 def balance_trees(
-    fabric, legality, trees, load, cost, floor, tree_order, switch_order, min_cost, budget
+    fabric, legality, trees, load, cost, goal, tree_order, switch_order, min_cost, budget
 ):
     """Look at every switch of every tree once, and make the best move of each that lowers the cost.
 
@@ -31,14 +37,15 @@ def balance_trees(
         Packets on each channel. Updated.
     cost : float64 array, shape (number of capacities, N)
         Cost of a channel by its capacity and its packets, infinite where they are too many.
-    floor : int64 array, shape (number of capacities,)
-        Goal of the search: packets of a channel by its capacity. No move takes the last channel
-        with so many packets below.
+    goal : int64 array, shape (number of capacities,)
+        Goal of the search: packets of a channel by its capacity. Channels with as many packets or
+        more are high. A move that would leave no channel high is not made, so that the largest load
+        ends at the goal and not below it.
     tree_order, switch_order : int64 array
         Order of the trees and of the switches in each.
     min_cost : float
-        Switches are skipped if the channels of their route cost less than that together, for their
-        own packets.
+        A switch is skipped if its move could save less than that, even if the new route cost
+        nothing.
     budget : int
         Moves that may be examined.
 
@@ -48,10 +55,9 @@ def balance_trees(
         Moves that were examined.
     """
     tree = tree_scratch(trees.shape[1], len(legality.accepting))
-    # Channels that are not below the goal. The last of them keeps its load.
-    num_high = 0
+    num_high = 0  # channels that are not below the goal
     for c in range(len(load)):
-        num_high += load[c] >= floor[fabric.capacity_class[c]]
+        num_high += load[c] >= goal[fabric.capacity_class[c]]
     num_examined = 0
     search_number = np.int64(0)
     for t in tree_order:
@@ -63,7 +69,7 @@ def balance_trees(
         for u in switch_order:
             if steps[u] < 0 or tree.weight[u] == 0:
                 continue
-            # 1. Leave u alone if even a route for nothing would save too little.
+            # 1. Leave u alone if even a new route that costs nothing would save too little.
             search_number += 1
             if _mark_route(fabric, tree, steps, load, cost, u, search_number) < min_cost:
                 continue
@@ -74,14 +80,14 @@ def balance_trees(
             )
             if channel < 0:
                 continue
-            # 2. Move its packets from the old route to the new one, and back if that leaves all
-            #    channels below the goal.
+            # 2. Move its packets from the old route to the new one, and back if that leaves no
+            #    channel high.
             packets = tree.weight[u]
-            num_high += _add_packets(fabric, steps, load, floor, steps[u], meeting, -packets)
-            num_high += _add_packets(fabric, steps, load, floor, channel, meeting, packets)
+            num_high += _add_packets(fabric, steps, load, goal, steps[u], meeting, -packets)
+            num_high += _add_packets(fabric, steps, load, goal, channel, meeting, packets)
             if num_high == 0:
-                num_high += _add_packets(fabric, steps, load, floor, channel, meeting, -packets)
-                num_high += _add_packets(fabric, steps, load, floor, steps[u], meeting, packets)
+                num_high += _add_packets(fabric, steps, load, goal, channel, meeting, -packets)
+                num_high += _add_packets(fabric, steps, load, goal, steps[u], meeting, packets)
                 continue
             _apply_move(fabric, legality, tree, steps, u, channel, meeting)
     return num_examined
@@ -89,9 +95,11 @@ def balance_trees(
 
 @inline
 def _mark_route(fabric, tree, steps, load, cost, u, search_number):
-    """Mark the route of u, and return the cost that its channels save without the packets of u.
+    """Mark the route of u, and return what its channels would cost less without the packets of u.
 
-    `relief` of a switch on the route gets what the channels before it save.
+    Of every switch on the route, `tree.stamp` gets the number of the search, and `tree.relief` what
+    the channels from u up to the switch would cost less. So a new route that meets the old one
+    there knows at once what it saves.
     """
     packets = tree.weight[u]
     saved = 0.0
@@ -124,8 +132,9 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, search_number):
         spent = 0.0
         c = channel
         v = u
-        # v ends at the meeting. It ends at u if the move fails: a channel would be too full, or the
-        # new route leads back to u.
+        # Follow the new route to the meeting, a switch that `_mark_route` marked. The walk ends
+        # with v = u if the move is impossible: a channel would be too full, or the route leads back
+        # to u.
         while c >= 0:
             capacity_class = fabric.capacity_class[c]
             if load[c] + packets >= cost.shape[1]:
@@ -136,7 +145,7 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, search_number):
             if v == u or tree.stamp[v] == search_number:
                 break
             c = steps[v]
-        # not marked: the new route ends at a switch without a route
+        # Not marked: the new route ends at a switch from which no route leads on.
         if v == u or tree.stamp[v] != search_number:
             continue
         gain = tree.relief[v] - spent
@@ -146,17 +155,17 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, search_number):
 
 
 @helper()
-def _add_packets(fabric, steps, load, floor, channel, meeting, packets):
-    """Add packets to the channels from `channel` to the switch `meeting`.
+def _add_packets(fabric, steps, load, goal, channel, meeting, packets):
+    """Add packets, perhaps a negative number, to the channels from `channel` to switch `meeting`.
 
-    Return how many more of them are at the floor or above; negative if fewer are.
+    Return by how many the number of high channels grows; negative if it shrinks.
     """
     num_high_change = 0
     while True:
         capacity_class = fabric.capacity_class[channel]
-        num_high_change -= load[channel] >= floor[capacity_class]
+        num_high_change -= load[channel] >= goal[capacity_class]
         load[channel] += packets
-        num_high_change += load[channel] >= floor[capacity_class]
+        num_high_change += load[channel] >= goal[capacity_class]
         if fabric.target[channel] == meeting:
             return num_high_change
         channel = steps[fabric.target[channel]]
@@ -164,14 +173,16 @@ def _add_packets(fabric, steps, load, floor, channel, meeting, packets):
 
 @helper()
 def _apply_move(fabric, legality, tree, steps, u, channel, meeting):
-    """Let u forward over `channel`, and bring the tree up to date."""
-    # once more, because `trial` belongs to the move that was examined last
+    """Let u forward over `channel`, and bring good arrivals, weights and children up to date."""
+    # 1. Good arrivals of the switches that `try_move` lists in `tree.queue`. It runs once more,
+    #    because `tree.trial` still describes the move that was examined last.
     count = try_move(fabric, legality, tree, steps, u, channel)
     for i in range(count):
         v = tree.queue[i]
         for q in range(legality.first[v], legality.first[v + 1]):
             tree.good[q] = tree.trial[q]
-    # the switches on the old and on the new route, up to the meeting
+    # 2. Weights of the switches before the meeting: fewer packets pass those on the old route, more
+    #    those on the new one. From the meeting on nothing changes.
     packets = tree.weight[u]
     v = fabric.target[steps[u]]
     while v != meeting:

@@ -7,6 +7,12 @@ from every switch. If the routes that are given follow up*/down* rules, the tree
 
 A resource is a lane (virtual channel) of a channel, numbered ``lane * C + channel``, because the
 routes of one lane never use another one.
+
+    steps[u, d]    channel that packets to destination d take out of switch u; −1 for none yet
+    lanes[u, d]    lane of packets that begin at switch u; −1 for none yet
+    hops[u, d]     hops from switch u to destination d; −1 while u has no route
+    edges, graph   all possible dependencies, and those that routes have, without a cycle; see
+                   `routelab.kernels.forwarding.acyclic`
 """
 
 from typing import NamedTuple
@@ -78,9 +84,9 @@ def complete_trees(
         channels = (channel_target, out_start, out_channel)
         num_lanes = min(max_lane + 2, vcs)  # those that the routes use, 0 to max_lane, and one
         _reserve_escape_trees(escape, channels, num_lanes, edges, graph)
-    # 3. Each tree grows on the lanes of the neighbours. If it is stuck, one switch changes lanes,
-    #    and it may grow on from there. If that fails, too, the escape tree is left; but it replaces
-    #    the whole tree, which given routes do not allow.
+    # 3. Each tree grows on the lanes of the neighbours. If it is stuck, one switch takes another
+    #    lane than its neighbour, and the tree may grow on from there. If no switch can, the routes
+    #    along the escape tree replace the whole tree. They cannot replace routes that were given.
     in_start, in_channel = _incoming(channel_target, len(steps))
     for d in range(steps.shape[1]):
         while True:
@@ -129,9 +135,10 @@ def _empty_escape(switches):
 
 @helper()
 def _reserve_escape_trees(escape, channels, num_lanes, edges, graph):
-    """Add the turns of a spanning tree of each part, on the first lane where one fits.
+    """Add the turns of a spanning tree of each connected part, on the first lane where one fits.
 
-    `escape` is updated. A part for which no root and no lane fits keeps lane −1.
+    On each lane, a tree from every switch is tried. `escape` is updated. A part in which no tree
+    fits on any lane keeps lane −1.
     """
     switches = len(escape.lane)
     is_visited = np.zeros(switches, np.bool_)
@@ -140,6 +147,7 @@ def _reserve_escape_trees(escape, channels, num_lanes, edges, graph):
     for switch in range(switches):
         if is_visited[switch]:
             continue
+        # `members` are the switches of the part; `queue` has them in the order of the tree at hand.
         count = _grow_escape_tree(escape, channels, switch, members)
         for i in range(count):
             is_visited[members[i]] = True
@@ -190,8 +198,8 @@ def _grow_escape_tree(escape, channels, root, queue):
 def _add_tree_turns(escape, channels, members, count, lane, edges, graph):
     """Add all turns of a tree on a lane; False, with the graph as it was, if one closes a cycle.
 
-    A switch u with parent p, grandparent g and sibling w has the turns g-p-u, u-p-g, w-p-u and
-    u-p-w.
+    A switch u with parent p, grandparent g and sibling w has the turns g-p-u, u-p-g, u-p-w and
+    w-p-u. `members` are the switches of the tree.
     """
     channel_target, out_start, out_channel = channels
     first_vertex = lane * len(channel_target)
@@ -202,16 +210,18 @@ def _add_tree_turns(escape, channels, members, count, lane, edges, graph):
         if escape.up[u] < 0:
             continue
         parent = channel_target[escape.up[u]]
-        # Turns at the parent. The index before its first channel stands for its own parent; its
-        # channels to other children w follow. w-p-u is added when u and w change roles.
+        # Turns at the parent p: channel `entering` to down[u], and up[u] to channel `leaving`.
+        # First, at an index before the channels of p, those from and to the grandparent; a root has
+        # none. Then, for each channel of p to another child w, the turn u-p-w. The turn w-p-u is
+        # added when w is the member at hand.
         for k in range(out_start[parent] - 1, out_start[parent + 1]):
-            into, out = escape.down[parent], escape.up[parent]
+            entering, leaving = escape.down[parent], escape.up[parent]
             if k >= out_start[parent]:
                 w = channel_target[out_channel[k]]
                 if w == u or escape.down[w] != out_channel[k]:
                     continue
-                into, out = np.int32(-1), escape.down[w]
-            for tail, head in ((into, escape.down[u]), (escape.up[u], out)):
+                entering, leaving = np.int32(-1), escape.down[w]
+            for tail, head in ((entering, escape.down[u]), (escape.up[u], leaving)):
                 if tail < 0 or head < 0:
                     continue
                 edge = _find_edge(edges, first_vertex + tail, first_vertex + head)
@@ -230,8 +240,11 @@ def _add_tree_turns(escape, channels, members, count, lane, edges, graph):
 
 @helper()
 def _follow_escape(escape, steps, lanes, d, root, channel_target):
-    """Replace the routes to a destination by those along the spanning tree."""
-    # Up at every switch of the tree, but down at those between the tree's root and the destination.
+    """Replace the routes to destination d, at switch `root`, by those along the spanning tree.
+
+    The root of the spanning tree may be another switch.
+    """
+    # Every switch of the tree forwards up, but those above the destination forward down to it.
     # Switches of other parts have other trees, and no way to the destination.
     tree_root = _root_of_tree(escape, root, channel_target)
     for u in range(len(steps)):
@@ -256,7 +269,7 @@ def _root_of_tree(escape, switch, channel_target):
 
 @helper()
 def _all_turns(channel_source, channel_target, out_start, out_channel, vcs):
-    """Return all dependencies that routes without turns straight back can have, as CSR.
+    """Return all dependencies that routes can have, as CSR; no route turns straight back.
 
     Vertices are resources, ``lane * C + channel``.
     """
@@ -308,7 +321,10 @@ def _find_edge(edges, tail, head):
 
 @helper()
 def _read_routes(steps, lanes, hops, d, root, channel_target, edges, graph):
-    """Add the dependencies of the given routes to a destination; update their hops and lanes."""
+    """Add the dependencies of the given routes to destination d, at switch `root`.
+
+    `hops` and `lanes` are updated at every switch that these routes pass.
+    """
     channels = len(channel_target)
     num_switches = len(steps)
     for source in range(num_switches):
@@ -327,6 +343,7 @@ def _read_routes(steps, lanes, hops, d, root, channel_target, edges, graph):
             switch = channel_target[c]
             remaining += 1
             if switch != root:
+                # The edge exists: a route straight back would come to the same next hop for ever.
                 tail = lane * channels + c
                 graph.state[_find_edge(edges, tail, lane * channels + steps[switch, d])] = PRESENT
                 if lanes[switch, d] < 0:
@@ -339,13 +356,17 @@ def _read_routes(steps, lanes, hops, d, root, channel_target, edges, graph):
                 break
             switch = channel_target[steps[switch, d]]
             remaining -= 1
+    # Also a destination without routes is reached from its own switch.
     hops[root, d] = 0
     lanes[root, d] = max(lanes[root, d], 0)
 
 
 @helper()
 def _sort_topologically(edges, graph):
-    """Put all vertices into topological order, in `graph`; False if there is a cycle."""
+    """Put all vertices of `graph` into topological order; return False if there is a cycle.
+
+    The given routes are added without tests, so that their order is computed once.
+    """
     # Kahn's algorithm. `graph.vertex` is the queue, and the order at the end.
     num_vertices = len(edges.start) - 1
     in_degree = np.zeros(num_vertices, np.int32)
@@ -375,13 +396,15 @@ def _sort_topologically(edges, graph):
 def _extend_by_levels(steps, lanes, hops, d, channel_source, in_start, in_channel, edges, graph):
     """Attach switches without a route to neighbours, on the neighbours' lanes, level by level.
 
-    `steps`, `lanes` and `hops` are updated. A level has the switches with so many hops.
+    `steps`, `lanes` and `hops` are updated. Level n has the switches with n hops to the
+    destination.
     """
     channels = len(channel_source)
     level, is_growing = 0, True
     while is_growing:
         is_growing = False
         for neighbour in range(len(steps)):
+            # given routes may have levels beyond one at which nothing joins
             is_growing |= hops[neighbour, d] > level
             if hops[neighbour, d] != level:
                 continue
@@ -413,7 +436,8 @@ def _attach_on_any_lane(
 ):
     """Attach one switch without a route to a neighbour with one, on the first possible lane.
 
-    `steps`, `lanes` and `hops` of the switch are updated.
+    Neighbours with fewer hops are tried first. `steps`, `lanes` and `hops` of the switch are
+    updated.
 
     Returns
     -------
@@ -428,8 +452,8 @@ def _attach_on_any_lane(
             continue
         last_hops = -1
         while True:
-            # The next number of hops among the neighbours, in ascending order. −1, no route, is
-            # never greater than `last_hops`.
+            # The next number of hops among the neighbours, in ascending order. Neighbours without a
+            # route, −1, are never tried, because −1 is not greater than `last_hops`.
             next_hops = NO_HOPS
             for i in range(out_start[switch], out_start[switch + 1]):
                 neighbour_hops = hops[channel_target[out_channel[i]], d]
@@ -459,23 +483,20 @@ def _add_route(steps, d, first_channel, hops, lane, channel_target, edges, graph
     """
     channels = len(channel_target)
     added = np.empty(hops, np.int64)
-    # edges in `added`; −count − 1, which is negative, when one is impossible
-    count = 0
+    num_added = 0
     c = first_channel
     for _ in range(hops):
         next_channel = steps[channel_target[c], d]
         tail = lane * channels + c
         edge = _find_edge(edges, tail, lane * channels + next_channel)
-        if edge < 0 or graph.state[edge] == FORBIDDEN:
-            count = -count - 1
-        elif graph.state[edge] != PRESENT:
-            if add_edge(edges, graph, tail, edge):
-                added[count] = edge
-                count += 1
-            else:
-                count = -count - 1
-        if count < 0:
-            for i in range(-count - 1):
+        is_possible = edge >= 0 and graph.state[edge] != FORBIDDEN
+        if is_possible and graph.state[edge] != PRESENT:
+            is_possible = add_edge(edges, graph, tail, edge)
+            if is_possible:
+                added[num_added] = edge
+                num_added += 1
+        if not is_possible:
+            for i in range(num_added):
                 graph.state[added[i]] = UNKNOWN
             return False
         c = next_channel

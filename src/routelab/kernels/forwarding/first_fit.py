@@ -20,7 +20,7 @@ from routelab.kernels.jit import helper, jit
 
 @jit
 def first_fit(group_start, path_start, hop_channel, start, target, order, limit):
-    """Assign a layer to every group of paths.
+    """Assign a layer to every group of paths; the paths of a group stay together.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def first_fit(group_start, path_start, hop_channel, start, target, order, limit)
     order : int64 array, shape (G,)
         Groups in the order of their assignment.
     limit : int
-        Most layers to fill.
+        Largest number of layers to fill.
 
     Returns
     -------
@@ -46,7 +46,8 @@ def first_fit(group_start, path_start, hop_channel, start, target, order, limit)
     """
     edges = list_edges(start, target)
     layer = np.full(len(group_start) - 1, -1, np.int32)
-    ranks = np.empty((min(limit, 4), len(start) - 1), np.int32)  # doubled when more layers come
+    # room for 4 layers at first; it is doubled when more come
+    ranks = np.empty((min(limit, 4), len(start) - 1), np.int32)
     dependencies = number_dependencies(path_start, hop_channel, start, target)
     first_hop = path_start[group_start]
     added = np.empty(longest_path(first_hop), np.int32)
@@ -116,6 +117,7 @@ def add_paths(edges, graph, hop_channel, dependencies, first_hop, end, added):
     added : int32 array
         Scratch, at least as long as the paths together.
     """
+    # A dependency that once closed a cycle closes it again: refuse the group without a search.
     for h in range(first_hop, end - 1):
         if dependencies[h] >= 0 and graph.state[dependencies[h]] == FORBIDDEN:
             return False
@@ -128,11 +130,13 @@ def add_paths(edges, graph, hop_channel, dependencies, first_hop, end, added):
             added[num_added] = dependency
             num_added += 1
             continue
-        # This dependency closes a cycle. Take the others of these paths back.
+        # This dependency closes a cycle, perhaps only with others of the same paths. Take those
+        # back.
         for i in range(num_added):
             graph.state[added[i]] = UNKNOWN
-        # Try it without them, only to learn whether it is to blame. If it still closes a cycle it
-        # always will, because later calls only add to the graph; otherwise take it back, too.
+        # Try it without them, only to learn whether it closes a cycle with earlier groups. If so,
+        # it always will, because later calls only add to the graph: it is forbidden. Else take it
+        # back.
         if num_added == 0 or not add_edge(edges, graph, hop_channel[h], dependency):
             graph.state[dependency] = FORBIDDEN
         else:
@@ -166,6 +170,7 @@ def even_layers(path_start, hop_channel, ranks, layer, order):
         first_hop, end = path_start[k], path_start[k + 1]
         emptiest = layer[k]
         num_hops[emptiest] -= end - first_hop
+        # Hops are compared without those of this path, also in its present layer.
         for candidate in range(len(ranks)):
             if num_hops[candidate] >= num_hops[emptiest]:
                 continue
@@ -182,12 +187,15 @@ def even_layers(path_start, hop_channel, ranks, layer, order):
 
 @jit
 def first_repeating_path(path_start, hop_channel, num_channels):
-    """Return the first path that crosses a channel twice, and the channel; (−1, −1) if none."""
-    seen_by = np.full(num_channels, -1, np.int64)
+    """Return the first path that crosses a channel twice, and the channel; (−1, −1) if none.
+
+    No layer can hold such a path, because its dependencies alone form a cycle.
+    """
+    last_path = np.full(num_channels, -1, np.int64)  # that crossed the channel
     for k in range(len(path_start) - 1):
         for h in range(path_start[k], path_start[k + 1]):
             c = hop_channel[h]
-            if seen_by[c] == k:
+            if last_path[c] == k:
                 return k, c
-            seen_by[c] = k
+            last_path[c] = k
     return -1, -1

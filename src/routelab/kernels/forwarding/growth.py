@@ -4,6 +4,13 @@ An *arrival* is a way to come to a switch. It is *good* if the rest of the tree 
 see `routelab.kernels.forwarding.trees`. The more arrivals are good at a switch, the more neighbours
 can join the tree over it. With turns a switch has one arrival; the switch is *open* if packets from
 all of its other neighbours may go on.
+
+    fabric, legality    the network and its legal routes; see `routelab.kernels.forwarding.trees`
+    steps[u]            channel over which switch u forwards in the tree at hand; −1 before it joins
+    tree.queue          switches of the tree in the order in which they joined, level by level
+    tree.good[a]        with an automaton 1 if arrival a is good, else 0; with turns the layers that
+                        allow the rest of the route, as bits
+    tree.trial[a]       `tree.good` as it would be if a switch joined over a channel
 """
 
 import numpy as np
@@ -45,9 +52,9 @@ def grow_trees(fabric, legality, trees, load, tree_order, rank, widest):
     """
     switches = trees.shape[1]
     tree = tree_scratch(switches, len(legality.accepting))
-    # Switches first join where at least `max_good` arrivals are good. An automaton has up to
-    # step.shape[1] arrivals at a switch; with turns 1 stands for a good arrival, 2 for an open
-    # switch.
+    # Switches first join where at least `max_good` arrivals are good, then where fewer are. An
+    # automaton has at most legality.step.shape[1] arrivals at a switch. With turns there is only
+    # one arrival, and 2 means something else: first join where the switch is open.
     max_good = 1
     if widest:
         max_good = 2 if len(legality.turns) else legality.step.shape[1]
@@ -69,7 +76,8 @@ def grow_trees(fabric, legality, trees, load, tree_order, rank, widest):
 def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
     """Grow one tree, first where many arrivals are good; return the number of its switches.
 
-    The sources of channels to ``queue[level_start:level_end]`` may join next.
+    Switches of one level join before those of the next: they are the sources of channels to the
+    level before, ``queue[level_start:level_end]``.
     """
     tree.queue[0] = root
     fill_arrivals_at_root(legality, tree.good, root)
@@ -85,7 +93,8 @@ def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
                         fabric, legality, steps, root, fabric.in_channel[j], min_good, load, rank,
                         tree, level_end, count,
                     )  # fmt: skip
-            # only now: a switch may change its channel while its level grows
+            # Good arrivals of the new level. Only now, because a switch may change its channel, and
+            # so its good arrivals, while its level grows.
             for i in range(level_end, count):
                 u = tree.queue[i]
                 fill_good_arrivals(
@@ -99,16 +108,18 @@ def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
 def _try_channel(
     fabric, legality, steps, root, channel, min_good, load, rank, tree, level_begin, count
 ):
-    """Let the channel's source join, or change its channel if it joined at this distance.
+    """Let the channel's source join, or change its channel if it joined at this level.
 
-    ``queue[level_begin:count]`` are the switches that joined at this distance, marked by the stamp
-    `level_begin`. Return `count`, plus 1 if the source has joined.
+    ``queue[level_begin:count]`` are the switches that joined at this level. Their `tree.stamp` is
+    `level_begin`, which differs from level to level. Return `count`, plus 1 if the source has
+    joined.
     """
     u = fabric.source[channel]
     old_channel = steps[u]
     if u == root:
         return count
-    # 1. A switch that joined earlier stays. One of this distance changes to a better channel only.
+    # 1. A switch of an earlier level keeps its channel, because others may have joined over it. One
+    #    of this level changes to a channel with less load, or of a lower rank.
     if old_channel >= 0:
         if tree.stamp[u] != level_begin:
             return count
@@ -118,7 +129,7 @@ def _try_channel(
             return count
     # 2. Its route must be legal, and enough others must be able to join over it: from `min_good`
     #    arrivals of an automaton; with turns, if it is 2, from all other neighbours.
-    next_channel = steps[fabric.target[channel]]
+    next_channel = steps[fabric.target[channel]]  # −1 at the root
     num_good = fill_good_arrivals(fabric, legality, tree.good, channel, next_channel, tree.trial)
     if tree.trial[legality.begin[u]] == 0:
         return count
@@ -137,12 +148,16 @@ def _try_channel(
 
 @helper()
 def _is_open(fabric, legality, channel, good):
-    """Find whether packets from all other neighbours of the channel's source may take it."""
+    """Return whether packets from all other neighbours of the channel's source may take it.
+
+    `good` holds the layers that allow the rest of the route from the source on, as bits.
+    """
     u = fabric.source[channel]
     for i in range(fabric.in_start[u], fabric.in_start[u + 1]):
         arrival_channel = fabric.in_channel[i]
         if fabric.source[arrival_channel] == fabric.target[channel]:
             continue
+        # A packet from this neighbour needs one layer that allows the turn and the rest.
         allowed = legality.turns[fabric.turn_start[arrival_channel] + fabric.port[channel]]
         if allowed & good[legality.first[u]] == 0:
             return False

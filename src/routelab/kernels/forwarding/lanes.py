@@ -45,6 +45,8 @@ class LaneGraphs(NamedTuple):
 def escape_lane_graphs(fabric, escape, lane, num_lanes):
     """Return the graphs of lanes that hold the turns of the escape routes only.
 
+    Nue begins with them: whatever its trees add later, the escape routes close no cycle.
+
     Parameters
     ----------
     fabric : Fabric
@@ -83,13 +85,15 @@ def escape_lane_graphs(fabric, escape, lane, num_lanes):
             turn = next_turn(fabric, steps, u)
             if turn >= 0 and graph.state[turn] == UNKNOWN:
                 add_edge(edges, graph, steps[u], turn)
+                # Not the number of routes: 1 keeps the turn in the graph for ever, because trees
+                # only give up what they have added.
                 lanes.users[lane[t], turn] = 1
     return lanes
 
 
 @helper()
 def lane_graph(lanes, lane):
-    """Return the graph of one lane."""
+    """Return the graph of one lane, as views: what is added to it is added to `lanes`."""
     graphs = lanes.graphs
     return Acyclic(
         graphs.state[lane],
@@ -104,7 +108,10 @@ def lane_graph(lanes, lane):
 
 @helper()
 def remove_unused_turns(lanes):
-    """Remove turns that no tree uses; forbidden ones may be tried again without them."""
+    """Remove turns that no tree uses from the graphs, and forget which turns were forbidden.
+
+    A forbidden turn has no users, either. Without the removed turns it may close no cycle any more.
+    """
     for lane in range(len(lanes.users)):
         users, state = lanes.users[lane], lanes.graphs.state[lane]
         for turn in range(len(users)):

@@ -14,9 +14,10 @@ from routelab.kernels.jit import helper, inline, jit
 def leveled_trees(fabric, level, opposite):
     """Return trees in which every route goes up, then down.
 
-    From each destination a main way leads up, at every switch over the link whose channel down
-    serves the fewest destinations so far. Switches below the main way climb to it, nearest first;
-    other switches above the destination go down to it; those below these climb to them.
+    For each destination a *main path* leads up from its switch to the top, at every switch over the
+    link whose channel down serves the fewest destinations so far. Packets take it downwards.
+    Switches below the main path climb to it. The other switches above the destination forward down
+    to it, and the switches below those climb to them.
 
     Parameters
     ----------
@@ -33,13 +34,14 @@ def leveled_trees(fabric, level, opposite):
     """
     switches, destinations = len(level), len(fabric.root)
     trees = np.full((destinations, switches), -1, np.int32)
-    # Destinations that each channel serves. Down, only those count whose main way it is on.
+    # Destinations that each channel serves. A channel down counts only those whose main path it is
+    # on.
     down_load = np.zeros(len(opposite), np.int64)
     up_load = np.zeros(len(opposite), np.int64)
     queue = np.empty(switches, np.int32)
     ancestors = np.empty(switches, np.int32)
     for t in range(destinations):
-        # 1. The main way up. Its channels down are those that packets will take.
+        # 1. The main path, from the destination up to a switch without parents.
         steps, root = trees[t], fabric.root[t]
         count, v = 0, root
         while v >= 0:
@@ -51,12 +53,12 @@ def leveled_trees(fabric, level, opposite):
                 down_load[c] += 1
                 v = fabric.source[c]
                 steps[v] = c
-        # 2. Switches below the main way, from the destination upwards: so each climbs to the lowest
-        #    switch that it can turn at.
+        # 2. Switches below the main path, from the destination upwards: so each climbs to the
+        #    lowest switch that it can turn at.
         for i in range(count):
             _climb_to(fabric, level, up_load, steps, root, ancestors[i], queue)
-        # 3. All other ancestors go down, and switches below climb to them. The list grows on the
-        #    way: the ancestors of an ancestor come later.
+        # 3. All other ancestors forward down, and switches below climb to them. The list of
+        #    ancestors grows while it is read, by the parents of each.
         i = 0
         while i < count:
             v = ancestors[i]
@@ -64,7 +66,7 @@ def leveled_trees(fabric, level, opposite):
                 c = fabric.in_channel[j]
                 u = fabric.source[c]
                 if level[u] > level[v] and steps[u] < 0:
-                    c = _least_loaded_between(fabric, down_load, v, u)
+                    c = _least_loaded_cable(fabric, down_load, child=v, parent=u)
                     steps[u] = c
                     ancestors[count] = u
                     count += 1
@@ -75,7 +77,10 @@ def leveled_trees(fabric, level, opposite):
 
 @helper()
 def _least_loaded_down(fabric, level, opposite, down_load, v):
-    """Return the channel down to v that serves the fewest destinations; −1 at the top."""
+    """Return the channel from a parent down to v that serves the fewest destinations.
+
+    −1 if v has no parent.
+    """
     least_loaded = -1
     for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
         c = opposite[fabric.out_channel[i]]
@@ -86,19 +91,24 @@ def _least_loaded_down(fabric, level, opposite, down_load, v):
 
 
 @helper()
-def _least_loaded_between(fabric, down_load, v, u):
-    """Return the channel from u to v, of parallel cables, that serves the fewest destinations."""
+def _least_loaded_cable(fabric, down_load, child, parent):
+    """Return the channel down from a parent to its child that serves the fewest destinations.
+
+    There are several if parallel cables join the two.
+    """
     least_loaded = -1
-    for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
+    for i in range(fabric.in_start[child], fabric.in_start[child + 1]):
         c = fabric.in_channel[i]
-        if fabric.source[c] == u and (least_loaded < 0 or down_load[c] < down_load[least_loaded]):
+        if fabric.source[c] == parent and (
+            least_loaded < 0 or down_load[c] < down_load[least_loaded]
+        ):
             least_loaded = c
     return least_loaded
 
 
 @inline
 def _climb_to(fabric, level, up_load, steps, root, top, queue):
-    """Let all switches below `top` without a route climb towards it."""
+    """Let all switches below `top` without a route climb towards it, nearest first."""
     queue[0] = top
     count, i = 1, 0
     while i < count:
@@ -113,8 +123,8 @@ def _climb_to(fabric, level, up_load, steps, root, top, queue):
                 up_load[c] += 1
                 queue[count] = u
                 count += 1
-            # of parallel cables to v, the one that would serve fewer destinations than the present
-            # one does with this destination
+            # u climbs to v already, over another cable. It changes to this one if this would serve
+            # fewer destinations, with the present one, than the other does now.
             elif fabric.target[steps[u]] == v and up_load[c] + 1 < up_load[steps[u]]:
                 up_load[steps[u]] -= 1
                 steps[u] = c

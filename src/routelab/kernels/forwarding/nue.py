@@ -2,6 +2,13 @@
 
 A round routes all destinations, one after another. In later rounds every tree grows again, against
 the loads of all others and over the dependencies that they leave.
+
+    turn            a channel and the next one; an edge of the dependency graph
+    edges, graph    all turns, and those in the graph of the lane at hand; see
+                    `routelab.kernels.forwarding.acyclic`
+    growth          the tree that grows now: steps, loads, weights of routes
+    island          switches that the tree cannot reach without closing a cycle
+    users[turn]     number of trees that use a turn in this lane
 """
 
 from typing import NamedTuple
@@ -34,9 +41,9 @@ class Growth(NamedTuple):
         Channels that the tree may grow over, the one with the smallest `priority` first.
     priority : int64 array, shape (C,)
     queue : int32 array, shape (S,)
-        Switches that have begun to follow the escape routes.
+        Switches that follow the escape routes, in the order in which they began to.
     on_escape : bool array, shape (S,)
-        Whether each switch is in `queue`.
+        Whether each switch follows them, and so is in `queue`.
     added : int64 array, shape (C,)
         Turns that were added to the graph and may be taken back.
     """
@@ -78,7 +85,7 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
     Returns
     -------
     islands : int
-        Trees that met a dead end.
+        Number of trees that met an island.
     escaped : int
         Trees that follow `escape` in part, as local backtracking did not lead out of it.
     """
@@ -133,10 +140,11 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
 def _update_loads_and_users(fabric, legality, graph, users, steps, root, load, tree, sign):
     """Add a tree to loads and users of turns (sign 1), or subtract it from them (sign −1).
 
+    `tree` is scratch.
     A turn that no tree uses any more leaves the graph.
     """
-    count = read_tree(fabric, legality, steps, root, tree)
-    for i in range(1, count):
+    num_switches = read_tree(fabric, legality, steps, root, tree)
+    for i in range(1, num_switches):
         u = tree.queue[i]
         load[steps[u]] += sign * tree.weight[u]
         turn = next_turn(fabric, steps, u)
@@ -157,9 +165,10 @@ def _add_dependency(fabric, edges, graph, channel, next_channel):
 
 @helper()
 def _extend_tree(fabric, edges, graph, growth, v):
-    """Grow the tree from switch v over the lightest ways; return the number of new switches.
+    """Grow the tree from switch v, as Dijkstra's algorithm does; return the number of new switches.
 
-    Switches of the tree change to a lighter way over a new one, if no cycle prevents it.
+    v is the root, or a switch of the tree whose neighbours may join only now. Switches of the tree
+    change to a lighter route over a new one, unless that closes a cycle.
     """
     steps, heap, priority = growth.steps, growth.heap, growth.priority
     size = _push_channels(fabric, growth, v, 0)
@@ -169,15 +178,19 @@ def _extend_tree(fabric, edges, graph, growth, v):
         size = pop(heap, size, priority)
         u, v = fabric.source[c], fabric.target[c]
         if steps[u] >= 0:
-            # a switch of the tree, to which c offers a lighter way
+            # u is in the tree already. All packets that pass it will take c instead.
             if (
                 priority[c] < growth.distance[u]
                 and _is_alternative(fabric, growth, u, c)
-                and _add_redirect_dependencies(fabric, edges, graph, growth, u, c, -1) >= 0
+                and _add_redirect_dependencies(
+                    fabric, edges, graph, growth, u, c, entering_channel=-1
+                )
+                >= 0
             ):
                 steps[u] = c
                 growth.distance[u] = priority[c]
-        # a new switch; at the root, the only switch of the tree without a step, c is the last hop
+        # u is new. If v is the root, the only switch of the tree without a step, c is the last hop
+        # and depends on nothing.
         elif steps[v] < 0 or _add_dependency(fabric, edges, graph, c, steps[v]):
             steps[u] = c
             growth.distance[u] = priority[c]
@@ -233,6 +246,7 @@ def _redirect_neighbour(fabric, edges, graph, growth, u):
             continue
         for j in range(fabric.out_start[v], fabric.out_start[v + 1]):
             d = fabric.out_channel[j]
+            # without the weight of two hops, which all these routes have in common
             weight = growth.distance[fabric.target[d]] + growth.load[c] + growth.load[d]
             if (channel >= 0 and weight >= least_weight) or not _is_alternative(
                 fabric, growth, v, d
@@ -256,7 +270,7 @@ def _redirect_neighbour(fabric, edges, graph, growth, u):
 
 @helper()
 def _is_alternative(fabric, growth, v, d):
-    """Find whether switch v can forward over d, another channel than its present one.
+    """Return whether switch v can forward over channel d, another one than its present channel.
 
     The tree must lead from the end of d to the root, and not over v: else packets would circle.
     """
@@ -269,8 +283,12 @@ def _is_alternative(fabric, growth, v, d):
 
 
 @helper()
-def _add_redirect_dependencies(fabric, edges, graph, growth, v, d, c):
-    """Add the dependencies that arise if v forwards over d: all packets at v, also from channel c.
+def _add_redirect_dependencies(fabric, edges, graph, growth, v, new_channel, entering_channel):
+    """Add the dependencies that arise if switch v forwards over `new_channel`.
+
+    These are the dependency of `new_channel` on the channel after it, and the dependencies on it of
+    all channels over which packets come to v: the steps of its neighbours, and `entering_channel`,
+    over which a neighbour will join the tree (−1: none).
 
     Returns
     -------
@@ -278,21 +296,26 @@ def _add_redirect_dependencies(fabric, edges, graph, growth, v, d, c):
         Number of new ones, listed in `added`; −1 if one would close a cycle: then none is added.
     """
     count = 0
-    next_switch = fabric.target[d]
+    next_switch = fabric.target[new_channel]
     if next_switch != growth.root:
-        count = _try_dependency(fabric, edges, graph, growth, d, growth.steps[next_switch], count)
+        count = _try_dependency(
+            fabric, edges, graph, growth, new_channel, growth.steps[next_switch], count
+        )
     for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
         arrival = fabric.in_channel[i]
-        if count >= 0 and (arrival == c or growth.steps[fabric.source[arrival]] == arrival):
-            count = _try_dependency(fabric, edges, graph, growth, arrival, d, count)
+        # −1: a dependency before has failed
+        if count >= 0 and (
+            arrival == entering_channel or growth.steps[fabric.source[arrival]] == arrival
+        ):
+            count = _try_dependency(fabric, edges, graph, growth, arrival, new_channel, count)
     return count
 
 
 @helper()
 def _try_dependency(fabric, edges, graph, growth, c, d, count):
-    """Add the dependency of c on d to the graph and to the `count` ones in `added`.
+    """Add the dependency of channel c on d to the graph, and to `added`, which has `count` turns.
 
-    Return the new count. If the dependency closes a cycle, remove all of them and return −1.
+    Return the new count. If the dependency closes a cycle, remove all in `added` and return −1.
     """
     turn = fabric.turn_start[c] + fabric.port[d]
     if graph.state[turn] == PRESENT:
@@ -309,8 +332,9 @@ def _try_dependency(fabric, edges, graph, growth, c, d, count):
 def _follow_escape_routes(fabric, edges, graph, growth, escape):
     """Lead the switches that a tree does not reach over the escape routes.
 
-    All switches on these routes follow them, too, and so do those whose dependency on the new way
-    would close a cycle. Packets of the others enter the escape routes and stay on them.
+    All switches on these routes follow them, too. So does a switch whose present channel leads to
+    one of them if the turn onto the escape route would close a cycle. Packets of all others enter
+    the escape routes and stay on them.
     """
     steps, on_escape, queue, root = growth.steps, growth.on_escape, growth.queue, growth.root
     # 1. Switches without a route.
@@ -325,6 +349,7 @@ def _follow_escape_routes(fabric, edges, graph, growth, escape):
         v = queue[i]
         i += 1
         # 2. The next switch on the escape route follows it, too: packets that enter it stay on it.
+        #    The turns of the escape routes are always in the graph, so none is added.
         d = escape[v]
         steps[v] = d
         w = fabric.target[d]

@@ -1,4 +1,8 @@
-"""Layers of routes that may change to a higher layer on their way."""
+"""Layers of routes that may change to a higher layer on their way.
+
+A layer is a set of virtual channels, one of each channel, whose dependencies stay acyclic. Layers
+never fall along a path, so dependencies between layers close no cycle.
+"""
 
 import numpy as np
 
@@ -31,7 +35,7 @@ def layers_with_transitions(path_start, hop_channel, start, target, order, limit
     -------
     layer : int16 array, shape (H,)
     num_unplaced : int
-        Paths that would need more layers.
+        Paths that would need more layers; the layers of their hops are not valid.
     """
     edges = list_edges(start, target)
     graphs = [empty_graph(len(start) - 1, len(target)) for _ in range(limit)]
@@ -41,11 +45,13 @@ def layers_with_transitions(path_start, hop_channel, start, target, order, limit
     num_unplaced = 0
     for k in order:
         first_hop, end = path_start[k], path_start[k + 1]
+        # 1. One layer that takes all dependencies of the path, if the caller prefers that.
         common_layer = -1
         for i in range(limit if whole_first else 0):
             if add_paths(edges, graphs[i], hop_channel, dependencies, first_hop, end, added):
                 common_layer = i
                 break
+        # 2. Else hop by hop, from the first layer up.
         if common_layer >= 0:
             layer[first_hop:end] = common_layer
         elif not _rise_through_layers(

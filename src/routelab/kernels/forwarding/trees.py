@@ -8,6 +8,9 @@ which the rest of the tree is legal. Two models of legality share this:
 - an automaton (a routing graph): the arrivals at a switch are its vertices, each good or not;
 - turns: each turn from a channel to the next is allowed in some of up to 62 layers, and a switch
   has one set of layers in which its whole route is allowed. A route is legal if a layer is left.
+
+A switch u forwards over channel ``steps[u]``; −1 at the tree's root, which is the destination's
+switch, and at switches without a route. The switches that forward to u are its children.
 """
 
 from typing import NamedTuple
@@ -63,11 +66,11 @@ class Legality(NamedTuple):
     turns : int64 array, shape (number of turns,)
         Layers in which each turn is allowed, as bits; empty for an automaton.
     full : int64
-        All layers, as bits; 1 for an automaton.
+        What `Tree.good` is where everything is legal: all layers, as bits; 1 for an automaton.
     first : int64 array, shape (S + 1,)
-        Arrivals at switch s: ``first[s]`` to ``first[s + 1] - 1``; with turns one at each switch.
+        Arrivals at switch s: ``first[s]`` to ``first[s + 1] - 1``. With turns every switch has one.
     begin : int32 array, shape (S,)
-        Arrival of packets that begin at the switch.
+        Arrival, at each switch, of packets that begin there.
     accepting : bool array, shape (V,)
         Arrivals from which packets may leave the network.
     step : int32 array, shape (C, W)
@@ -84,14 +87,15 @@ class Legality(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Scratch for one tree towards a destination after another. Updated: all of it.
+    """What kernels keep about a tree towards one destination, filled anew for the next. Updated.
 
     Attributes
     ----------
     child, next_sibling, previous_sibling : int32 array, shape (S,)
         Switches that forward to a switch, as linked lists; −1 at their ends.
     weight : int64 array, shape (S,)
-        Terminals at the switch and above it, whose packets leave it over its next channel.
+        Terminals at the switch and at all switches whose routes pass it. If each sends a packet, so
+        many leave the switch over its next channel.
     good : int64 array, shape (V,)
         With turns, the layers that allow the rest of the tree from the arrival on, as bits. For an
         automaton 1 if the rest is legal, else 0.
@@ -100,9 +104,9 @@ class Tree(NamedTuple):
     queue : int32 array, shape (S,)
         After `read_tree` the switches of the tree, each behind the one that it forwards to.
     stamp : int64 array, shape (S,)
-        Number of the search that last passed the switch.
+        Number of the search that last passed the switch; −1 for none.
     relief : float64 array, shape (S,)
-        Cost that a move takes from the channels before the switch.
+        What the channels up to the switch, on the route of the switch that moves, would cost less.
     """
 
     child: NDArray[np.int32]
@@ -147,7 +151,7 @@ def list_turns(fabric):
 
 @inline
 def fill_arrivals_at_root(legality, good, root):
-    """Fill `good` at the destination's switch."""
+    """Fill `good` at the destination's switch: there packets of good arrivals leave the network."""
     for q in range(legality.first[root], legality.first[root + 1]):
         good[q] = legality.full if legality.accepting[q] else 0
 
@@ -156,7 +160,8 @@ def fill_arrivals_at_root(legality, good, root):
 def fill_good_arrivals(fabric, legality, good_at_target, channel, next_channel, good):
     """Fill `good` at the source of `channel`, and return how many arrivals there are good.
 
-    A packet from there takes `channel`, and is then an arrival at its target, which is good or not.
+    A packet at the source takes `channel` and comes to its target by an arrival that is good or
+    not.
 
     Parameters
     ----------
@@ -173,7 +178,7 @@ def fill_good_arrivals(fabric, legality, good_at_target, channel, next_channel, 
             layers &= legality.turns[fabric.turn_start[channel] + fabric.port[next_channel]]
         good[first_arrival] = layers
         return 1 if layers else 0
-    # 2. An automaton: an arrival is as good as the one that it becomes over the channel.
+    # 2. An automaton: an arrival is as good, 1 or 0, as the one that it becomes over the channel.
     num_good = 0
     for index in range(legality.first[fabric.source[channel] + 1] - first_arrival):
         next_arrival = legality.step[channel, index]
@@ -201,7 +206,7 @@ def read_tree(fabric, legality, steps, root, tree):
     fill_arrivals_at_root(legality, tree.good, root)
     count = 1
     for i in range(len(steps)):
-        if i == count:
+        if i == count:  # all switches of the tree are done; others have no route
             break
         v = tree.queue[i]
         u = tree.child[v]
@@ -250,14 +255,15 @@ def reattach(fabric, tree, steps, u, channel):
 def try_move(fabric, legality, tree, steps, u, channel):
     """Return the number of switches whose good arrivals change if u forwards over `channel`.
 
-    −1 if a route becomes illegal. Else ``queue[:count]`` are these switches, and `trial` is filled
-    there. u is always counted.
+    Return −1 if a route becomes illegal. Else ``tree.queue[:count]`` are these switches, and
+    `tree.trial` has their new good arrivals. u is always counted. The tree itself stays as it is.
     """
     next_channel = steps[fabric.target[channel]]
     fill_good_arrivals(fabric, legality, tree.good, channel, next_channel, tree.trial)
     if tree.trial[legality.begin[u]] == 0:
         return -1
-    # Children of a switch that changes may change, too; where nothing changes, the search ends.
+    # Children of a switch that changes may change, too: their arrivals follow from `trial` of their
+    # parent. Where nothing changes, the search ends.
     tree.queue[0] = u
     count, i = 1, 0
     while i < count:
@@ -285,7 +291,7 @@ def channel_loads(fabric, legality, trees):
     Parameters
     ----------
     trees : int32 array, shape (T, S)
-        Next channel of each switch, destination after destination.
+        `steps` of the tree towards each destination terminal.
 
     Returns
     -------
@@ -299,7 +305,7 @@ def channel_loads(fabric, legality, trees):
     illegal = np.zeros(len(trees), np.int64)
     for t in range(len(trees)):
         count = read_tree(fabric, legality, trees[t], fabric.root[t], tree)
-        for i in range(1, count):
+        for i in range(1, count):  # without the root, queue[0], which forwards nothing
             u = tree.queue[i]
             load[trees[t, u]] += tree.weight[u]
             if tree.good[legality.begin[u]] == 0:

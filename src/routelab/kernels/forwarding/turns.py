@@ -60,7 +60,8 @@ def choose_layers(fabric, legality, trees):
     tree = tree_scratch(switches, switches)
     layer = np.full((switches, destinations), -1, np.int8)
     used_layers = np.zeros(len(legality.turns), np.int64)
-    layers_through = np.zeros(switches, np.int64)  # of routes that begin at a switch or pass it
+    # layers of all routes that begin at a switch or pass it, as bits
+    layers_through = np.zeros(switches, np.int64)
     for t in range(destinations):
         steps = trees[t]
         count = read_tree(fabric, legality, steps, fabric.root[t], tree)
@@ -72,12 +73,15 @@ def choose_layers(fabric, legality, trees):
             if tree.good[u]:
                 layer[u, t] = lowest(np.uint64(tree.good[u]))
                 layers_through[u] |= np.int64(1) << layer[u, t]
+            # Routes through u pass v, too. Unless v is the root, they turn there into its next
+            # channel.
             v = fabric.target[steps[u]]
             layers_through[v] |= layers_through[u]
             if steps[v] >= 0:
                 used_layers[fabric.turn_start[steps[u]] + fabric.port[steps[v]]] |= layers_through[
                     u
                 ]
+        # packets to a terminal of the same switch cross no channel, so any layer will do
         layer[fabric.root[t], t] = 0
     return layer, used_layers
 
@@ -91,8 +95,9 @@ def order_channels(fabric, used, layer, priority):
     used : int64 array, shape (number of turns,)
         Layers that use each turn, as bits.
     layer : int
+        Layer whose turns are to go forwards.
     priority : int64 array, shape (C,)
-        Among channels that may come next, the one with the smallest number does.
+        Of the channels that may come next, the one with the smallest priority comes first.
 
     Returns
     -------
@@ -172,6 +177,7 @@ def order_of_turns(fabric, turns):
     turn_source, turn_target = list_turns(fabric)
     edges = list_edges(fabric.turn_start, turn_target)
     graph = empty_graph(len(fabric.source), len(turn_target))
+    # `add_edge` leaves out a turn that closes a cycle, so its result is of no interest.
     for turn in turns:
         add_edge(edges, graph, turn_source[turn], turn)
     return graph.position

@@ -14,6 +14,7 @@ def fabric_of(topology: Topology) -> Fabric:
     """Return a network as kernels take it; see the fields of `Fabric`."""
     out_start, out_channel = topology.outgoing
     in_start, in_channel = topology.incoming
+    # the index of a channel in `out_channel`, less that of the first channel of the same switch
     port = np.empty(topology.num_channels, np.int32)
     port[out_channel] = np.arange(len(out_channel)) - np.repeat(out_start[:-1], np.diff(out_start))
     # a channel has one turn into each channel that leaves its target
@@ -44,7 +45,8 @@ def legality_of_rules(graph: RoutingGraph) -> Legality:
     arrival[order] = np.arange(graph.num_vertices)
     first = np.zeros(topology.num_switches + 1, np.int64)
     np.cumsum(np.bincount(graph.vertex_switch, minlength=topology.num_switches), out=first[1:])
-    # 2. An edge makes one arrival at its channel's source another one at its target.
+    # 2. Over the channel of an edge, the arrival at its source (by its index among those of the
+    #    switch) becomes the arrival at its target.
     max_arrivals = int(np.diff(first).max(initial=1))
     step = np.full((topology.num_channels, max_arrivals), -1, np.int32)
     index = arrival[graph.edge_source] - first[graph.vertex_switch[graph.edge_source]]

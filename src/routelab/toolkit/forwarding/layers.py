@@ -101,6 +101,7 @@ def fewer_layers(
     """
     generator = np.random.default_rng(seed)
     for _ in range(rounds):
+        # layers are numbered from 0
         if layer.max(initial=0) < limit:
             break
         random_order = generator.permutation(table.num_paths)
@@ -209,4 +210,5 @@ class AcyclicLayers(LayersPlugin):
                 f"needs {needed} virtual channels, max_channels is {limit}: raise it or choose "
                 "other rules"
             )
+        # plain flow control, because no layer has a cycle of dependencies
         return table.with_vcs(layer, "plain")

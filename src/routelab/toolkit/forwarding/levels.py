@@ -23,6 +23,7 @@ def switch_levels(topology: Topology) -> Int32Array | None:
         if not len(parents):
             break
         level[parents] = height + 1
+    # A link without a channel in one direction has −1 there.
     if np.any(np.abs(level[source] - level[target]) != 1) or np.any(topology.links < 0):
         return None
     return level

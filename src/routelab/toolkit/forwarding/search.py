@@ -39,8 +39,8 @@ class TreeSearch:
         Moves that one call of `balance` may examine; None: `MOVES` for every channel and tree, at
         least `FEWEST_MOVES` and at most `MOST_MOVES`.
     sources : int64 array, shape (T,), or None
-        Switches that have a legal route to each destination, itself included; None: all switches
-        from which it can be reached.
+        Number of switches that have a legal route to each destination, with the destination's own;
+        None: all switches from which it can be reached. A tree with fewer switches has a dead end.
 
     Attributes
     ----------
@@ -84,6 +84,7 @@ class TreeSearch:
         so that switches join where most arrivals are good, then in two other random orders.
         """
         random = np.random.default_rng(self.seed)
+        # each round has another order of equally loaded channels, `rank`
         for widest in (False, True, True, True):
             if not len(waiting):
                 break
@@ -95,9 +96,11 @@ class TreeSearch:
         return waiting
 
     def grow_widest(self, legality: Legality, trees: Int32Array) -> None:
-        """Grow all trees so that switches join first where packets may arrive over any channel.
+        """Grow all trees so that switches join first where most arrivals are good.
 
-        `trees` is updated.
+        Trees are longer and have fewer dead ends. Those that have some stay incomplete. `trees` is
+        updated. Nothing is random: of equally loaded channels the one with the lowest number is
+        taken.
         """
         rank = np.arange(self.topology.num_channels)
         load = np.zeros(self.topology.num_channels, np.int64)
@@ -130,13 +133,15 @@ class TreeSearch:
         best_trees, best_peak = trees, self.peak(load)
         trees = trees.copy()
         capacities = np.unique(self.topology.channel_capacity)
-        floor_load = np.ceil(floor * capacities - 1e-9).astype(np.int64)
+        # The tolerance is for rounding: 1.1 * 10 is 11.000000000000002, but means 11 packets.
+        goal = np.ceil(floor * capacities - 1e-9).astype(np.int64)
         budget, sweeps_without_gain = self.moves, 0
         for power in POWERS * rounds:
             if budget <= 0 or best_peak <= floor or sweeps_without_gain == 6 * len(POWERS):
                 break
-            # 2. The cost of a channel, by its capacity and its packets: a power of its relative
-            #    load. No move may exceed the largest load.
+            # 2. The cost of a channel, by its capacity and its packets: a power of its load
+            #    relative to the largest load of now. Infinite above that, so that no move exceeds
+            #    it; 1e-9 is for rounding errors.
             peak = self.peak(load)
             packets = np.arange(int(peak * capacities.max(initial=1.0) + 1e-9) + 1)
             relative = packets / (capacities[:, None] * peak if peak else 1.0)
@@ -149,7 +154,7 @@ class TreeSearch:
                 trees=trees,
                 load=load,
                 cost=cost,
-                floor=floor_load,
+                goal=goal,
                 tree_order=random.permutation(len(trees)),
                 switch_order=random.permutation(trees.shape[1]),
                 min_cost=0.1 * 0.9**power if power >= STEEP else 0.0,
