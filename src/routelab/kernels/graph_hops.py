@@ -1,6 +1,7 @@
 """Distances and leaving channels of any network, for hop functions.
 
-The tables are those of `routelab.toolkit.families.graph_hops.graph_tables`.
+The tables are those of `routelab.toolkit.families.graph_hops.graph_tables`; ``table(tables, X)`` is
+the index in `tables` at which array X begins.
 """
 
 import numpy as np

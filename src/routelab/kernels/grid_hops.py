@@ -1,8 +1,8 @@
 """Routes on whole tori and meshes from coordinates, for hop-by-hop routing functions.
 
 The tables are those of `routelab.toolkit.families.grid_hops.grid_tables`; no array grows with the
-square of the number of switches. A *step* count is signed: +3 is three hops in the positive
-direction of a dimension.
+square of the number of switches. ``table(tables, X)`` is the index in `tables` at which array X
+begins. A *step* count is signed: +3 is three hops in the positive direction of a dimension.
 """
 
 import numpy as np
@@ -73,6 +73,7 @@ def shortest_steps(tables, dimension, here, there):
     """
     steps = coordinate(tables, there, dimension) - coordinate(tables, here, dimension)
     size = ring_size(tables, dimension)
+    # Between −size / 2 and +size / 2, without the lower end: half a ring is positive.
     if size:
         if 2 * steps > size:
             steps -= size
@@ -88,6 +89,7 @@ def steps_with_sign(tables, dimension, here, there, sign):
     Fewer than the size of the ring; 0 if the coordinates are equal. On lines `sign` is ignored.
     """
     steps = shortest_steps(tables, dimension, here, there)
+    # The other way round the ring. Lines have the ring size 0, so their steps stay as they are.
     if steps * sign < 0:
         steps += sign * ring_size(tables, dimension)
     return steps
@@ -103,8 +105,9 @@ def is_half_ring(tables, dimension, steps):
 def tie_sign(tables, source, target, here, random, dimension):
     """Return the direction in which half a ring is crossed: +1 or −1.
 
-    Balanced ties depend on the parity of all coordinates of source, target and this switch, as in
-    selections (`routelab.toolkit.ties`); random ones on a separate bit for each dimension.
+    Balanced ties depend on the parity of the sum of all coordinates of the source, the target and
+    the switch `here`, as in selections (`routelab.toolkit.ties`); random ones on a separate bit of
+    the random word for each dimension.
     """
     ties = tables[table(tables, HEAD) + 2]
     if ties == TIES_BALANCED:
@@ -140,15 +143,17 @@ def ring_class(tables, here, dimension, steps):
 
     With these classes no dependencies close a cycle on any ring.
 
-    The dateline of a ring is the channel between its last and its first switch. Up to and including
-    that channel, routes that cross it have class 0. Behind it they have class 1, as have routes
-    that never cross it. So the first class is never used behind the dateline and the second never
-    on it: neither closes a ring, and no packet returns from the second to the first. The class
-    depends only on the switch and the rest of the route. Without a dateline it is 0.
+    The dateline of a ring is the channel between its last and its first switch, in either
+    direction. A route that crosses the dateline has class 0 up to and including that channel, and
+    class 1 behind it. A route that never crosses it has class 1. So class 0 is never used behind
+    the dateline, and class 1 never on it: neither closes a ring, and no packet returns from class 1
+    to class 0. The class depends only on the switch and the rest of the route. Without a dateline
+    it is 0.
     """
     last_class = ring_classes(tables) - 1
     size = ring_size(tables, dimension)
-    if last_class == 0 or size == 0:  # no dateline, or a line, where no route crosses one
+    # Without a dateline the only class is 0. A line has none to cross, so its class is the last.
+    if last_class == 0 or size == 0:
         return last_class
     # The rest of the route crosses the dateline if it ends beyond the first or the last switch.
     end_coordinate = coordinate(tables, here, dimension) + steps
@@ -170,6 +175,7 @@ def order_step(tables, order, source, target, here, random):
         `vc` is the class of `ring_class`. −1 and 0 at the target.
     """
     count = dimensions(tables)
+    # where the order, and the coordinates of both switches, begin in the tables
     first_dimension = table(tables, ORDERS) + order * count
     here_coordinates = table(tables, COORDINATES) + here * count
     target_coordinates = table(tables, COORDINATES) + target * count
@@ -217,8 +223,8 @@ def directed_order_step(tables, order, backwards, target, here):
 def switch_in_quadrant(tables, source, target, backwards, random):
     """Draw a switch of the quadrant between two switches, uniformly.
 
-    The quadrant has the switches that routes in the given directions can pass; both ends belong to
-    it. From (0, 0) to (1, 2) of a mesh it has 6.
+    The quadrant has the switches that routes in the given directions can pass, both ends included.
+    From (0, 0) to (1, 2) of a mesh it has 6. A packet goes there first, then to its target.
 
     Parameters
     ----------
@@ -234,16 +240,17 @@ def switch_in_quadrant(tables, source, target, backwards, random):
         sign = 1 if steps > 0 else -1
         between = coordinate(tables, source, dimension) + sign * pick(random, abs(steps) + 1)
         size = np.int64(tables[table(tables, SIZES) + dimension])
-        # Row-major, modulo the ring; `between` may be as low as 1 − size.
+        # Row-major index. `between` may lie outside of the ring, from 1 − size to 2 · size − 2.
         grid_point = grid_point * size + (between + size) % size
     return np.int64(tables[table(tables, SWITCHES) + grid_point])
 
 
 @inline
 def minimal_directions(tables, source, target, random):
-    """Return an int whose bit d is set if the shortest direction in dimension d is negative.
+    """Return the shortest direction in each dimension: bit d is set if it is negative.
 
-    Half a ring is crossed in a random direction.
+    Half a ring is crossed in a random direction. The result is the quadrant of
+    `switch_in_quadrant`.
     """
     backwards = np.int64(0)
     for dimension in range(dimensions(tables)):
@@ -284,7 +291,10 @@ def weighted_directions(tables, source, target, random, local):
 
 @inline
 def offer(out, count, channel, first, end, penalty):
-    """Add virtual channels `first` up to `end` of a channel to the candidates, and count them."""
+    """Add virtual channels `first` to `end` − 1 of a channel to the `count` candidates in `out`.
+
+    A row of `out` is a candidate: channel, class of virtual channels, penalty. Return their number.
+    """
     for vc in range(first, end):
         out[count, 0] = channel
         out[count, 1] = vc

@@ -7,6 +7,9 @@ constants below name the columns.
 Functions name channels and *classes* of virtual channels, never virtual channels by number. The
 *engine block* says which queues a class has. The engine, the walker and the checker append it to a
 copy of a program's tables (`routelab.api.hops.run_tables`). The helpers below read it.
+
+In a simulation, draws are random. The deadlock checker tries all their outcomes instead: it calls a
+function with a *script*, which states what each draw of the call returns.
 """
 
 from __future__ import annotations
@@ -94,17 +97,19 @@ class RandomWord(NamedTuple):
     ----------
     word : uint64
     script : uint64
-        0 in a simulation. The checker tries all outcomes of every draw: there it is the address of
-        a script, `SCRIPT_ROWS` rows of two int32 (Numba would count the references to an array)::
+        0 in a simulation. In the deadlock checker, the address of a script: `SCRIPT_ROWS` rows of
+        two int32. An address, because Numba would count the references to an array::
 
-            row 0    number of draws so far      0, `TOO_MANY` or `SKIPPED`
-            row n    outcomes of the nth draw    the outcome, from 0, that the draw returns
+            row 0    number of draws so far          a mark: 0, `TOO_MANY` or `SKIPPED`
+            row n    number of outcomes of draw n    the outcome, from 0, that draw n returns
     """
 
     word: Any
     script: Any = np.uint64(0)
 
 
+_NUM_DRAWS, _MARK = 0, 1
+"""Indices of row 0 in a script, which helpers read as a flat array: row n begins at 2 n."""
 TOO_MANY, SKIPPED = 1, 2
 """Marks of a script: more draws or outcomes than can be tried; an outcome that does not count."""
 SCRIPT_ROWS = 33
@@ -203,8 +208,9 @@ def _compile_at_first_use(kind: str, signature: Any, function: Callable[..., Any
                 try:
                     compile_for(signature)
                 except NumbaError:
-                    # Perhaps because the function allocates, which needs the count of references.
-                    # If not, it fails again. Numba remembers the failure: let it forget that.
+                    # Perhaps the function allocates an array. That needs the count of references
+                    # (_nrt), which `_jit` turned off. Any other error comes again. Numba remembers
+                    # failures, and would not try once more: clear its list.
                     kernel.targetoptions["_nrt"] = True
                     kernel._compiler._failed_cache.clear()
                     compile_for(signature)
@@ -279,7 +285,8 @@ def class_flits(tables, queues, channel, phase, vc):
         return np.int64(0)
     if class_number >= tables[block + BLOCK_ALL_CLASSES]:
         return np.int64(0)
-    # Behind two arrays by channel: the first virtual channel of each class, then their numbers.
+    # The engine block goes on behind its two arrays by channel: the first virtual channel of each
+    # class, then the number of its virtual channels.
     class_row = block + BLOCK_QUEUES + 2 * channels + class_number
     first_vc, count = tables[class_row], tables[class_row + tables[block + BLOCK_ALL_CLASSES]]
     return _occupied_flits(tables, queues, block, channel, first_vc, count)
@@ -335,6 +342,7 @@ def waiting_flits(tables, queues, channel):
     channels, first_row = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_WAITING]
     if first_row < 0 or not 0 <= channel < channels:
         return np.int64(0)
+    # The last cycle of transmission less the present one. It is negative if the channel is idle.
     busy_cycles = (
         np.int64(queues[first_row + channel, BUSY_UNTIL]) - queues[first_row + channels, NOW]
     )
@@ -376,6 +384,8 @@ def _whole_packets(tables, flits):
 def offers(hop, tables, packets, packet, queues, switch, target, random, out):
     """Compute the candidates of a packet as if it entered at a switch, and restore the packet.
 
+    An inject function compares routes with it: what hop would offer here towards this target.
+
     Parameters
     ----------
     hop : compiled function
@@ -397,8 +407,8 @@ def offers(hop, tables, packets, packet, queues, switch, target, random, out):
     numba passes `hop` as a value of ``FunctionType(HOP)`` inside the signature `INJECT`: one
     compiled inject function serves every program.
     """
-    # TARGET is changed here, and hop may write the other columns. It gets no channel and no class,
-    # as at injection.
+    # TARGET is changed here, and hop may write the other columns that are saved. −1, −1: it gets no
+    # channel and no class of virtual channels, as at injection.
     old_target, old_waypoint = packets[packet, TARGET], packets[packet, WAYPOINT]
     state0, state1 = packets[packet, STATE], packets[packet, STATE + 1]
     state2, state3 = packets[packet, STATE + 2], packets[packet, STATE + 3]
@@ -414,7 +424,7 @@ def offers(hop, tables, packets, packet, queues, switch, target, random, out):
 def pick(random, count):
     """Return one of 0 … count−1, uniformly, from the upper bits of a random word.
 
-    The deadlock checker tries every outcome.
+    With a script, in the deadlock checker, return the outcome that the script states.
     """
     if random.script != 0:
         return _scripted(random.script, count)
@@ -423,7 +433,7 @@ def pick(random, count):
 
 @inline
 def pick_bit(random, number):
-    """Return bit `number` below 32 of a random word: `pick` uses the upper half."""
+    """Return bit `number` of a random word; below 32, because `pick` uses the upper half."""
     if random.script != 0:
         return _scripted(random.script, 2)
     return np.int64((random.word >> np.uint64(number)) & np.uint64(1))
@@ -431,7 +441,10 @@ def pick_bit(random, number):
 
 @inline
 def pick_large(random, count):
-    """Return one of 0 … count−1 by all 64 bits; `count` may be as large as 2^32."""
+    """Return one of 0 … count−1, uniformly, from all 64 bits of a random word.
+
+    For counts up to 2^32, for which the 32 bits of `pick` are too few.
+    """
     if random.script != 0:
         return _scripted(random.script, count)
     # The upper 32 bits of word * count, which has 96: the word's halves are multiplied separately.
@@ -441,9 +454,10 @@ def pick_large(random, count):
 
 @inline
 def either(random, condition):
-    """Return a condition that depends on queues.
+    """Return `condition`, which depends on the lengths of queues.
 
-    The deadlock checker tries both outcomes, because it cannot try all contents of queues.
+    The deadlock checker cannot try all contents of queues. It tries both outcomes of the condition
+    instead, so a script states which one to return.
     """
     if random.script != 0:
         return _scripted(random.script, 2) == 1
@@ -464,6 +478,8 @@ def pick_share(random, tables, upto, count):
     """
     if random.script != 0:
         return _scripted(random.script, count)
+    # The first outcome whose entry is above a random number below 2^31. The last one needs no
+    # comparison; its entry is 2^31 − 1 at most, because int32 has no 2^31.
     drawn, outcome = pick_word(random.word, 1 << 31), np.int64(0)
     while outcome < count - 1 and drawn >= tables[upto + outcome]:
         outcome += 1
@@ -484,21 +500,21 @@ def inverted(random):
 
 @inline
 def unscripted(random):
-    """Return a random word whose draws the checker does not try: they must decide nothing.
+    """Return a random word without a script: the deadlock checker does not try its draws.
 
-    For draws behind costs that are compared with `either`.
+    Only for draws whose outcomes change nothing but costs that are compared with `either`.
     """
     return RandomWord(random.word, np.uint64(0))
 
 
 @inline
 def redraw(random):
-    """Return the next random word after an outcome that does not count, to draw once more.
+    """Return the next random word, to draw once more after an outcome that does not count.
 
-    The deadlock checker skips this outcome.
+    The deadlock checker skips this outcome, because it tries the others anyway.
     """
     if random.script != 0:
-        _store(random.script, np.int64(1), np.int32(SKIPPED))
+        _store(random.script, np.int64(_MARK), np.int32(SKIPPED))
         # the draws that follow need not be tried: all that this outcome leads to is skipped
         return RandomWord(word_after(random.word), np.uint64(0))
     return another(random)
@@ -506,7 +522,7 @@ def redraw(random):
 
 @intrinsic
 def _load(typing_context: Any, address: Any, index: Any) -> Any:
-    """Return number `index` of the script at an address: 2 n is in column 0 of row n."""
+    """Return the int32 at an index of the script at an address; row n begins at index 2 n."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(_pointer_to(builder, arguments))
@@ -516,7 +532,7 @@ def _load(typing_context: Any, address: Any, index: Any) -> Any:
 
 @intrinsic
 def _store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-    """Write number `index` of the script at an address."""
+    """Write the int32 at an index of the script at an address; row n begins at index 2 n."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.store(arguments[2], _pointer_to(builder, arguments))
@@ -533,14 +549,18 @@ def _pointer_to(builder: Any, arguments: Any) -> Any:
 
 @helper(_nrt=False)
 def _scripted(script, count):
-    """Return the outcome that a script has for the next draw; write how many there are into it."""
-    draw = np.int64(_load(script, np.int64(0))) + 1
+    """Return the outcome that a script states for the next draw, one of 0 … count−1.
+
+    Updates the script: the number of draws, and the number of outcomes of this one, so that the
+    checker can write the script of the next call.
+    """
+    draw = np.int64(_load(script, np.int64(_NUM_DRAWS))) + 1
     if draw >= SCRIPT_ROWS or count > MOST_OUTCOMES:
-        _store(script, np.int64(1), np.int32(TOO_MANY))
+        _store(script, np.int64(_MARK), np.int32(TOO_MANY))
         return np.int64(0)
-    _store(script, np.int64(0), np.int32(draw))
+    _store(script, np.int64(_NUM_DRAWS), np.int32(draw))
     _store(script, np.int64(2 * draw), np.int32(count))
-    # The script is of an earlier call: with other queues, the draw may have fewer outcomes.
+    # The script follows from an earlier call. With other queues, this draw may have fewer outcomes.
     return np.int64(min(_load(script, np.int64(2 * draw + 1)), count - 1))
 
 

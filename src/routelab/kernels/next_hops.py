@@ -47,7 +47,7 @@ def reachable_entries(entry_start, channel, starts, destinations, channel_target
     for d in range(num_destinations):
         destination = destinations[d]
         # 1. Forwards from the sources: which switches packets reach, and over how many candidates
-        #    they come to each (in `before_start`, one position behind the switch).
+        #    they come to each. `before_start[v + 1]` counts those to v; step 2 adds them up.
         size = 0
         for switch in range(num_switches):
             e = switch * num_destinations + d

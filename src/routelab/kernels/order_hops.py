@@ -52,7 +52,8 @@ def order_hop(tables, packets, packet, queues, switch, channel, vc, random, out)
 def quadrant_inject(tables, reals, packets, packet, queues, hop, random, out):
     """Draw directions by distance, a switch in their quadrant, and an order for both halves.
 
-    The plugin's array holds 1 if distances below a quarter of a ring take the short direction.
+    The plugin's array, OWN, holds 1 if distances below a quarter of a ring always take the short
+    direction, else 0.
     """
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     is_local = tables[table(tables, OWN)] != 0
@@ -64,15 +65,15 @@ def quadrant_inject(tables, reals, packets, packet, queues, hop, random, out):
     packets[packet, _BETWEEN] = switch_in_quadrant(tables, source, target, backwards, random)
     num_orders = order_count(tables)
     packets[packet, _ORDERS] = pick(inverted(random), num_orders * num_orders)
-    return 0
+    return 0  # the result of an inject function has no meaning
 
 
 @hop_kernel
 def quadrant_hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer the next hop in dimension order to the switch between both halves, then to the target.
 
-    Directions are those of injection. Each half of the route, and each order in it, has
-    `ring_classes` separate classes.
+    Each dimension is crossed in the direction that was drawn at injection. Each half of the route,
+    and each order in it, has `ring_classes` separate classes of virtual channels.
     """
     between = packets[packet, _BETWEEN]
     if switch == between:
@@ -86,7 +87,8 @@ def quadrant_hop(tables, packets, packet, queues, switch, channel, vc, random, o
     next_channel, ring_vc = directed_order_step(
         tables, order, packets[packet, _BACKWARDS], target, switch
     )
+    # one candidate: channel, class of virtual channels, penalty
     out[0, 0] = next_channel
     out[0, 1] = (half * num_orders + order) * ring_classes(tables) + ring_vc
     out[0, 2] = 0
-    return 1
+    return 1  # the number of candidates

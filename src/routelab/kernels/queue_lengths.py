@@ -66,8 +66,8 @@ def shortest_queue(tables, packets, packet, queues, kind, count, random, out):
     # `pick` needs at least one outcome, also if there is no candidate.
     start = pick(random, max(count, 1))
     for shift in range(count):
-        # Around all candidates from a random one, of which the first shortest is chosen. A modulo
-        # would take longer than the rest.
+        # Ties: look at the candidates in a circle that begins at a random one, and keep the first
+        # with the shortest queue. Without a modulo, which would take longer than the rest.
         k = start + shift if start + shift < count else start + shift - count
         is_escape = out[k, 2] >= ESCAPE
         if is_escape and not only_escapes:

@@ -7,6 +7,8 @@
     PATH of a path                                   index of its first hop
     HOPS of an index                                 channel * classes + class of virtual channels
 
+These are arrays in `tables`; array X begins at the index ``table(tables, X)``.
+
 The engine calls `follow_path` in its own code, and not `follow` through a pointer. On a large
 network most of these numbers are far from the processor. So the engine prefetches ONLY when a
 packet enters, and HOPS in a round over all queues before packets are routed.
@@ -28,7 +30,7 @@ is −1 for a pair with several paths, or none."""
 
 @inline
 def _find_pair(tables, packets, packet, switch):
-    """Return the number of the pair of a switch and a packet's target."""
+    """Return the number of the pair from a switch to a packet's target."""
     num_columns = np.int64(tables[u(table(tables, SIZE))])
     switch_or_terminal = packets[u(packet), u(tables[u(table(tables, COLUMN))])]
     column = tables[u(table(tables, DESTINATION) + switch_or_terminal)]
@@ -39,6 +41,7 @@ def _find_pair(tables, packets, packet, switch):
 @inline
 def _draw_path(tables, pair, random):
     """Draw one of a pair's paths; return 1 + the index of its first hop, 0 if the pair has none."""
+    # PAIR of the next pair is where the paths of this one end.
     entry = table(tables, PAIR) + pair
     path, last_path = np.int64(tables[u(entry)]), np.int64(tables[u(entry + 1)]) - 1
     if path > last_path:
@@ -88,7 +91,8 @@ def prefetch_pair(tables, packets, packet, switch):
 def prefetch_hop(tables, packets, packet, switch):
     """Prefetch the next hop of a packet at a switch, unless it has yet to draw its path.
 
-    A prefetch may read anything, also what is behind the last hop of a path.
+    The index may be that before the first hop, for a pair without a path or with several, or behind
+    the last one: a prefetch of a wrong address does no harm.
     """
     next_index = np.int64(packets[u(packet), of.STATE])
     if next_index == 0:
@@ -99,5 +103,8 @@ def prefetch_hop(tables, packets, packet, switch):
 
 @hop_kernel
 def follow(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Follow the path, for the walker and the checker; see `follow_path`."""
+    """Write the next hop of a packet's path to `out`; return the number of candidates, 1 or 0.
+
+    For the walker and the checker; the engine calls `follow_path` directly.
+    """
     return follow_path(tables, packets, packet, switch, random, out)

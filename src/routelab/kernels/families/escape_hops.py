@@ -1,7 +1,9 @@
 """Escape subnetwork over the levels of any connected network: up, across, down.
 
 The escapes of SurePath (Camarero and others, arXiv 2404.04315) in our reading, which
-`routelab.toolkit.families.escape_levels` explains; it also computes the arrays.
+`routelab.toolkit.families.escape_levels` explains; it also computes the arrays. Levels are
+distances from a root switch, which has level 0. ``table(tables, X)`` is the index in `tables` at
+which array X begins.
 """
 
 import numpy as np
@@ -18,16 +20,18 @@ ESCAPES, ADAPTIVE = 0, 1
 def offer_escapes(tables, levels, packets, packet, switch, channel, vc, count, out):
     """Write the escapes of a packet behind `count` candidates; return the number of all.
 
-    A hop is an escape if it lessens the up*/down* distance, which counts hops between levels only.
-    A hop down has to lead to a switch above the target, from which all hops can go down. Hops
-    inside a level are *shortcuts*: they lessen the distance by two or more. No shortcut follows
-    another. The penalty grows with the distance behind the hop.
+    The up*/down* distance is the number of hops of the shortest route that goes up to a lower
+    level, then down, without hops inside a level. A hop is an escape if it lessens this distance. A
+    hop down must lead to a switch from which the target is reached by going down only. A hop inside
+    a level is a *shortcut*. No shortcut follows another. The penalty grows with the distance behind
+    the hop.
 
     Parameters
     ----------
     levels : int
-        Number of the array of levels; the next array has the up*/down* distances by (target,
-        source), and the next the switch that each channel leaves.
+        Number of the first of three arrays: ``levels`` is the level of each switch, ``levels + 1``
+        the up*/down* distances by (target, source), ``levels + 2`` the switch that each channel
+        leaves.
     channel, vc : int
         Arguments of hop.
     """
@@ -36,7 +40,7 @@ def offer_escapes(tables, levels, packets, packet, switch, channel, vc, count, o
     level, target = table(tables, levels), packets[packet, TARGET]
     distance = table(tables, levels + 1) + num_switches * target
     switch_level, target_level = tables[level + switch], tables[level + target]
-    # The last hop was a shortcut if its channel leaves a switch of the same level.
+    # The last hop was a shortcut if it was an escape whose channel leaves a switch of this level.
     took_shortcut = False
     if vc == ESCAPES:
         took_shortcut = tables[level + tables[table(tables, levels + 2) + channel]] == switch_level
@@ -48,10 +52,11 @@ def offer_escapes(tables, levels, packets, packet, switch, channel, vc, count, o
             took_shortcut and next_level == switch_level
         ):
             continue
-        # The root has level 0. A hop down is allowed only if the distance behind it is the
-        # difference of the levels: then the rest goes down, too.
+        # A hop down (away from level 0) is allowed only if the distance behind it is the difference
+        # of the levels: then the rest of the route goes down, too.
         if next_level > switch_level and next_distance != target_level - next_level:
             continue
+        # a candidate: channel, class of virtual channels, penalty
         out[count, 0] = next_channel
         out[count, 1] = ESCAPES
         out[count, 2] = ESCAPE + next_distance

@@ -1,7 +1,9 @@
 """Coordinates of Hamming graphs (HyperX), for hop functions.
 
 The tables are those of `routelab.toolkit.families.hamming_hops.hamming_tables`; leaving channels
-are read with `routelab.kernels.graph_hops`.
+are read with `routelab.kernels.graph_hops`. ``table(tables, X)`` is the index in `tables` at which
+array X begins. A dimension is *unaligned* if the coordinates of packet and target differ in it; a
+*deroute* is a hop that does not align its dimension.
 """
 
 import numpy as np
@@ -33,12 +35,12 @@ def dimension_of(tables, channel):
 
 @inline
 def unaligned(tables, here, there):
-    """Return the number of coordinates that differ: the distance in a Hamming graph.
+    """Return the number of coordinates in which two switches differ: their distance.
 
     Parameters
     ----------
     here, there : int
-        From `coordinates_of`.
+        Where the coordinates of each switch begin in `tables`, from `coordinates_of`.
     """
     count = 0
     for d in range(tables[table(tables, OWN) + DIMENSIONS]):
@@ -48,13 +50,14 @@ def unaligned(tables, here, there):
 
 @inline
 def congestion_weight(tables, queues, channel, phase, vc, hops_left, aligns):
-    """Return the packets in the queue, with the new one, times the hops that are left for it.
+    """Return the weight of a hop: packets in its queue, with the new one, times its remaining hops.
 
-    These packets wait for the channel, or are in buffers of the class `vc` behind it. Buffers of
-    other classes do not delay the packet: to count them hides that its own class is full.
+    The queue is the packets that wait for the channel, and those in buffers of the class `vc`
+    behind it. Buffers of other classes do not delay the packet: to count them hides that its own
+    class is full.
 
-    The weight is doubled, and 1 is added for a deroute, which therefore loses ties. It stays below
-    that of escapes. The program needs `HopProgram.waiting`.
+    The weight is doubled, so that 1 can be added for a deroute, which therefore loses ties. It is a
+    penalty of a candidate, and so below `ESCAPE`. The program needs `HopProgram.waiting`.
 
     Parameters
     ----------
