@@ -20,8 +20,8 @@ _ONE, _SIX, _LOW = u(1), u(6), u(63)
 def prefetch(context, array, index):
     """Prefetch an element of a one-dimensional array into the cache.
 
-    The work of a cycle is done in rounds over the same queues; each round prefetches the data of
-    the next one, so that the waits for memory overlap.
+    The packet engine goes over its queues in several rounds per simulated cycle. Each round
+    prefetches what the next one reads, so that the waits for memory overlap.
     """
 
     def emit(code, builder, signature, values):
@@ -74,9 +74,9 @@ def lowest(bits):
 
 @inline
 def draw(states, row, column):
-    """Draw the next random word of the stream with the state ``states[row, column]`` (SplitMix64).
+    """Draw the next 64-bit random word of the stream with the state ``states[row, column]``.
 
-    Updates the state.
+    The generator is SplitMix64, which defines all constants. Updates the state.
     """
     states[row, column] += np.uint64(0x9E3779B97F4A7C15)
     z = states[row, column]

@@ -33,4 +33,6 @@ def checksum(words):
         d = (d ^ words[i + 3]) * factor
     for i in range(blocks_end, len(words)):
         a = (a ^ words[i]) * factor
+    # The sums are joined by the same step, because in a plain total the changes of two of them
+    # could cancel, and exchanged sums would give the same result.
     return (((a * factor ^ b) * factor ^ c) * factor ^ d) * factor

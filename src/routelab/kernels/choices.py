@@ -11,11 +11,17 @@ from routelab.kernels.jit import helper, jit
 class ChoiceArrays(NamedTuple):
     """Routes of the classes' representatives (Q classes, P endpoints); all read-only.
 
-    Sources that translations of the network map to each other are a class, and one represents it.
-    Row ``q * P + j`` of `length`, `routes` and `first_hop` describes the routes from the
-    representative of class q to endpoint j: the hops of each (−1: no route), their number, and
-    where the first one begins in `hops`. The others follow it: 3 routes of 2 hops are 6 channels,
-    in the order of the graph's edges. ``sampled`` marks rows with more routes than are listed.
+    Sources that translations of the network map to each other form a class. Only the routes of one
+    source of each class, its representative, are stored. Row ``q * P + j`` is about the routes from
+    the representative of class q to endpoint j::
+
+        length[row]      hops of every route, as all are shortest ones; −1: no route
+        routes[row]      number of routes
+        first_hop[row]   index in `hops` of the first hop of the first route
+        hops             channels, route after route: 3 routes of 2 hops are 6 channels
+        sampled[row]     whether the pair has more routes than are listed
+
+    The routes of a row are in the order of the graph's edges.
     """
 
     length: NDArray[np.int32]
@@ -32,20 +38,26 @@ def _grow(array, needed):
         return array
     # at least twice as long, so that growing entry by entry copies each only a few times
     larger = np.empty(max(needed, 2 * len(array)), array.dtype)
-    # a copy by slices would compile a message about shapes that differ, and all that it prints
+    # A loop, because for a copy by slices Numba also compiles the error for unequal shapes, with
+    # the code that formats its text.
     for k in range(len(array)):
         larger[k] = array[k]
     return larger
 
 
 @helper()
-def _levels_from(graph, root, level, queue, num_paths, parent):
+def _count_shortest_paths(graph, root, level, queue, num_paths, parent):
     """Count the shortest paths from a vertex to every other by breadth-first search.
 
-    Overwrites the arrays by vertex: `level` (hops from the root, −1: unreachable), `num_paths`
-    (shortest paths) and `parent`, three arrays about the last hop of the first of these paths: the
-    vertex before it, its edge, and its channel. Returns the number of reached vertices; the first
-    entries of `queue` are these, ascending by level.
+    Overwrites these arrays, all by vertex except `queue`::
+
+        level        hops from the root; −1: unreachable
+        num_paths    number of shortest paths from the root
+        parent       three arrays about the last hop of the first of these paths: the vertex before
+                     it, its edge, and its channel
+        queue        in its first entries the reached vertices, ascending by level
+
+    Returns the number of reached vertices.
     """
     parent_vertex, parent_edge, parent_channel = parent
     level[:] = -1
@@ -80,8 +92,10 @@ def _sort_rows(rows, count, width, inserted):
     for i in range(1, count):
         for column in range(width):
             inserted[column] = rows[i, column]
+        # Shift greater rows down by one, until the row before the gap is not greater.
         position = i
         while position > 0:
+            # the first column in which the rows differ decides
             difference = 0
             for column in range(width):
                 difference = rows[position - 1, column] - inserted[column]
@@ -102,9 +116,11 @@ def _walk_back_all(
 ):
     """Append all shortest paths from the root to a vertex as rows of edges to `num_routes` rows.
 
-    Return the new number of rows. `rows` must have one row more than that.
+    Return the new number of rows. `rows` must have one row more than that, and `scratch` is memory
+    for two numbers of each level.
     """
     length = level[last_vertex]
+    # by level: index in `in_edge` of the entering edge to try next, and vertex of the path at hand
     next_edge, vertex_at = scratch
     parent_vertex, parent_edge, _ = parent
     # A depth-first search from the vertex back to the root. `depth` is the level of the vertex
@@ -124,11 +140,13 @@ def _walk_back_all(
             continue
         rows[num_routes, depth - 1] = e
         if num_paths[u] == 1:
-            # only one path leads to u: follow the parents
+            # Only one path leads to u: follow the parents instead of trying each edge.
             for hop in range(depth - 2, -1, -1):
                 rows[num_routes, hop] = parent_edge[u]
                 u = parent_vertex[u]
-            # The next path ends with some of the same edges. Edge 0 is always written anew.
+            # The next path shares its last hops with this one, and the search will write only the
+            # edges before them. So its row begins as a copy, but for edge 0, which every path
+            # writes.
             for hop in range(1, length):
                 rows[num_routes + 1, hop] = rows[num_routes, hop]
             num_routes += 1
@@ -143,8 +161,8 @@ def _walk_back_all(
 def _walk_back_one(graph, level, num_paths, last_vertex, path_number, row):
     """Write one shortest path from the root to a vertex as a row of edges.
 
-    Paths are numbered from 0 in the order of `_walk_back_all`: by their last edge, then by the one
-    before, and so on.
+    Paths are numbered from 0: by their last edge, then by the one before, and so on. So paths that
+    are evenly spaced among too many can be written without listing the others.
     """
     v = last_vertex
     while level[v] > 0:
@@ -202,11 +220,14 @@ def list_routes(graph, roots, endpoints, max_routes):
     switch_level = np.empty(num_switches, np.int32)
     first_vertex, next_vertex = np.empty(num_switches, np.int32), np.empty(num_vertices, np.int32)
     # Rows of 64 hops are enough for most networks. Longer ones are made when a route needs them.
+    # One row more than routes, because `_walk_back_all` prepares the row behind its last one.
     rows = np.empty((max_routes + 1, 64), np.int32)
     scratch = np.empty(65, np.int32), np.empty(65, np.int32)
     for q in range(len(roots)):
         # 1. The shortest paths to all vertices, and where those to each switch end.
-        reached = _levels_from(graph, graph.begin[roots[q]], level, queue, num_paths, parent)
+        reached = _count_shortest_paths(
+            graph, graph.begin[roots[q]], level, queue, num_paths, parent
+        )
         first_vertex[:] = -1
         for k in range(reached):
             vertex = queue[k]
@@ -332,14 +353,16 @@ def count_routes_from(graph, roots, endpoints):
         np.empty(num_vertices, np.int32),
         np.empty(num_vertices, np.int32),
     )
-    endpoint_of = np.full(len(graph.begin), -1, np.int32)
+    endpoint_at = np.full(len(graph.begin), -1, np.int32)
     for j in range(num_endpoints):
-        endpoint_of[endpoints[j]] = j
+        endpoint_at[endpoints[j]] = j
     for q in range(len(roots)):
-        reached = _levels_from(graph, graph.begin[roots[q]], level, queue, num_paths, parent)
+        reached = _count_shortest_paths(
+            graph, graph.begin[roots[q]], level, queue, num_paths, parent
+        )
         for k in range(reached):
             v = queue[k]
-            j = endpoint_of[graph.vertex_switch[v]]
+            j = endpoint_at[graph.vertex_switch[v]]
             if j < 0 or not graph.accepting[v]:
                 continue
             if lengths[q, j] < 0:

@@ -162,6 +162,9 @@ def strong_components(start, target):
 def component_ranks(start, target, component):
     """Compute each resource's rank: the steps of the longest chain of components to its own.
 
+    The rank is the certificate of the deadlock checkers: a table is free of deadlocks if every
+    dependency leads to a greater rank. Dependencies a → b, b → c and a → c: ranks 0, 1 and 2.
+
     Parameters
     ----------
     component : int32 array, shape (R,)
@@ -178,13 +181,14 @@ def component_ranks(start, target, component):
         component_start[source_component + 1] += 1
     for source_component in range(len(component)):
         component_start[source_component + 1] += component_start[source_component]
-    # the resources, sorted by component
+    # The resources, sorted by component. Each one moves the start of its component on, which is not
+    # needed any more afterwards.
     by_component = np.empty(len(component), np.int32)
     for v in range(len(component)):
         by_component[component_start[component[v]]] = v
         component_start[component[v]] += 1
-    # Backwards through them: the components before one have higher numbers, so its level is final
-    # when its own resources come.
+    # Edges lead to lower component numbers. So from the highest number to the lowest, the level of
+    # a component is final when its own resources come.
     for v in by_component[::-1]:
         source_component = component[v]
         for e in range(start[v], start[v + 1]):
@@ -199,7 +203,7 @@ def component_ranks(start, target, component):
 
 @jit
 def short_cycle(start, target, component, is_wanted, budget):
-    """Find a short simple cycle that contains at least one of some wanted edges.
+    """Find a short simple cycle that contains a wanted edge, as the example in a report.
 
     Parameters
     ----------
@@ -224,7 +228,8 @@ def short_cycle(start, target, component, is_wanted, budget):
     for e in range(len(target)):
         if is_wanted[e]:
             is_root[target[e]] = True
-    # 2. A breadth-first search from each such root, until a wanted edge leads back to it.
+    # 2. A breadth-first search from each such root, until a wanted edge leads back to it. `depth`
+    #    counts the resources from the root to one, both included: 1 at the root.
     cycle = np.empty(0, np.int32)
     # the last root that a resource was reached from, so that nothing is cleared for the next one
     reached_from = np.full(num_resources, -1, np.int32)
@@ -242,7 +247,8 @@ def short_cycle(start, target, component, is_wanted, budget):
         while next_in_queue < num_reached and cycle_end < 0:
             v = queue[next_in_queue]
             next_in_queue += 1
-            # a cycle that closes at v or later has at least depth[v] resources
+            # A cycle that closes at v or later has at least depth[v] resources: it is not shorter
+            # than the one that was found from an earlier root.
             if len(cycle) > 0 and depth[v] >= len(cycle):
                 break
             for e in range(start[v], start[v + 1]):
@@ -269,14 +275,16 @@ def short_cycle(start, target, component, is_wanted, budget):
 
 @jit
 def example_paths(path_start, hop_channel, hop_vc, successor, vcs):
-    """Find the first path that causes each of some dependencies.
+    """Find the first path that causes each dependency of a cycle, as an example in a report.
+
+    A resource occurs once on a simple cycle, so its successor there names the dependency.
 
     Parameters
     ----------
     path_start, hop_channel, hop_vc, vcs
         As for `dependency_graph`.
     successor : int32 array, shape (R,)
-        The second resource of a wanted dependency of each resource, −1 for none.
+        Next resource on the cycle, −1 for resources that are not on it.
 
     Returns
     -------

@@ -44,7 +44,9 @@ def hop_distances(out_start, out_channel, channel_target, source, distance, queu
 
 @jit
 def demand_distance(out_start, out_channel, channel_target, demand):
-    """Sum the distances of all ordered pairs of switches, each times the demands of both ends.
+    """Sum the hops of all ordered pairs of terminals: how many channels their packets must cross.
+
+    Each ordered pair of switches counts as often as it has pairs of terminals.
 
     Parameters
     ----------
@@ -76,7 +78,8 @@ def demand_distance(out_start, out_channel, channel_target, demand):
 def eccentricities(out_start, out_channel, channel_target):
     """Return the hops from every switch to the farthest one; int32, shape (S,).
 
-    A switch that does not reach all others gets S, which is larger than any distance.
+    A switch that does not reach all others gets S, which is larger than any distance. The switch
+    with the least number is a root for trees with short routes.
     """
     num_switches = len(out_start) - 1
     eccentricity = np.empty(num_switches, np.int32)
@@ -90,7 +93,7 @@ def eccentricities(out_start, out_channel, channel_target):
 
 @jit
 def connected_demand(out_start, out_channel, channel_target, ends, routes):
-    """Count the terminal pairs that the network joins, and those whose routes are all shortest.
+    """Count the terminal pairs that the network connects, and those with shortest routes only.
 
     Parameters
     ----------
@@ -102,7 +105,7 @@ def connected_demand(out_start, out_channel, channel_target, ends, routes):
 
     Returns
     -------
-    joined : int
+    connected : int
         Ordered pairs of different terminals with a path in the network.
     shortest : int
         Those that have routes in the table, all with as few hops as that path can have.
@@ -111,7 +114,7 @@ def connected_demand(out_start, out_channel, channel_target, ends, routes):
     num_switches, num_destinations = len(out_start) - 1, len(ends.destination_switch)
     distance = np.empty(num_switches, np.int32)
     queue = np.empty(num_switches, np.int32)
-    joined, shortest = np.int64(0), np.int64(0)
+    connected, shortest = np.int64(0), np.int64(0)
     for i in range(len(ends.source_switch)):
         source = ends.source_switch[i]
         hop_distances(out_start, out_channel, channel_target, source, distance, queue)
@@ -120,11 +123,12 @@ def connected_demand(out_start, out_channel, channel_target, ends, routes):
             if shortest_hops < 0:
                 continue
             terminal_pairs = count_terminal_pairs(ends, i, j)
-            joined += terminal_pairs
+            connected += terminal_pairs
+            # A pair that the network connects may still have no routes in the table.
             pair = i * num_destinations + j
             all_shortest = pair_start[pair + 1] > pair_start[pair]
             for k in range(pair_start[pair], pair_start[pair + 1]):
                 all_shortest &= path_start[k + 1] - path_start[k] == shortest_hops
             if all_shortest:
                 shortest += terminal_pairs
-    return joined, shortest
+    return connected, shortest

@@ -73,7 +73,7 @@ def even_loads(graph, blocked, endpoints, demand):
                     num_reached += 1
                 if level[v] == level[u] + 1:
                     num_routes[v] += num_routes[u]
-        # 2. Targets without a route.
+        # 2. Terminal pairs whose target has no route.
         for target in endpoints:
             if distance[target] < 0:
                 unreachable += np.int64(switch_demand[source] * switch_demand[target])
@@ -86,6 +86,7 @@ def even_loads(graph, blocked, endpoints, demand):
                 if not blocked[e] and level[v] == level[u] + 1:
                     share[u] += share[v]
                     loads[graph.edge_channel[e]] += num_routes[u] * share[v]
+            # Routes that end here. Each route to s, by whichever vertex, gets the same share.
             s = graph.vertex_switch[u]
             if graph.accepting[u] and distance[s] == level[u] and s != source:
                 share[u] += switch_demand[source] * switch_demand[s] / routes_to_switch[s]

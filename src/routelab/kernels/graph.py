@@ -44,11 +44,15 @@ class GraphArrays(NamedTuple):
 class SearchArrays(NamedTuple):
     """Input of selections that grow trees (P endpoints); all arrays are read-only.
 
-    ``endpoints``: switches with terminals; ``lengths``: hops of the shortest legal route of every
-    ordered pair, −1 for none; ``demand``: terminals at each endpoint (a route from i to j adds
-    ``demand[i] * demand[j]`` to the loads of its channels); ``order``: endpoints in the order in
-    which trees are grown; ``backwards``: whether searches for the endpoint break ties by the
-    reversed edge order. Built by `routelab.toolkit.search_arrays`.
+    Built by `routelab.toolkit.search_arrays`::
+
+        endpoints[i]    switch with terminals
+        lengths[i, j]   hops of the shortest legal routes from endpoint i to endpoint j; −1: none
+        demand[i]       terminals at endpoint i; a route from i to j adds demand[i] * demand[j] to
+                        the loads of its channels
+        order           indices of the endpoints in the order in which their trees are grown
+        backwards[i]    whether the tree of endpoint i takes the last of equal routes in the graph's
+                        edge order, else the first
     """
 
     graph: GraphArrays
@@ -197,12 +201,13 @@ def fewest_turns(graph, endpoints, channel_direction, num_directions):
     """
     num_endpoints = len(endpoints)
     num_vertices = len(graph.vertex_switch)
-    # More turns than any route has. One turn more than these still fits into int32.
+    # More turns than any route has, and small enough that one turn more fits into int32.
     no_route = 1 << 30
     turns = np.full((num_endpoints, num_endpoints), -1, np.int32)
     level = np.empty(num_vertices, np.int32)
     queue = np.empty(num_vertices, np.int32)
-    # fewest_by_direction[v, d]: fewest turns from v on, if the first hop goes in direction d
+    # fewest_by_direction[v, d + 1]: fewest turns from v on, if the first hop goes in direction d.
+    # Column 0 is for channels without a label, −1.
     fewest_by_direction = np.empty((num_vertices, num_directions + 1), np.int32)
     fewest = np.empty(num_vertices, np.int32)
     for j in range(num_endpoints):
@@ -217,10 +222,9 @@ def fewest_turns(graph, endpoints, channel_direction, num_directions):
                 w = graph.edge_target[e]
                 if level[w] != level[v] - 1:
                     continue
-                # no label, −1, is column 0
                 d = channel_direction[graph.edge_channel[e]] + 1
                 # The last hop has no turn behind it. Before others, either the route goes straight
-                # on in direction d, or it turns into the best direction.
+                # on in direction d, or it takes the best direction and counts a turn.
                 least_turns = 0
                 if level[w] > 0:
                     least_turns = min(fewest_by_direction[w, d], fewest[w] + 1)
@@ -301,6 +305,7 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
             u = queue[k]
             first_edge, edge_end = graph.edge_start[u], graph.edge_start[u + 1]
             for i in range(first_edge, edge_end):
+                # backwards: from the last edge of u to its first
                 e = first_edge + edge_end - 1 - i if backwards else i
                 v = graph.edge_target[e]
                 new_cost = cost[u] + weight[graph.edge_channel[e]]
@@ -328,6 +333,8 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
 def settle_switches(graph, tree, visited, best_vertex):
     """Find where the best route of a tree to each switch ends.
 
+    A switch may have several vertices, one for each state of the rules.
+
     Parameters
     ----------
     graph : GraphArrays
@@ -338,7 +345,8 @@ def settle_switches(graph, tree, visited, best_vertex):
         Overwritten: the last vertex of the best route to each switch, −1 for none.
     """
     # The vertices are visited by ascending level, and those of a level in the order of their
-    # routes. So the first accepting one of a switch has the fewest hops, and ties are its own.
+    # routes. So the first accepting vertex of a switch has the fewest hops. A later one of the same
+    # level replaces it only if its route weighs less: of equal routes the first one is best.
     best_vertex[:] = -1
     for k in range(visited):
         v = tree.queue[k]

@@ -118,5 +118,6 @@ def routes_to_terminals(search, lengths, destination_endpoint, order):
                     i * num_terminals + terminal + 1
                 ]
             ]
+            # all terminals of endpoint i send to one terminal
             add_route(weight, route, search.demand[i])
     return hops

@@ -1,5 +1,8 @@
 """Rows of a route list: where each ends, and the channels that its hops name.
 
+A route list is a file that users write, with one route in each row: source, target, hops. A hop is
+named by the next switch, by a label such as an output port, or by a channel number.
+
 A *cell* is the number of a text in the file: equal texts are one cell, and arrays "by cell" hold
 what each text means.
 """
@@ -9,7 +12,9 @@ import numpy as np
 from routelab.kernels.jit import jit
 
 WHOLE, NO_CHANNEL, SEVERAL, ENDS_ELSEWHERE, LEAVES_HOME, NO_VC = range(6)
-"""Result for a route: `WHOLE` if it has no fault, or else the kind of its first fault."""
+"""Results for a route: `WHOLE` if it has no fault, or else the kind of its first fault: a hop that
+no channel fits, or several do; an end at another switch than the target; hops of a route from a
+switch to itself; a virtual channel that does not exist."""
 
 
 @jit
@@ -109,8 +114,8 @@ def follow_hops(
     for k in range(num_routes):
         switch = source[k]
         for i in range(first[k], end[k]):
-            # 1. Channels that leave the switch and have all that the cell states. No channel has
-            #    the switch, label or number −2.
+            # 1. Channels that leave the switch and fit all that the cell states. A statement −2
+            #    fits none, because no channel has the target, label or number −2.
             cell = cells[i]
             next_channel, num_matches = np.int32(-1), 0
             for j in range(out_start[switch], out_start[switch + 1]):
@@ -146,7 +151,7 @@ def follow_hops(
 
 @jit
 def gather_hops(first, path_start, hops, gathered):
-    """Copy the hops of paths that begin at `first` one path after the other.
+    """Copy the hops of some paths, one path after the other, without gaps between them.
 
     Parameters
     ----------
@@ -173,7 +178,7 @@ def mark_cells(first, end, cells, used):
 
 @jit
 def used_links(first, end, source, switch, cells):
-    """List the pairs of switches that follow each other on a route, each once.
+    """List the pairs of switches that follow each other on a route, each once: the links in use.
 
     Parameters
     ----------
@@ -188,6 +193,7 @@ def used_links(first, end, source, switch, cells):
     links : int32 array, shape (L, 2)
         Without steps from a switch to itself.
     """
+    # (−1, −1) is no link, and is left out below.
     pairs = set()
     pairs.add((np.int32(-1), np.int32(-1)))
     for k in range(len(first)):

@@ -62,6 +62,7 @@ def are_valid_offsets(start, total):
     """Return whether offsets begin at 0, never fall, and end at `total`."""
     if len(start) == 0 or start[0] != 0 or start[-1] != total:
         return False
+    # All are counted, because a loop without an early return is faster.
     num_falls = 0
     for k in range(len(start) - 1):
         num_falls += start[k + 1] < start[k]
@@ -132,6 +133,7 @@ def demand_loads(pair_start, path_start, path_weight, hop_channel, ends, num_cha
     num_destinations = len(ends.destination_switch)
     for i in range(len(ends.source_switch)):
         for j in range(num_destinations):
+            # packets between terminals of one switch cross no channel
             if ends.source_switch[i] == ends.destination_switch[j]:
                 continue
             p = i * num_destinations + j
@@ -147,6 +149,8 @@ def demand_loads(pair_start, path_start, path_weight, hop_channel, ends, num_cha
 def demand_mean(pair_start, path_weight, values, ends):
     """Average a value of paths over the ordered pairs of different terminals with a path.
 
+    Each path counts with its share of the packets of its pair, `path_weight`.
+
     Parameters
     ----------
     values : float64 array, shape (K,)
@@ -156,21 +160,21 @@ def demand_mean(pair_start, path_weight, values, ends):
     -------
     mean : float
         0 if no pair has a path.
-    joined : int
+    connected : int
         Ordered pairs of different terminals with a path.
     """
     num_destinations = len(ends.destination_switch)
-    total, weight, joined = 0.0, 0.0, np.int64(0)
+    total, weight, connected = 0.0, 0.0, np.int64(0)
     for i in range(len(ends.source_switch)):
         for j in range(num_destinations):
             p = i * num_destinations + j
             terminal_pairs = count_terminal_pairs(ends, i, j)
             if pair_start[p + 1] > pair_start[p]:
-                joined += terminal_pairs
+                connected += terminal_pairs
             for k in range(pair_start[p], pair_start[p + 1]):
                 total += terminal_pairs * path_weight[k] * values[k]
                 weight += terminal_pairs * path_weight[k]
-    return (total / weight if weight > 0 else 0.0), joined
+    return (total / weight if weight > 0 else 0.0), connected
 
 
 @jit

@@ -23,7 +23,10 @@ _NONE = 1 << 30
 
 
 class Arcs(NamedTuple):
-    """Channels of a network by the switch that they leave, and by the one that they enter."""
+    """Channels of a network by the switch that they leave, and by the one that they enter.
+
+    All are int32: `out_start` and `in_start` of shape (S + 1,), the others (C,).
+    """
 
     out_start: np.ndarray
     out_channel: np.ndarray
@@ -43,7 +46,7 @@ class Scratch(NamedTuple):
         that they enter; see `_prepare_target`.
     switch, next_channel, hops, distance_row : int32 arrays, shape (S + 1,)
         By depth on the path at hand: switch, index of the next channel to try from it, channel that
-        was taken from it, and row of the distances to the target that apply there.
+        was taken from it, and row of `distances` (see `_list_length`) that applies there.
     on_path : bool array, shape (S,)
         Switches on the path.
     queue : int32 array, shape (S,)
@@ -111,7 +114,10 @@ def _distances_around(arcs, target, scratch, distance):
 
 @helper()
 def _may_lead_through(arcs, switch, distance, on_path):
-    """Return whether a shortest path from another switch outside the path may lead through this."""
+    """Return whether a shortest path to the target may lead through `switch`.
+
+    That is, a path that begins at another switch outside the path at hand.
+    """
     for i in range(arcs.in_start[switch], arcs.in_start[switch + 1]):
         u = arcs.channel_source[arcs.in_channel[i]]
         if not on_path[u] and distance[u] == distance[switch] + 1:
@@ -123,7 +129,8 @@ def _may_lead_through(arcs, switch, distance, on_path):
 def _store_path(scratch, num_shorter, number, last_depth, word):
     """Store the path in `scratch.hops`, so that each path of its length is kept with equal chance.
 
-    It is path number `number` of this length, and there are `num_shorter` shorter ones.
+    It is path number `number` of this length, from 0, and there are `num_shorter` shorter ones.
+    Return the random word after the last one that was used.
     """
     k = len(scratch.lengths)
     row = num_shorter + number
@@ -151,7 +158,8 @@ def _list_length(
     distances : int32 array, shape (1, S), or (length, S) if `avoids_passed`
         Hops to the target; if `avoids_passed`, by depth, on paths that avoid the passed switches.
     draws : bool
-        Look at all paths of the length and draw among them; if false, stop when there are k.
+        True: look at all paths of the length, and draw among them. False: the caller only counts
+        paths, so stop when there are k.
 
     Returns
     -------
@@ -187,7 +195,8 @@ def _list_length(
         if depth + 1 + remaining > length:
             next_length = min(next_length, depth + 1 + remaining)
             if not avoids_passed:
-                # The other channels lead no nearer to the target: skip them.
+                # Skip the other channels: they lead no nearer to the target, because channels are
+                # sorted by their distance to it in the whole network.
                 next_channel[depth] = arcs.out_start[v + 1]
             continue
         scratch.hops[depth] = channel
@@ -199,8 +208,9 @@ def _list_length(
                 if number == num_needed and not draws:
                     break
             continue
-        # 3. One hop before the target, only the channels to it are tried, which come first. Others
-        #    could only lower `next_length`, and it has the least possible value.
+        # 3. The next hop must be the last one. If paths are drawn, try only the channels to the
+        #    target, which come first. The others would only find longer paths, to lower
+        #    `next_length`: so this is right once that has its least possible value, length + 1.
         if depth + 2 == length and next_length == length + 1 and draws:
             i = arcs.out_start[w]
             while i < arcs.out_start[w + 1] and scratch.sorted_switch[i] == target:
@@ -217,7 +227,8 @@ def _list_length(
         depth += 1
         switch[depth], next_channel[depth] = w, arcs.out_start[w]
         on_path[w] = True
-        # Distances change only if a shortest path of another switch led through w.
+        # Distances that avoid the path change only if a shortest path of another switch led through
+        # w. Else the row of the depth before still applies.
         if avoids_passed:
             distance_row[depth] = distance_row[depth - 1]
             if _may_lead_through(arcs, w, distances[distance_row[depth]], on_path):
@@ -232,7 +243,7 @@ def _list_length(
 def _draw_shortest_paths(arcs, source, distance, word, scratch):
     """Draw k different shortest paths, all with the same probability.
 
-    There are many more than k, because equal ones are drawn again.
+    The pair has many more shortest paths than k, so that few paths are drawn twice and thrown away.
     """
     k, length, num_drawn = len(scratch.lengths), distance[source], 0
     drawn_hops = scratch.hops
@@ -282,7 +293,7 @@ def _prepare_target(arcs, target, distance, scratch):
         begin, end = arcs.out_start[v], arcs.out_start[v + 1]
         position, num_paths = begin, 0.0
         # One round for each distance of a neighbour, ascending: the least possible one is that from
-        # here less 1. Unreachable neighbours count as the farthest, and come last.
+        # here less 1. Unreachable neighbours count as farther than all others, and come last.
         round_distance, unreachable = distance[v] - 1, _NONE
         while position < end:
             next_round_distance = unreachable
@@ -307,6 +318,9 @@ def _prepare_target(arcs, target, distance, scratch):
 @helper()
 def _find_paths(arcs, source, target, distances, avoiding_distances, draws, word, scratch):
     """Find the k shortest simple paths of a pair; return their number and ``avoiding_distances``.
+
+    The paths are left in `scratch.path_hops` and `scratch.lengths`; without `draws`, only their
+    lengths.
 
     Parameters
     ----------
@@ -364,9 +378,10 @@ def shortest_paths(arcs, ends, k, seed, sizes, starts, lengths, hops):
         Largest number of paths of a pair.
     seed : uint64
     sizes : int32 array, shape (2, P * P)
-        Overwritten: number of paths of each pair, and their hops together.
+        Overwritten: row 0 is the number of paths of each pair, row 1 the hops of these together.
     starts : int64 array, shape (2, P * P + 1)
-        Sums of `sizes`. If empty, paths are only counted, which takes less time.
+        Where the paths (row 0) and the hops (row 1) of each pair begin in the results: the sums of
+        `sizes` from a first call. If empty, paths are only counted, which takes less time.
     lengths : int32 array
         Overwritten: hops of each path, from short to long for each pair.
     hops : int32 array

@@ -18,8 +18,8 @@ class SymmetryArrays(NamedTuple):
         orbit[s]                  first switch of the orbit of switch s, with least coordinates
         source_class[s]           class of the sources at switch s
         representative[q]         first switch of the orbit that is class q
-        twist[d, e]               what a route adds to coordinate e where it closes a ring of
-                                  dimension d; shape (n, n), or empty if no ring is shifted
+        twist[d, e]               what a route adds to coordinate e where it goes once around a
+                                  ring of dimension d; shape (n, n), or empty if no ring is shifted
         switch_at[x @ stride]     switch with the coordinates x
         channel_at[s, direction]  channel that leaves s in a direction, −1 for none
 
@@ -65,6 +65,7 @@ def fill_images(symmetry, shift, switch_image, channel_image):
         return
     coordinates, period, stride = symmetry.coordinates, symmetry.period, symmetry.stride
     switch_at, channel_at = symmetry.switch_at, symmetry.channel_at
+    # 1. Switches: add the shift to the coordinates, modulo the period.
     image_coordinates = np.empty(len(shift), np.int64)
     for s in range(len(switch_image)):
         for d in range(len(shift)):
@@ -75,8 +76,8 @@ def fill_images(symmetry, shift, switch_image, channel_image):
             for d in range(len(shift)):
                 if period[d] > 1 and image_coordinates[d] >= period[d]:
                     image_coordinates[d] -= period[d]
-                    # Where the ring closes with a shift along others, these may close, too: look
-                    # once more.
+                    # In a twisted torus the ring of d closes with a shift along other dimensions.
+                    # Their coordinates may now exceed their periods: look at all once more.
                     for e in range(len(symmetry.twist)):
                         image_coordinates[e] += symmetry.twist[d, e]
                         has_closed = True
@@ -84,7 +85,7 @@ def fill_images(symmetry, shift, switch_image, channel_image):
         for d in range(len(shift)):
             index += image_coordinates[d] * stride[d]
         switch_image[s] = switch_at[index]
-    # a channel moves with its source and keeps its direction
+    # 2. Channels: each moves with its source and keeps its direction.
     for s in range(len(switch_image)):
         for d in range(channel_at.shape[1]):
             if channel_at[s, d] >= 0:
@@ -97,7 +98,8 @@ def source_images(symmetry, source, switch_image, channel_image):
     shift = np.zeros(len(symmetry.period), np.int32)
     for d in range(len(shift)):
         if symmetry.period[d] > 1:
-            # The representative has the least coordinate of the orbit, ``coordinate % step``.
+            # Translations move coordinate d by multiples of `step`, and the representative has the
+            # least one of the orbit: ``coordinate % step``.
             coordinate = symmetry.coordinates[source, d]
             shift[d] = coordinate - coordinate % symmetry.step[d]
     fill_images(symmetry, shift, switch_image, channel_image)

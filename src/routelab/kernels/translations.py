@@ -74,7 +74,7 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     num_routes = np.empty(len(sources) * num_endpoints, np.int32)
     first_hop = np.empty(len(sources) * num_endpoints, np.int64)
     sampled = np.empty(len(sources) * num_endpoints, np.bool_)
-    # 1. The hops of all routes: a source has as many as its representative.
+    # 1. The number of hops of all routes: a source has as many as its representative.
     num_hops = 0
     for source in sources:
         q = symmetry.source_class[source]
@@ -143,6 +143,8 @@ def fill_preimages(endpoints, switch_image, preimage):
 def hops_by_source(choices, symmetry, endpoints):
     """Return where the hops of each source begin in a table with one route per pair.
 
+    So each source's routes can be written for itself, without those before it.
+
     The table's array of hops has the routes of source i at ``start[i]:start[i + 1]``. All routes of
     a pair are equally long, so it does not matter which are chosen.
 
@@ -174,9 +176,11 @@ def write_chosen_routes(
     choices : ChoiceArrays
         Routes of the representatives.
     chosen : int32 array, shape (Q * P,) or (P * P,)
-        Number of the route of each row, or of each pair; any value if it has no route.
+        Which of its routes each row of `choices`, or each pair, has in the table, from 0; any value
+        if there is no route.
     by_pair : bool
-        Whether `chosen` is for each pair.
+        Whether `chosen` has a number for each pair; else for each row, and all sources of a class
+        get the same choice.
     symmetry : SymmetryArrays
     endpoints : int32 array, shape (P,)
     start : int64 array, shape (P + 1,)
@@ -200,7 +204,7 @@ def write_chosen_routes(
         next_position = start[i]
         for j in range(num_endpoints):
             original = q * num_endpoints + preimage[j]
-            num_hops = original_length[original]
+            num_hops = original_length[original]  # −1: no route
             lengths[i, j] = num_hops
             route_start = (
                 first_hop[original]

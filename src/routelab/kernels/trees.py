@@ -11,10 +11,10 @@ from routelab.kernels.jit import jit
 
 @jit
 def grow_tree_to(graph, switch, weight, backwards, tree):
-    """Find the lightest shortest routes from every vertex to one switch.
+    """Find the lightest shortest route from every vertex to one switch.
 
-    The lightest of the routes with the fewest hops; of equal ones, that whose edge out of the
-    vertex comes first.
+    Of the routes with the fewest hops it is the one with the least weight; of equal ones, the one
+    whose edge out of the vertex comes first.
 
     Parameters
     ----------
@@ -39,6 +39,7 @@ def grow_tree_to(graph, switch, weight, backwards, tree):
             continue
         first_edge, edge_end = graph.edge_start[v], graph.edge_start[v + 1]
         for i in range(first_edge, edge_end):
+            # backwards: from the last edge of v to its first
             e = first_edge + edge_end - 1 - i if backwards else i
             w = graph.edge_target[e]
             if level[w] != level[v] - 1:
@@ -68,7 +69,9 @@ def add_route(weight, hops, amount):
 
 @jit
 def route_offsets(lengths):
-    """Return the index of each pair's first hop, pair after pair.
+    """Return where the hops of each pair begin in an array of all hops, pair after pair.
+
+    Lengths 2, −1 and 3: 0, 2, 2, 5.
 
     Parameters
     ----------

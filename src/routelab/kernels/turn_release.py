@@ -8,6 +8,8 @@ from routelab.kernels.jit import jit
 def release_turns(start, target, legal):
     """Make prohibited turns legal, in ascending order, unless they close a cycle.
 
+    Each turn that becomes legal gives routes more freedom and keeps them free of deadlock.
+
     Parameters
     ----------
     start : int64 array, shape (R + 1,)

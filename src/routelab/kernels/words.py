@@ -3,8 +3,8 @@
 A *word* is a sequence of *elements*. An element is a channel with a virtual channel, numbered
 ``vc * C + channel``. Routes are lists of elements; a route is legal if the positions of its
 elements in the word rise. A *break* is a hop whose position does not rise: the word a c b has the
-legal route a b, and the route b a with one break. E elements, K words, R rows: pairs of switches
-with one route each.
+legal route a b, and the route b a with one break. A *row* is a pair of switches, with one route. A
+*turn* is two elements that follow each other on a route. E elements, K words, R rows.
 """
 
 import numpy as np
@@ -17,7 +17,8 @@ def sweep(source, target, price, num_scans, toll, cheapest, end, previous, dista
     """Find the cheapest routes between all switches that follow a word, perhaps several times.
 
     One scan of the word finds the legal routes from all sources. Each further scan lets routes
-    begin the word again, for a toll. Position i of scan r has the number ``r * L + i``.
+    begin the word again, with a break, for a toll. Position i of scan r has the number
+    ``r * L + i``; a route is the numbers of its hops, each linked to the one before it.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ def sweep(source, target, price, num_scans, toll, cheapest, end, previous, dista
     cheapest[:] = distance
     end[:] = -1
     for scan in range(num_scans):
+        # Each route that begins the word again pays the toll. The routes of earlier scans are safe
+        # in `cheapest`.
         if scan > 0:
             distance += toll
         # 2. At each position, the routes of all sources to the channel's source may go on over it.
@@ -98,10 +101,10 @@ def exchange(
     length,
     load,
 ):
-    """Offer each row its cheapest route in any of the words, one row after the other.
+    """Exchange routes for cheaper ones: offer each row its cheapest route in any of the words.
 
-    A row takes it if it costs no more than its present route, at the loads when its turn comes.
-    Each break costs a toll.
+    One row after the other takes the offer if it costs no more than its present route, at the loads
+    of that moment. Each break costs a toll.
 
     Parameters
     ----------
@@ -124,7 +127,7 @@ def exchange(
     toll : float
         Price of a break.
     only_legal : bool
-        Whether a row with a break takes the offer at any price.
+        Whether a row whose present route has a break takes the offer at any price.
     routes : int32 array, shape (R, W)
         Elements. Updated.
     length : int32 array, shape (R,)
@@ -180,7 +183,7 @@ def exchange(
 
 @jit
 def count_turns(routes, length, weight, slot, num_channels, degree, num_next_vcs, turn_weight):
-    """Add the weights of the rows whose routes go from each element to each that can follow it.
+    """Add the weight of each row to all turns of its route.
 
     Parameters
     ----------
@@ -191,8 +194,8 @@ def count_turns(routes, length, weight, slot, num_channels, degree, num_next_vcs
         Number of a channel among those that leave its source, below `degree`.
     num_channels, degree : int
     num_next_vcs : int
-        Virtual channels that the next hop may have: all if they share a word; 1 if each has its own
-        word, and packets keep theirs.
+        Virtual channels that the next hop may have: all of them if they share a word; 1 if packets
+        keep theirs, because each virtual channel has a word of its own.
     turn_weight : float64 array, shape (E * degree * num_next_vcs,)
         Updated at ``(element * degree + slot) * num_next_vcs + vc`` of the next hop.
     """
@@ -207,7 +210,7 @@ def count_turns(routes, length, weight, slot, num_channels, degree, num_next_vcs
 
 @jit
 def broken_rows(routes, length, position):
-    """Return whether each row has no route or one with a break; bool, shape (R,)."""
+    """Return which rows have no route, or one with a break; bool, shape (R,)."""
     broken = length == 0
     for row in range(len(length)):
         for h in range(1, length[row]):
@@ -218,9 +221,9 @@ def broken_rows(routes, length, position):
 
 @jit
 def move_elements(position, order, turns, random_numbers):
-    """Move each element to where the turns that it is in descend with the least weight.
+    """Move each element to the position at which the least weight of its turns descends.
 
-    A turn descends if its second element does not come behind the first one.
+    A turn descends if its second element does not come behind the first one. Routes over it break.
 
     Parameters
     ----------
@@ -261,8 +264,8 @@ def move_elements(position, order, turns, random_numbers):
             if gap < num_turns
             else positions[by_position[num_turns - 1]] + 1.0
         )
-        # 3. Anywhere inside the gap but at its very ends, which are elements. If many moves have
-        #    divided a gap, it has no room left, and the element stays where it is.
+        # 3. Anywhere inside the gap but at its very ends, where elements are. If many moves have
+        #    halved a gap, no room is left between two numbers, and the element stays where it is.
         if high - low > 1e-9:
             position[element] = low + (high - low) * (0.01 + 0.98 * random_numbers[element, 1])
 
@@ -298,9 +301,10 @@ def lift_blocks(position_in_word, earlier, later, weight, turns, share):
         window_begin, window_end = position[later[turn]], position[earlier[turn]]
         if window_begin > window_end:  # repaired by the move of an earlier block
             continue
-        # 1. The block: what must follow `later` within the window, by a depth-first search. If
-        #    `earlier` must, the turn is on a cycle, of which some turn descends in any word. Marks
-        #    are the number of the repair, so that they need not be cleared.
+        # 1. The block: what must follow `later` within the window, by a depth-first search whose
+        #    stack is `block`. If `earlier` must follow it, too, the turn is on a cycle, and one
+        #    turn of a cycle descends in any word. Marks are the number of the repair, `turn` + 1,
+        #    so that they need not be cleared.
         stack_size, is_cycle = 1, False
         block[0] = later[turn]
         mark[later[turn]] = turn + 1
@@ -323,8 +327,9 @@ def lift_blocks(position_in_word, earlier, later, weight, turns, share):
                     stack_size += 1
         if is_cycle:
             continue
-        # 2. What the move adds to the descending weight: turns from the block to elements that it
-        #    jumps over descend afterwards, and turns from these to the block descend no more.
+        # 2. What the move adds to the descending weight. It jumps over elements of the window:
+        #    turns from the block to them descend afterwards, and turns from them to the block do no
+        #    more.
         added_weight = 0.0
         for k in range(window_begin, window_end + 1):
             element = element_at[k]
