@@ -24,7 +24,7 @@ from routelab.toolkit.families.graph_hops import switch_distances, too_large
 class EscapeTurnParameters(Parameters):
     """What a packet does if its best channel has no room.
 
-    As the first of two base classes it adds its parameters after those of the other one.
+    Name it first of two base classes: then its parameters come after those of the other one.
     """
 
     blocked: Literal["wait", "skip"] = parameter(
@@ -62,9 +62,10 @@ def no_escape(topology: Topology) -> str | None:
 
 
 def escape_levels(topology: Topology, distance: Int32Array) -> tuple[Int32Array, Int32Array]:
-    """Return the level of each switch, and the up*/down* distances.
+    """Return the level of each switch, and the up*/down* distances, for escapes.
 
-    The root is the first switch with the least sum of distances to all others.
+    The root is the first switch with the least sum of distances to all others. Up is towards the
+    root, so to a lower level.
 
     Parameters
     ----------
@@ -78,7 +79,8 @@ def escape_levels(topology: Topology, distance: Int32Array) -> tuple[Int32Array,
     level : int32 array, shape (S,)
         Distance from the root.
     up_down : int32 array, shape (S, S)
-        By (target, source): hops of the shortest route that goes up, then down.
+        By (target, source): hops of the shortest route that goes up, then down, by links between
+        neighbouring levels.
     """
     level = distance[distance.sum(axis=1).argmin()]
     count = topology.num_switches
@@ -89,8 +91,8 @@ def escape_levels(topology: Topology, distance: Int32Array) -> tuple[Int32Array,
     for switch in np.argsort(-level, kind="stable"):
         children = target[(source == switch) & (level[target] == level[switch] + 1)]
         below[switch] |= below[children].any(axis=0)
-    # 2. Hops of those routes, infinite for other targets; half of the largest number leaves room
-    #    for the sum below.
+    # 2. Hops of those routes, infinite for other targets. Half of the largest int32, so that adding
+    #    a hop below does not overflow.
     infinite = np.iinfo(np.int32).max // 2
     up_down = np.where(below, level - level[:, None], infinite)
     # 3. Routes that first go up. From the root to the lowest level, the parents' routes are known.

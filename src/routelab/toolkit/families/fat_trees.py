@@ -59,10 +59,12 @@ class FatTree:
     def whole(self) -> bool:
         """Whether no switch and no link is missing.
 
-        Both numbers suffice: `read_fat_tree` has checked that all that exist belong to the tree.
+        It suffices to count them: `read_fat_tree` has checked that all that exist belong to the
+        tree.
         """
         sizes = [prod(self.down[i + 1 :]) * self.copies[i] for i in range(self.height)]
         links = sum(sizes[i] * self.up_ports(i) for i in range(self.height))
+        # a link between switches has two channels
         return len(self.level) == sum(sizes) and 2 * links == int((self.out_channel >= 0).sum())
 
     def down_ports(self, level: int) -> int:
@@ -152,7 +154,8 @@ def _is_consistent(topology: Topology, tree: FatTree) -> bool:
     sizes = np.array([prod(tree.down[i + 1 :]) for i in range(tree.height)]) * copies
     if (index < 0).any() or (index >= sizes[level]).any():
         return False
-    if len(np.unique(tree.index + sizes.max() * level)) < len(level):
+    coordinate_pair = tree.index + sizes.max() * level
+    if len(np.unique(coordinate_pair)) < len(level):
         return False
     # 3. Each channel has a port of its own: others would be missing in `out_channel`.
     source, port = topology.channel_source, topology.source_port
@@ -165,8 +168,10 @@ def _is_consistent(topology: Topology, tree: FatTree) -> bool:
     rises = port >= first_up
     if (port >= num_ports).any() or (target_level != source_level + np.where(rises, 1, -1)).any():
         return False
-    # 5. Targets. By digits, the index is (subtree, child, copy) at the lower end of a link and
-    #    (subtree, parent, copy) at the upper one; see `_links` of the topology ``fat-tree``.
+    # 5. Targets. Written in digits, the index of the lower end of a link is (subtree, child, copy)
+    #    and that of the upper end (subtree, parent, copy). A channel that rises keeps the subtree
+    #    and the copy, drops the child and chooses the parent by its port; one that falls does the
+    #    opposite. See `_links` of the topology ``fat-tree``.
     upper = np.maximum(source_level, target_level)
     upper_copies, lower_copies = copies[upper], copies[upper - 1]
     children, links = np.array(tree.down)[upper], np.array(tree.parallel)[upper]

@@ -13,10 +13,10 @@ from routelab.api.topology import Int64Array
 
 
 def prime_power(q: int) -> tuple[int, int] | None:
-    """Return (p, n) with q = p^n and p prime, or None if there are none."""
+    """Return (p, n) with q = p^n and p prime; None if q is not the power of a prime."""
     if q < 2:
         return None
-    # the least divisor is a prime
+    # The least divisor above 1 is a prime; without one up to the root, q itself is.
     p = next((d for d in range(2, int(q**0.5) + 1) if q % d == 0), q)
     n = 1
     while p**n < q:
@@ -36,7 +36,7 @@ def check_prime_power(
     least : int
         Smallest order of a field that has a network.
     remainders : sequence of int
-        Remainders modulo 4 that the order may have.
+        Remainders modulo 4 that the order may have; by default all.
 
     Raises
     ------
@@ -54,8 +54,8 @@ def check_prime_power(
     above = next(filter(fits, count(max(q + 1, least))))
     problem = "is not a prime power"
     if prime_power(q) is not None:
-        *further, last = map(str, remainders)
-        problem = f"modulo 4 is {q % 4}, but must be {', '.join(further)} or {last}"
+        *other_remainders, last = map(str, remainders)
+        problem = f"modulo 4 is {q % 4}, but must be {', '.join(other_remainders)} or {last}"
     nearest = above if below is None else f"{below}, {above}"
     raise InputError(f"{family}: q={q} {problem}; nearest: {nearest}")
 

@@ -35,7 +35,8 @@ class ArrangementParameters(FailureParameters, _Arrangement):
     """Arrangement of global links, and failures.
 
     Name it first of two base classes, as in ``class DragonflyParameters(ArrangementParameters,
-    DragonflySize)``. Then the parameters of the other class, the size, come first in names.
+    DragonflySize)``. Then the parameters of the other class, the size, come before these where the
+    parameters are listed, as in the name of a network.
     """
 
     seed: int = parameter(
@@ -55,7 +56,7 @@ def check_groups(family: str, groups: int, switches: int, h: int, *, letter: str
     h : int
         Global links at each of them.
     letter : str
-        Name of the parameter for `switches`, such as ``a``.
+        Name that the parameter for `switches` has in the error, such as ``a``.
 
     Raises
     ------
@@ -126,8 +127,9 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
     # The last round reaches groups on both sides, so it uses an even number of ports, and one more
     # for the opposite group. An odd number of groups has none.
     unused = remainder % 2 if groups % 2 else 0
-    # 1. Whole rounds. In a palm tree the two ports of a link add up to rounds · (G − 1) − 1, so the
-    #    first round of one group meets the last one of the other.
+    # 1. Whole rounds. In a palm tree port q of group g leads to group g − q − 1, and that group's
+    #    port back to g is rounds · (G − 1) − 1 − q. So round i of the lower group of a link is
+    #    round `rounds` − 1 − i of the higher one. With 3 groups and 4 ports, port 0 meets port 3.
     round_links = []
     for i in range(rounds):
         opposite_round = rounds - 1 - i if arrangement == "palmtree" else i

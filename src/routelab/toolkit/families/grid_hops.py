@@ -40,7 +40,7 @@ _TIES_TEXT = (
 
 
 class OrderParameters(Parameters):
-    """Parameters of algorithms with one set of virtual channels for every order and phase."""
+    """Parameters of algorithms that give each order of dimensions virtual channels of its own."""
 
     deadlock: RingDeadlock = parameter(
         "bubble",
@@ -56,7 +56,7 @@ class OrderParameters(Parameters):
 
 
 class RingParameters(OrderParameters):
-    """Parameters of such algorithms that also choose the shorter direction."""
+    """Parameters of algorithms with orders of dimensions that choose the shorter direction."""
 
     ties: Ties = parameter("balanced", description=_TIES_TEXT)
 
@@ -128,7 +128,8 @@ def grid_problem(
 
 def escape_problem(topology: Topology, virtual_channels: int, escape: RingDeadlock) -> str | None:
     """Return why an adaptive algorithm with that escape does not apply; None if it does."""
-    # Escapes need 2 virtual channels at most. Too few are reported below, with the adaptive one.
+    # Escapes need 2 virtual channels at most. Pretend that these exist: too few are reported below,
+    # with the adaptive one.
     problem = grid_problem(topology, max(virtual_channels, 2), escape)
     if problem is None:
         needed = count_ring_classes(whole_grid(topology), escape) + 1

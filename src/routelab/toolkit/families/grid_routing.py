@@ -24,7 +24,7 @@ class OrderRouting(HopRoutingPlugin):
     Class attributes
     ----------------
     phases : int
-        Parts of a route, each with separate classes for every order.
+        Parts of a route, each with separate classes of virtual channels for every order.
     """
 
     Parameters = OrderParameters
@@ -50,7 +50,7 @@ class OrderRouting(HopRoutingPlugin):
 
 
 class QuadrantRouting(OrderRouting):
-    """Randomized Local Balance.
+    """Randomized Local Balance: packets go to a random switch of a quadrant, then to their target.
 
     Class attributes
     ----------------

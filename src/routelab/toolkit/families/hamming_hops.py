@@ -24,9 +24,9 @@ def channel_dimensions(topology: Topology) -> Int64Array:
     UnsupportedError
         If the switches have no coordinates, or a channel changes none or several.
     """
-    position = coordinates(topology)
+    coordinate = coordinates(topology)
     source, target = topology.channel_source, topology.channel_target
-    differs = position[source] != position[target]
+    differs = coordinate[source] != coordinate[target]
     diagonal = np.flatnonzero(differs.sum(axis=1) != 1)
     if diagonal.size:
         a, b = (topology.switch_names[end[diagonal[0]]] for end in (source, target))
@@ -43,17 +43,18 @@ def not_hamming(topology: Topology) -> str | None:
         channel_dimensions(topology)
     except UnsupportedError as error:
         return str(error)
-    # 1. Switches: one for each combination of coordinates. A product of floats does not overflow.
-    position = coordinates(topology)
-    sizes = np.array([len(np.unique(column)) for column in position.T])
-    is_unique = len(np.unique(position, axis=0)) == len(position)
-    if not is_unique or sizes.prod(dtype=float) != len(position):
+    # 1. Switches: one for each combination of coordinates. Sizes are multiplied as floats, because
+    #    a product of integers may overflow, and then equal the number of switches by accident.
+    coordinate = coordinates(topology)
+    sizes = np.array([len(np.unique(column)) for column in coordinate.T])
+    is_unique = len(np.unique(coordinate, axis=0)) == len(coordinate)
+    if not is_unique or sizes.prod(dtype=float) != len(coordinate):
         return f"{_NEEDS} without failures; switches are missing, or have the same coordinates"
     # 2. Links: each switch has all other switches of its row as neighbours. `source` and `target`
     #    are all pairs of neighbours, without parallel links.
     source, target = np.unique((topology.channel_source, topology.channel_target), axis=1)
-    dimension = (position[source] != position[target]).argmax(axis=1)
-    num_neighbours = np.zeros(position.shape, np.int64)  # by (switch, dimension)
+    dimension = (coordinate[source] != coordinate[target]).argmax(axis=1)
+    num_neighbours = np.zeros(coordinate.shape, np.int64)  # by (switch, dimension)
     np.add.at(num_neighbours, (source, dimension), 1)
     incomplete = np.argwhere(num_neighbours < sizes - 1)
     if not incomplete.size:
@@ -112,7 +113,7 @@ def hamming_tables(topology: Topology, numbers: list[int], *arrays: ArrayLike) -
     UnsupportedError
         See `channel_dimensions`.
     """
-    dimension, position = channel_dimensions(topology), coordinates(topology)
-    numbers = [position.shape[1], *numbers]
+    dimension, coordinate = channel_dimensions(topology), coordinates(topology)
+    numbers = [coordinate.shape[1], *numbers]
     distance = None  # follows from the coordinates
-    return graph_tables(topology, distance, numbers, position, dimension, *arrays)
+    return graph_tables(topology, distance, numbers, coordinate, dimension, *arrays)

@@ -109,8 +109,9 @@ def shortest_simple_paths(topology: Topology, k: int, seed: int) -> ShortPaths:
     arcs = Arcs(
         *topology.outgoing, topology.channel_target, *topology.incoming, topology.channel_source
     )
-    # `sizes` has the number of paths of each pair, and of hops of these together. A first call
-    # without room for paths counts both, so that the arrays of the second one have the right size.
+    # `sizes` has the number of paths of each pair (row 0), and their hops together (row 1). A first
+    # call, with empty arrays for the paths, only counts; so those of the second have the right
+    # size.
     ends = topology.endpoints
     sizes = np.empty((2, len(ends) ** 2), np.int32)
     no_starts, no_paths = np.empty((2, 0), np.int64), np.empty(0, np.int32)
