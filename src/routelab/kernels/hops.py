@@ -342,7 +342,7 @@ def waiting_flits(tables, queues, channel):
     channels, first_row = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_WAITING]
     if first_row < 0 or not 0 <= channel < channels:
         return np.int64(0)
-    # The last cycle of transmission less the present one. It is negative if the channel is idle.
+    # Cycles until the channel has sent all flits that it took; not positive if it is idle.
     busy_cycles = (
         np.int64(queues[first_row + channel, BUSY_UNTIL]) - queues[first_row + channels, NOW]
     )

@@ -1,4 +1,8 @@
-"""Hop functions of dimension-order routing, for several algorithms."""
+"""Hop functions of dimension-order routing, for several algorithms.
+
+A hop function writes candidates for a packet's next hop to `out`. The tables are those of
+`routelab.kernels.grid_hops`; orders of the dimensions are numbered as there.
+"""
 
 from routelab.kernels.grid_hops import (
     OWN,

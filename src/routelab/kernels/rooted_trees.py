@@ -1,4 +1,8 @@
-"""Routes from lightest shortest trees with a common root, by the loads so far."""
+"""Routes from lightest shortest trees with a common root, by the loads so far.
+
+A tree has, of the routes with the fewest hops, those over the channels with the least load. A pair
+``i * P + j`` goes from endpoint i to endpoint j; endpoints are switches with terminals.
+"""
 
 import numpy as np
 

@@ -46,7 +46,7 @@ class Scratch(NamedTuple):
         that they enter; see `_prepare_target`.
     switch, next_channel, hops, distance_row : int32 arrays, shape (S + 1,)
         By depth on the path at hand: switch, index of the next channel to try from it, channel that
-        was taken from it, and row of `distances` (see `_list_length`) that applies there.
+        was taken from it, and row of `distances` (see `_list_paths_of_length`) that applies there.
     on_path : bool array, shape (S,)
         Switches on the path.
     queue : int32 array, shape (S,)
@@ -126,19 +126,19 @@ def _may_lead_through(arcs, switch, distance, on_path):
 
 
 @helper()
-def _store_path(scratch, num_shorter, number, last_depth, word):
+def _store_path(scratch, num_shorter, num_paths, last_depth, word):
     """Store the path in `scratch.hops`, so that each path of its length is kept with equal chance.
 
-    It is path number `number` of this length, from 0, and there are `num_shorter` shorter ones.
-    Return the random word after the last one that was used.
+    It is path num_paths `num_paths` of this length, from 0, and there are `num_shorter` shorter
+    ones. Return the random word after the last one that was used.
     """
     k = len(scratch.lengths)
-    row = num_shorter + number
+    row = num_shorter + num_paths
     if row >= k:
         # Reservoir sampling: path n of a length, counted from 0, gets a random row of n + 1, and is
         # dropped if there is no such row.
         word = word_after(word)
-        row = num_shorter + pick_word(word, number + 1)
+        row = num_shorter + pick_word(word, num_paths + 1)
         if row >= k:
             return word
     for d in range(last_depth + 1):
@@ -148,7 +148,7 @@ def _store_path(scratch, num_shorter, number, last_depth, word):
 
 
 @helper()
-def _list_length(
+def _list_paths_of_length(
     arcs, source, target, length, num_shorter, distances, avoids_passed, draws, word, scratch
 ):
     """List the simple paths of one length behind the `num_shorter` shorter ones.
@@ -163,7 +163,7 @@ def _list_length(
 
     Returns
     -------
-    number : int
+    num_paths : int
         Paths of this length that were found, stored or not; −1 if the search was given up.
     next_length : int
         Next length that a path may have; `_NONE` for none.
@@ -172,7 +172,7 @@ def _list_length(
     num_needed = len(scratch.lengths) - num_shorter
     switch, next_channel = scratch.switch, scratch.next_channel
     on_path, distance_row = scratch.on_path, scratch.distance_row
-    depth, number, next_length, num_steps = 0, 0, _NONE, 0
+    depth, num_paths, next_length, num_steps = 0, 0, _NONE, 0
     switch[0], next_channel[0] = source, arcs.out_start[source]
     on_path[source] = True
     if avoids_passed:
@@ -203,9 +203,9 @@ def _list_length(
         # 2. The target. Shorter paths have been listed before.
         if remaining == 0:
             if depth + 1 == length:
-                word = _store_path(scratch, num_shorter, number, depth, word)
-                number += 1
-                if number == num_needed and not draws:
+                word = _store_path(scratch, num_shorter, num_paths, depth, word)
+                num_paths += 1
+                if num_paths == num_needed and not draws:
                     break
             continue
         # 3. The next hop must be the last one. If paths are drawn, try only the channels to the
@@ -215,14 +215,14 @@ def _list_length(
             i = arcs.out_start[w]
             while i < arcs.out_start[w + 1] and scratch.sorted_switch[i] == target:
                 scratch.hops[depth + 1] = scratch.sorted_channel[i]
-                word = _store_path(scratch, num_shorter, number, depth + 1, word)
-                number += 1
+                word = _store_path(scratch, num_shorter, num_paths, depth + 1, word)
+                num_paths += 1
                 i += 1
             continue
         # 4. One switch further.
         num_steps += 1
         if num_steps > MAX_STEPS and not avoids_passed:
-            number = -1
+            num_paths = -1
             break
         depth += 1
         switch[depth], next_channel[depth] = w, arcs.out_start[w]
@@ -236,7 +236,7 @@ def _list_length(
                 _distances_around(arcs, target, scratch, distances[depth])
     for d in range(depth + 1):
         on_path[switch[d]] = False
-    return number, next_length, word
+    return num_paths, next_length, word
 
 
 @helper()
@@ -281,7 +281,7 @@ def _draw_shortest_paths(arcs, source, distance, word, scratch):
 def _prepare_target(arcs, target, distance, scratch):
     """Compute what searches for a target need.
 
-    These are the hops from all switches to the target, the number of shortest paths, and the order
+    These are the hops from all switches to the target, the num_new of shortest paths, and the order
     of the channels: of those that leave a switch, the ones that lead nearer to the target first.
     """
     reached = hop_distances(
@@ -317,10 +317,10 @@ def _prepare_target(arcs, target, distance, scratch):
 
 @helper()
 def _find_paths(arcs, source, target, distances, avoiding_distances, draws, word, scratch):
-    """Find the k shortest simple paths of a pair; return their number and ``avoiding_distances``.
+    """Find the k shortest simple paths of a pair; return their num_new and ``avoiding_distances``.
 
-    The paths are left in `scratch.path_hops` and `scratch.lengths`; without `draws`, only their
-    lengths.
+    The paths are left in `scratch.path_hops` and `scratch.lengths`. Without `draws` the caller only
+    counts paths and hops, and only the lengths are valid.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def _find_paths(arcs, source, target, distances, avoiding_distances, draws, word
     while num_found < k and length != _NONE:
         if avoids_passed and len(avoiding_distances) < length:
             avoiding_distances = np.empty((length, len(scratch.on_path)), np.int32)
-        number, next_length, word = _list_length(
+        num_new, next_length, word = _list_paths_of_length(
             arcs,
             source,
             target,
@@ -355,10 +355,10 @@ def _find_paths(arcs, source, target, distances, avoiding_distances, draws, word
         )
         # A search that gave up, or found nothing at a length that distances allow, has run into
         # switches that it had passed itself. This length and all longer ones avoid them.
-        if number <= 0 and not avoids_passed:
+        if num_new <= 0 and not avoids_passed:
             avoids_passed = True
             continue
-        num_found, length = min(k, num_found + number), next_length
+        num_found, length = min(k, num_found + num_new), next_length
     return num_found, avoiding_distances
 
 

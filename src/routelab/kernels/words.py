@@ -49,8 +49,7 @@ def sweep(source, target, price, num_scans, toll, cheapest, end, previous, dista
     cheapest[:] = distance
     end[:] = -1
     for scan in range(num_scans):
-        # Each route that begins the word again pays the toll. The routes of earlier scans are safe
-        # in `cheapest`.
+        # A route that goes on in this scan pays the toll. Without it, it is kept in `cheapest`.
         if scan > 0:
             distance += toll
         # 2. At each position, the routes of all sources to the channel's source may go on over it.
@@ -135,11 +134,12 @@ def exchange(
     load : int64 array, shape (C,)
         Updated.
     """
+    row_source, row_target = ends
     cheapest, end, previous = swept
     num_channels, num_positions = len(load), words.shape[1]
     offered = np.empty(routes.shape[1], np.int64)
     for row in rows:
-        source, target, row_weight = ends[0][row], ends[1][row], weight[row]
+        source, target, row_weight = row_source[row], row_target[row], weight[row]
         cheapest_word = 0
         for word in range(1, len(words)):
             if cheapest[word, target, source] < cheapest[cheapest_word, target, source]:
@@ -285,8 +285,8 @@ def lift_blocks(position_in_word, earlier, later, weight, turns, share):
     earlier, later : int64 array, shape (T,)
         Elements of the descending turns: `later` should follow `earlier`.
     weight : float64 array, shape (T,)
-    turns
-        As for `move_elements`.
+    turns : tuple of (start, other element, weight, direction)
+        Turns of each element, as for `move_elements`.
     share : float
         A block follows turns of at least this share of the repaired turn's weight.
     """

@@ -3,7 +3,8 @@
 A *lane* is a virtual channel in the words of InfiniBand: every route stays in one lane, so each
 lane has a dependency graph of its own. Its vertices are channels, and its edges the turns that
 routes in the lane take. A tree adds the turns that it needs; when the last tree that uses a turn
-gives it up, the turn can be removed.
+gives it up, the turn can be removed. A switch u of a tree forwards over channel ``steps[u]``; −1 at
+the root and where no route exists.
 """
 
 from typing import NamedTuple

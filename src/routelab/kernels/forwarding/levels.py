@@ -3,6 +3,9 @@
 The order of the steps is that of OpenSM's engine ``ftree``: Zahavi, Johnson, Kerbyson and Lang,
 *Optimized InfiniBand Fat-Tree Routing for Shift All-to-All Communication Patterns*, Concurrency and
 Computation: Practice and Experience 22(2), 2010, doi 10.1002/cpe.1527.
+
+A switch u of a tree forwards over channel ``steps[u]``; −1 at the root, the destination's switch,
+and where no route exists. Links between two switches may be several parallel cables.
 """
 
 import numpy as np

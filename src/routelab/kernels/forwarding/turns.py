@@ -6,6 +6,9 @@ A layer in which every turn goes to a channel later in its order has no cycle of
     choose_layers     allowed turns, trees     -> the layer of each route, and the turns it takes
     order_channels    the turns that are taken -> an order that allows them
     order_of_turns    turns by importance      -> an order that allows all but those on cycles
+
+A turn is a channel and the next one. A switch u of a tree forwards over channel ``steps[u]``, −1 at
+the root; `tree` is filled by `routelab.kernels.forwarding.trees.read_tree`.
 """
 
 import numpy as np
