@@ -43,7 +43,7 @@ def hop_distances(out_start, out_channel, channel_target, source, distance, queu
 
 
 @jit
-def demand_distance(out_start, out_channel, channel_target, demand):
+def terminal_pair_hops(out_start, out_channel, channel_target, terminals):
     """Sum the hops of all ordered pairs of terminals: how many channels their packets must cross.
 
     Each ordered pair of switches counts as often as it has pairs of terminals.
@@ -52,7 +52,7 @@ def demand_distance(out_start, out_channel, channel_target, demand):
     ----------
     out_start, out_channel : int32 array, shape (S + 1,) and (C,)
     channel_target : int32 array, shape (C,)
-    demand : int64 array, shape (S,)
+    terminals : int64 array, shape (S,)
         Terminals at each switch.
 
     Returns
@@ -60,17 +60,17 @@ def demand_distance(out_start, out_channel, channel_target, demand):
     total : int
         Unreachable ordered pairs do not count.
     """
-    num_switches = len(demand)
+    num_switches = len(terminals)
     distance = np.empty(num_switches, np.int32)
     queue = np.empty(num_switches, np.int32)
     total = 0
     for s in range(num_switches):
-        if demand[s] == 0:
+        if terminals[s] == 0:
             continue
         reached = hop_distances(out_start, out_channel, channel_target, s, distance, queue)
         for k in range(reached):
             t = queue[k]
-            total += demand[s] * demand[t] * distance[t]
+            total += terminals[s] * terminals[t] * distance[t]
     return total
 
 
@@ -92,7 +92,7 @@ def eccentricities(out_start, out_channel, channel_target):
 
 
 @jit
-def connected_demand(out_start, out_channel, channel_target, ends, routes):
+def count_connected_pairs(out_start, out_channel, channel_target, ends, routes):
     """Count the terminal pairs that the network connects, and those with shortest routes only.
 
     Parameters

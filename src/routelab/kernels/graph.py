@@ -330,7 +330,7 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
 
 
 @jit
-def settle_switches(graph, tree, visited, best_vertex):
+def find_route_ends(graph, tree, visited, best_vertex):
     """Find where the best route of a tree to each switch ends.
 
     A switch may have several vertices, one for each state of the rules.

@@ -6,7 +6,7 @@ A tree has, of the routes with the fewest hops, those over the channels with the
 
 import numpy as np
 
-from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch, write_route
+from routelab.kernels.graph import find_route_ends, grow_tree, tree_scratch, write_route
 from routelab.kernels.jit import jit
 from routelab.kernels.trees import add_route, follow_route, grow_tree_to, route_offsets
 
@@ -53,7 +53,7 @@ def routes_by_root(search, from_source, each_pair):
                     visited = grow_tree(
                         graph, begin_vertex, weight, search.backwards[root], last_level, tree
                     )
-                    settle_switches(graph, tree, visited, best_vertex)
+                    find_route_ends(graph, tree, visited, best_vertex)
                 else:
                     grow_tree_to(graph, search.endpoints[j], weight, search.backwards[root], tree)
             # 2. The route on it, and its load.

@@ -93,7 +93,7 @@ def fill_images(symmetry, shift, switch_image, channel_image):
 
 
 @helper()
-def source_images(symmetry, source, switch_image, channel_image):
+def fill_source_images(symmetry, source, switch_image, channel_image):
     """Fill the images under the translation from the representative of a class to `source`."""
     shift = np.zeros(len(symmetry.period), np.int32)
     for d in range(len(shift)):

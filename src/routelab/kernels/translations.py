@@ -9,7 +9,7 @@ import numpy as np
 
 from routelab.kernels.choices import ChoiceArrays
 from routelab.kernels.jit import helper, jit
-from routelab.kernels.symmetry import source_images
+from routelab.kernels.symmetry import fill_source_images
 
 
 @jit
@@ -36,7 +36,7 @@ def first_longer_path(
     preimage = np.empty(num_endpoints, np.int32)
     for i in range(num_endpoints):
         q = symmetry.source_class[endpoints[i]]
-        source_images(symmetry, endpoints[i], switch_image, channel_image)
+        fill_source_images(symmetry, endpoints[i], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
         for j in range(num_destinations):
             p = i * num_destinations + j
@@ -87,7 +87,7 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     original_length, original_count, original_hops = choices.length, choices.routes, choices.hops
     for r in range(len(sources)):
         q = symmetry.source_class[sources[r]]
-        source_images(symmetry, sources[r], switch_image, channel_image)
+        fill_source_images(symmetry, sources[r], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
         for j in range(num_endpoints):
             original = q * num_endpoints + preimage[j]
@@ -120,7 +120,7 @@ def image_rows(symmetry, sources, endpoints, num_channels):
     preimage = np.empty(num_endpoints, np.int32)
     rows = np.empty(len(sources) * num_endpoints, np.int64)
     for r in range(len(sources)):
-        source_images(symmetry, sources[r], switch_image, channel_image)
+        fill_source_images(symmetry, sources[r], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
         for j in range(num_endpoints):
             rows[r * num_endpoints + j] = (
@@ -140,7 +140,7 @@ def fill_preimages(endpoints, switch_image, preimage):
 
 
 @jit
-def hops_by_source(choices, symmetry, endpoints):
+def source_hop_offsets(choices, symmetry, endpoints):
     """Return where the hops of each source begin in a table with one route per pair.
 
     So each source's routes can be written for itself, without those before it.
@@ -184,7 +184,7 @@ def write_chosen_routes(
     symmetry : SymmetryArrays
     endpoints : int32 array, shape (P,)
     start : int64 array, shape (P + 1,)
-        From `hops_by_source`.
+        From `source_hop_offsets`.
     sources : tuple of two ints
         Indices of the first one and of the one behind the last, among the endpoints.
     lengths : int32 array, shape (P, P)
@@ -199,7 +199,7 @@ def write_chosen_routes(
     original_length, first_hop, original_hops = choices.length, choices.first_hop, choices.hops
     for i in range(sources[0], sources[1]):
         q = symmetry.source_class[endpoints[i]]
-        source_images(symmetry, endpoints[i], switch_image, channel_image)
+        fill_source_images(symmetry, endpoints[i], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
         next_position = start[i]
         for j in range(num_endpoints):

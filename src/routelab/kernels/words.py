@@ -182,7 +182,7 @@ def exchange(
 
 
 @jit
-def count_turns(routes, length, weight, slot, num_channels, degree, num_next_vcs, turn_weight):
+def add_turn_weights(routes, length, weight, slot, num_channels, degree, num_next_vcs, turn_weight):
     """Add the weight of each row to all turns of its route.
 
     Parameters

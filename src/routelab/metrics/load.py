@@ -7,7 +7,7 @@ import numpy as np
 from routelab.api import RouteTable, Topology
 from routelab.api.topology import Float64Array
 from routelab.kernels import routes
-from routelab.kernels.distances import demand_distance
+from routelab.kernels.distances import terminal_pair_hops
 from routelab.metrics.capacity import total_capacity
 
 
@@ -79,7 +79,7 @@ def perfect_load(topology: Topology) -> float:
     """
     start, channel = topology.outgoing
     terminals = topology.terminals_per_switch.astype(np.int64)
-    total_hops = demand_distance(start, channel, topology.channel_target, terminals)
+    total_hops = terminal_pair_hops(start, channel, topology.channel_target, terminals)
     # `or 1`: without channels, 0 hops are divided by 1
     return float(total_hops) / float(total_capacity(topology) or 1)
 

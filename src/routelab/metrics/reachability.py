@@ -6,7 +6,7 @@ import numpy as np
 
 from routelab.api import RouteTable, Topology
 from routelab.api.topology import Int32Array
-from routelab.kernels.distances import connected_demand
+from routelab.kernels.distances import count_connected_pairs
 from routelab.kernels.routes import demand_mean
 
 
@@ -36,7 +36,7 @@ def connected_pairs(table: RouteTable) -> tuple[int, int]:
     """
     topology = table.topology
     start, channel = topology.outgoing
-    connected, minimal = connected_demand(
+    connected, minimal = count_connected_pairs(
         start,
         channel,
         topology.channel_target,

@@ -12,9 +12,9 @@ from routelab.api.topology import Int32Array, Int64Array, Topology
 from routelab.kernels.choices import ChoiceArrays, list_routes
 from routelab.kernels.graph import GraphArrays
 from routelab.kernels.translations import (
-    hops_by_source,
     image_rows,
     single_route_load,
+    source_hop_offsets,
     translate_routes,
     write_chosen_routes,
 )
@@ -142,7 +142,7 @@ class RouteChoices:
         topology, symmetry = self.topology, self.symmetry.arrays
         endpoints = topology.endpoints
         route_numbers = np.ascontiguousarray(chosen, dtype=np.int32)
-        first_hop = hops_by_source(self.arrays, symmetry, endpoints)
+        first_hop = source_hop_offsets(self.arrays, symmetry, endpoints)
         lengths = np.empty((len(endpoints), len(endpoints)), dtype=np.int32)
         hops = np.empty(first_hop[-1], dtype=np.int32)
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Int32Array, Topology, frozen_array
 from routelab.kernels.graph import GraphArrays
-from routelab.kernels.symmetry import SymmetryArrays, fill_images, keeps_routes, source_images
+from routelab.kernels.symmetry import SymmetryArrays, fill_images, fill_source_images, keeps_routes
 from routelab.toolkit.direction_labels import torus_directions
 from routelab.toolkit.grids import Grid, whole_torus
 
@@ -113,7 +113,7 @@ class SourceSymmetry:
         """
         switches = np.empty(self.topology.num_switches, dtype=np.int32)
         channels = np.empty(self.topology.num_channels, dtype=np.int32)
-        source_images(self.arrays, source, switches, channels)
+        fill_source_images(self.arrays, source, switches, channels)
         return switches, channels
 
 

@@ -26,8 +26,8 @@ from routelab.api import RouteTable, RoutingGraph, Topology
 from routelab.api.topology import BoolArray, Float64Array, Int32Array, Int64Array
 from routelab.kernels.graph import route_lengths
 from routelab.kernels.words import (
+    add_turn_weights,
     broken_rows,
-    count_turns,
     exchange,
     lift_blocks,
     move_elements,
@@ -298,7 +298,7 @@ class WordSearch:
         next_vcs = vcs if self._num_words == 1 and vcs > 1 else 1
         turns_per_element = self._degree * next_vcs
         turns = np.zeros(len(self._place) * turns_per_element)
-        count_turns(
+        add_turn_weights(
             routes=self._routes,
             length=self._length,
             weight=self._turn_weight,

@@ -24,7 +24,7 @@ from routelab.kernels.forwarding.trees import Legality
 from routelab.kernels.forwarding.turns import (
     choose_layers,
     order_channels,
-    order_of_turns,
+    order_channels_by_turns,
     turn_loads,
 )
 from routelab.toolkit.forwarding import (
@@ -208,7 +208,7 @@ class LaneSearch:
                 # takes the last key first, and False before True. Turns that none use are left out.
                 turns = np.lexsort((-previous_load, ~is_in_tree))
                 turns = turns[(previous_load > 0)[turns] | is_in_tree[turns]]
-                ranks = order_of_turns(search.fabric, turns)[None]  # one row: for one lane
+                ranks = order_channels_by_turns(search.fabric, turns)[None]  # one row: for one lane
                 is_allowed = legality_of_orders(search.fabric, ranks).turns > 0
                 allowed_load = int(previous_load[is_allowed].sum())
                 candidates.append((allowed_load, spanning_routes, ranks))

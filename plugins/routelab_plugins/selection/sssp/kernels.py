@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch, write_route
+from routelab.kernels.graph import find_route_ends, grow_tree, tree_scratch, write_route
 from routelab.kernels.jit import helper, jit
-from routelab.kernels.symmetry import source_images
+from routelab.kernels.symmetry import fill_source_images
 from routelab.kernels.translations import fill_preimages
 from routelab.kernels.trees import add_route, route_offsets
 
@@ -93,7 +93,7 @@ def build_routes_sssp(search, unique, pairs, group_start):
         unique_trees += 1
         root, backwards = graph.begin[endpoints[source]], False
         visited = grow_tree(graph, root, weight, backwards, farthest, tree)
-        settle_switches(graph, tree, visited, arrival)
+        find_route_ends(graph, tree, visited, arrival)
         for target in range(num_endpoints):
             if unique[source, target]:
                 pair = source * num_endpoints + target
@@ -117,7 +117,7 @@ def build_routes_sssp(search, unique, pairs, group_start):
         root = graph.begin[endpoints[source]]
         while num_waiting:
             visited = grow_tree(graph, root, weight, search.backwards[source], length, tree)
-            settle_switches(graph, tree, visited, arrival)
+            find_route_ends(graph, tree, visited, arrival)
             group_trees += 1
             num_postponed = 0
             for k in range(num_waiting):
@@ -294,7 +294,7 @@ def fill_groups(choices, symmetry, endpoints, order, row_rank, next_entry, sourc
     for i in range(first_source, end_source):
         # The translation that moves the representative of the class to this source. Endpoint j is
         # the image of endpoint preimage[j], so its routes are the images of routes to that one.
-        source_images(symmetry, endpoints[i], switch_image, channel_image)
+        fill_source_images(symmetry, endpoints[i], switch_image, channel_image)
         fill_preimages(endpoints, switch_image, preimage)
         source_class = symmetry.source_class[endpoints[i]]
         for j in order:

@@ -2,10 +2,11 @@
 
 A layer in which every turn goes to a channel later in its order has no cycle of dependencies.
 
-    turns_of_orders   orders of the channels   -> the turns that layers allow
-    choose_layers     allowed turns, trees     -> the layer of each route, and the turns it takes
-    order_channels    the turns that are taken -> an order that allows them
-    order_of_turns    turns by importance      -> an order that allows all but those on cycles
+    turns_of_orders           orders of the channels   -> the turns that layers allow
+    choose_layers             allowed turns, trees     -> each route's layer, and the turns it takes
+    order_channels            the turns that are taken -> an order that allows them
+    order_channels_by_turns   turns by importance      -> an order that allows all but those on
+                                                          cycles
 
 A turn is a channel and the next one. A switch u of a tree forwards over channel ``steps[u]``, −1 at
 the root; `tree` is filled by `routelab.kernels.forwarding.trees.read_tree`.
@@ -164,7 +165,7 @@ def turn_loads(fabric, legality, trees):
 
 
 @jit
-def order_of_turns(fabric, turns):
+def order_channels_by_turns(fabric, turns):
     """Order the channels so that turns go forwards, each unless those before it forbid it.
 
     Parameters

@@ -6,7 +6,7 @@ the channels second.
 
 import numpy as np
 
-from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch
+from routelab.kernels.graph import find_route_ends, grow_tree, tree_scratch
 from routelab.kernels.jit import jit
 
 
@@ -38,7 +38,7 @@ def least_weights(graph, sources, terminals, weight):
     backwards = False  # ties by the order of the edges
     for q in range(num_sources):
         visited = grow_tree(graph, graph.begin[sources[q]], weight, backwards, no_limit, tree)
-        settle_switches(graph, tree, visited, best_vertex)  # −1 for an unreachable switch
+        find_route_ends(graph, tree, visited, best_vertex)  # −1 for an unreachable switch
         for t in range(len(best_vertex)):
             if t != sources[q] and best_vertex[t] >= 0:
                 least[q] += terminals[t] * tree.cost[best_vertex[t]]
@@ -71,7 +71,7 @@ def tree_loads(graph, sources, terminals, weight, channel_class, loads):
     least = np.int64(0)
     for s in sources:
         visited = grow_tree(graph, graph.begin[s], weight, backwards, no_limit, tree)
-        settle_switches(graph, tree, visited, best_vertex)  # −1 for an unreachable switch
+        find_route_ends(graph, tree, visited, best_vertex)  # −1 for an unreachable switch
         for t in range(len(best_vertex)):
             if t != s and best_vertex[t] >= 0:
                 flow[best_vertex[t]] = terminals[s] * terminals[t]

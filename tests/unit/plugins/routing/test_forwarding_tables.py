@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from routelab.api import RouteTable, Topology, UnsupportedError
 from routelab.deadlock import check_table
-from routelab.kernels.forwarding.turns import order_of_turns, turn_loads
+from routelab.kernels.forwarding.turns import order_channels_by_turns, turn_loads
 from routelab.metrics import channel_loads, connected_pairs, reachable_pairs
 from routelab.routing.routing import Routing
 from routelab.toolkit import build_grid
@@ -358,7 +358,7 @@ def test_turns_are_counted_right_and_the_order_keeps_the_first_ones(topology, se
         assert load.tolist() == naive.tolist()
     assert np.array_equal(load > 0, naive > 0)
     others = np.random.default_rng(seed).permutation(np.flatnonzero(load == 0))
-    rank = order_of_turns(fabric, np.concatenate((np.flatnonzero(load), others)))
+    rank = order_channels_by_turns(fabric, np.concatenate((np.flatnonzero(load), others)))
     assert sorted(rank.tolist()) == list(range(topology.num_channels))
     for a, b in pairwise(table.path_start):
         places = rank[table.hop_channel[a:b]].tolist()

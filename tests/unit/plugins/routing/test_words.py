@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from routelab.api import Topology
 from routelab.deadlock import check_table
 from routelab.kernels.words import (
+    add_turn_weights,
     broken_rows,
-    count_turns,
     lift_blocks,
     move_elements,
     sweep,
@@ -27,7 +27,7 @@ from routelab.toolkit import build_grid, words
 from routelab.toolkit.words import _turns_by_element
 from routelab_plugins.routing.words import Words, _rounds
 
-KERNELS = "broken_rows", "count_turns", "exchange", "lift_blocks", "move_elements", "sweep"
+KERNELS = "broken_rows", "add_turn_weights", "exchange", "lift_blocks", "move_elements", "sweep"
 
 
 def network(links, switches, terminals=None):
@@ -204,7 +204,7 @@ def test_turns_and_breaks_are_counted(seed, shared):
     place = np.array(rng.sample(range(12), 12), dtype=np.float64)
     layers = vcs if shared else 1
     counted = np.zeros(vcs * channels * degree * layers)
-    count_turns(routes, length, np.ones(4), slot, channels, degree, layers, counted)
+    add_turn_weights(routes, length, np.ones(4), slot, channels, degree, layers, counted)
     expected, broken = Counter(), []
     for route, hops in zip(routes.tolist(), length.tolist(), strict=True):
         pairs = list(pairwise(route[:hops]))
