@@ -248,7 +248,8 @@ def list_routes(graph, roots, endpoints, max_routes):
             # often saves a copy.
             hops = _grow(hops, hops_end * len(roots) + hops_end * len(roots) // 16)
         for j in range(num_endpoints):
-            # 2. The number of routes to an endpoint.
+            # 2. The number of routes to an endpoint: those to all its vertices in the list. Without
+            #    any, the row keeps length −1 and no route.
             s = endpoints[j]
             if first_vertex[s] < 0:
                 continue

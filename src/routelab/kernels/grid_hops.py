@@ -168,6 +168,8 @@ def order_step(tables, order, source, target, here, random):
     ----------
     order : int
         Number of the order in the tables.
+    source, random
+        Only for half a ring, whose direction `tie_sign` chooses.
 
     Returns
     -------

@@ -59,7 +59,7 @@ def shortest_queue(tables, packets, packet, queues, kind, count, random, out):
     Returns
     -------
     row : int
-        −1 if there is no candidate.
+        Row of the candidate in `out`; −1 if there is none.
     flits : int
     """
     row, shortest, only_escapes = np.int64(-1), np.int64(-1), True

@@ -35,6 +35,7 @@ def turns_of_orders(fabric, rank):
         v = fabric.target[c]
         for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
             d = fabric.out_channel[i]
+            # a layer allows the turn from c to d if d comes later in its order
             layers = np.int64(0)
             for layer in range(len(rank)):
                 if rank[layer, c] < rank[layer, d]:
@@ -74,6 +75,7 @@ def choose_layers(fabric, legality, trees):
         # From the leaves to the root, so that a switch comes after all those whose routes pass it.
         for i in range(count - 1, 0, -1):
             u = tree.queue[i]
+            # `good`, with turns: the layers in which the whole route of u is legal, as bits
             if tree.good[u]:
                 layer[u, t] = lowest(np.uint64(tree.good[u]))
                 layers_through[u] |= np.int64(1) << layer[u, t]
@@ -82,9 +84,8 @@ def choose_layers(fabric, legality, trees):
             v = fabric.target[steps[u]]
             layers_through[v] |= layers_through[u]
             if steps[v] >= 0:
-                used_layers[fabric.turn_start[steps[u]] + fabric.port[steps[v]]] |= layers_through[
-                    u
-                ]
+                turn = fabric.turn_start[steps[u]] + fabric.port[steps[v]]
+                used_layers[turn] |= layers_through[u]
         # packets to a terminal of the same switch cross no channel, so any layer will do
         layer[fabric.root[t], t] = 0
     return layer, used_layers
