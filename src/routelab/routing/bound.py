@@ -133,9 +133,9 @@ class NetworkBounds:
         if rules not in self._rules:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
         compared = bound_facts(facts, self._rules[rules], self.bare)
-        # The mixed-integer program raises the bound for one path per pair. It is worth its time also
-        # for a gap below 1: a route counts 1 on the fastest channel, but 1.25, say, on a slower
-        # one. `optimal` is None if the bound does not apply to the table, or if it splits pairs.
+        # The mixed-integer program raises the bound for one path per pair. A gap below 1 is worth
+        # its time, too: a route is 1 on the fastest channel, but 1.25, say, on a slower one.
+        # `optimal` is None if the bound does not apply to the table, or if the table splits pairs.
         if rules in self._tightened or compared["optimal"] is not False:
             return compared
         self._tightened.add(rules)

@@ -50,15 +50,11 @@ def curve_row(point: Point, *, bubble: bool) -> dict[str, Any]:
 
 def _mean_hops(point: Point) -> Estimate:
     """Estimate the mean number of hops; the hops of packets are taken as independent draws."""
-    # 1. Packets by number of hops, over all runs. The arrays of runs end at their largest number.
-    length = max(len(run.hops) for run in point.runs)
-    padded = [np.pad(run.hops, (0, length - len(run.hops))) for run in point.runs]
-    packets = np.sum(padded, axis=0)
+    packets = point.hops
     num_packets = int(packets.sum())
     if not num_packets:
         return Estimate(float("nan"))
-    # 2. Mean and standard error.
-    hops = np.arange(length)
+    hops = np.arange(len(packets))
     mean = float(packets @ hops) / num_packets
     variance = float(packets @ (hops - mean) ** 2) / max(num_packets - 1, 1)
     return Estimate(

@@ -157,9 +157,8 @@ def latency_table(points: Iterable[Point]) -> Columns:
             histograms = [getattr(run.counts, kind) for run in point.runs]
             cycles, counts = Histogram.merged(histograms).values()
             append_rows(kind, cycles.tolist(), counts)
-        packets_by_hops = _sum(point.runs, lambda counts: counts.hops)
-        hops = np.flatnonzero(packets_by_hops)
-        append_rows("hops", hops.tolist(), packets_by_hops[hops])
+        hops = np.flatnonzero(point.hops)
+        append_rows("hops", hops.tolist(), point.hops[hops])
         return table
 
     return _stack(LATENCIES, points, columns)

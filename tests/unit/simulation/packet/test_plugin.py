@@ -411,6 +411,28 @@ def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages
     assert row["jain"] == pytest.approx(1)
 
 
+class Farther(TrafficPlugin):
+    """Terminal 0 sends one hop with seed 0, two hops with seed 1."""
+
+    name = "farther"
+    summary = "Terminal 0 sends farther with each seed"
+
+    def demand(self, topology, seed):
+        targets = np.full(topology.num_terminals, -1)
+        targets[0] = seed + 1
+        return Demand.permutation(targets, "one sends")
+
+
+def test_hops_are_counted_over_runs_of_different_lengths() -> None:
+    options = settings(seeds=2, messages=40, max_cycles=20_000)
+    network = build_grid("torus", (8,), wrap=True)
+    result = simulate(network, Routing.from_name("dor"), Farther(), options)
+    table = result.tables["latencies"]
+    counts = dict(zip(table["hops"], table["count"], strict=True))
+    assert (counts[1], counts[2]) == (40, 40)
+    assert curve_of(result)[0]["hops_mean"] == pytest.approx(1.5)
+
+
 def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
     table = clockwise(4)
     options = settings(vcs=1, buffer_flits=1, loads=(1.0,))

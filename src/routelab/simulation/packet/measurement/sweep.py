@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from routelab.api.topology import Int64Array
 from routelab.simulation.packet.columns import POOLING
 from routelab.simulation.packet.measurement.intervals import Estimate, pool
 from routelab.simulation.packet.measurement.measure import PacketSimulation, measure_simulation
@@ -58,6 +61,16 @@ class Point:
         return pool([run.accepted for run in self.runs])
 
     @property
+    def hops(self) -> Int64Array:
+        """Packets by number of hops, over all runs."""
+        # the array of a run ends at its largest number
+        length = max(len(run.hops) for run in self.runs)
+        total: Int64Array = np.sum(
+            [np.pad(run.hops, (0, length - len(run.hops))) for run in self.runs], axis=0
+        )
+        return total
+
+    @property
     def latency(self) -> Estimate | None:
         """Mean latency; None unless every run has one."""
         return self._mean_latency("mean")
@@ -86,10 +99,12 @@ class Point:
         for name in rows[0]:
             values[name] = _combine(name, [facts[name] for facts in rows])
         # 2. State and text of the gravest run, and the worst-served terminal of the run in which
-        #    its share is smallest.
+        #    it is served worst: its share is the smallest, or with `messages` its end the latest.
         gravest = next(run for run in self.runs if run.state == self.state)
         state = {"state": self.state, "saturated": gravest.saturated, "text": gravest.text}
-        worst = min((run.worst for run in self.runs), key=lambda worst: worst.share)
+        candidates = [run.worst for run in self.runs if run.worst.terminal >= 0]
+        choose = max if self.runs[0].settings.messages else min
+        worst = choose(candidates, key=lambda worst: worst.share, default=self.runs[0].worst)
         worst_served = {"worst_terminal": worst.terminal, "worst_share": worst.share}
         # 3. Estimates, with the errors of all runs. If some run has no latency, there is no pooled
         #    one: all facts about latencies are None.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 import pytest
 from fake_simulation import Queues, Stuck
 
 from routelab.simulation.packet.columns import POOLING
+from routelab.simulation.packet.measurement.result import Worst
 from routelab.simulation.packet.measurement.saturation import find_saturation
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.measurement.sweep import sweep_loads
@@ -192,6 +194,21 @@ def test_the_load_of_several_seeds_is_the_one_asked_for():
     """The mean of three times 0.1 is not 0.1."""
     (point,) = sweep_loads(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
     assert point.facts()["load"] == 0.1
+
+
+@pytest.mark.parametrize(("messages", "terminal"), [(0, 1), (10, 2)])
+def test_the_worst_served_terminal_is_that_of_the_worst_run(messages, terminal):
+    """With messages the share is a time, and a longer one is worse."""
+    (point,) = sweep_loads(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
+    settings = SETTINGS.model_copy(update={"messages": messages})
+    worst = (Worst(-1, float("nan")), Worst(1, 0.5), Worst(2, 1.5))
+    runs = [
+        replace(run, settings=settings, worst=of_run)
+        for run, of_run in zip(point.runs, worst, strict=True)
+    ]
+    for order in permutations(runs):
+        facts = replace(point, runs=order).facts()
+        assert (facts["worst_terminal"], facts["worst_share"]) == (terminal, terminal - 0.5)
 
 
 @pytest.mark.parametrize(("seeds", "seed"), [(1, 5), (3, None)])
