@@ -42,7 +42,7 @@ class BalancedLayers(AcyclicLayers):
     def layers(self, table: RouteTable) -> Int32Array:
         """Return the virtual channel of each hop, the same for all hops of a path.
 
-        Few virtual channels are used, and each of them for about as many hops.
+        Few virtual channels are used, and all of them for about equally many hops.
         """
         options = self.parameters
         # 1. First fit in three orders; the one with the fewest layers counts, then `fewer_layers`.

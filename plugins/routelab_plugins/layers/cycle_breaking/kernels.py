@@ -130,7 +130,7 @@ def assign_layers(dependencies):
     Returns
     -------
     layer : int32 array, shape (K,)
-        Ascending from 0 without a gap.
+        Layers are numbered from 0, and none is empty.
     """
     num_channels = len(dependencies.start) - 1
     layer = np.zeros(len(dependencies.path_start) - 1, np.int32)

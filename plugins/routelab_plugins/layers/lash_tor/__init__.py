@@ -31,8 +31,9 @@ class LashTor(AcyclicLayers):
         # ends at the latest with as many layers as paths, because each path fits in an empty layer
         while True:
             num_layers += 1
-            # Prefer paths that stay in one layer; if some path fits nowhere then, let all paths
-            # follow the first layer as far as they can, then the next.
+            # Let each path stay in one layer if one fits it as a whole. If some path then fits
+            # nowhere, even with changes of layer, let all paths follow the first layer as far as
+            # they can, then the next.
             for whole_first in (True, False):
                 layer, num_unplaced = layers_of_hops(table, num_layers, whole_first)
                 if not num_unplaced:

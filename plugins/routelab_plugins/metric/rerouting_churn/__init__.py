@@ -128,7 +128,7 @@ class ReroutingChurn(ContextMetricPlugin):
             Measurement("churn_refused", float(len(links) - len(changes))),
         ]
         total = float(num_terminal_pairs.sum())
-        # no means if all links are refused, no shares on a single terminal
+        # nothing to average if all links are refused; no pairs if there is a single terminal
         if not changes or not total:
             return link_counts
         forced, unforced, lost = np.array(changes).T

@@ -41,7 +41,8 @@ class DirectionOrder(RulesPlugin):
         automaton = DirectionAutomaton()
         begin = automaton.state("begin")
         n = len(topology.directions) // 2
-        # by last direction, and the dimensions that were crossed positively before it
+        # by last direction, and (with bits) the dimensions that were crossed positively before it
+        # and whose negative direction is yet to come
         states = add_ordered_moves(automaton, n, bits=not is_whole)
         none_crossed: frozenset[int] = frozenset()
         for d in range(2 * n):

@@ -67,7 +67,7 @@ class SegmentSearch:
         """Visited switches, in the order of their visit."""
 
     def greedy(self) -> Iterator[Segment]:
-        """Yield segments as Figure 2 of the paper finds them: depth first, over the first links."""
+        """Yield segments as the paper's Figure 2 finds them: depth first, neighbours in order."""
         # Visited switches that may have free links. The first of them starts segments until all of
         # its links are used; the inner switches of each segment join the queue.
         waiting = deque(self._visited)
@@ -146,7 +146,7 @@ class SegmentSearch:
             if switch not in tried:  # else the search is back from a dead end behind the switch
                 tried.add(switch)
                 remaining.append(iter(self._free_neighbours[switch]))
-            # Not straight back: from `first`, that would be `start`, which is visited.
+            # Not straight back: from `first`, the same link would end the path at `start`.
             previous = path[-2]
             neighbour = next(
                 (end for end in remaining[-1] if end != previous and end not in tried), -1

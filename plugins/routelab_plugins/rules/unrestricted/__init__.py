@@ -10,7 +10,7 @@ from routelab.api import Capabilities, RoutingGraph, RulesPlugin, Topology
 
 
 class Unrestricted(RulesPlugin):
-    """Rules under which packets may go from every channel into every other."""
+    """Rules under which packets may leave each switch over every channel."""
 
     name = "unrestricted"
     summary = "Every walk is legal; needs layers to be free of deadlock"

@@ -92,10 +92,10 @@ class UpDown(RulesPlugin):
         return _graph_from(topology, self.order(topology), self.parameters.vcs)
 
     def order(self, topology: Topology) -> Int64Array:
-        """Return the position of each switch in the tree's order: a hop to a smaller one goes up.
+        """Return the position of each switch in the tree's order: a hop to an earlier one goes up.
 
-        The root has position 0. With ``root=best`` it is the root of those tried whose channel
-        loads are the most even.
+        The root is the first switch of its connected part. With ``root=best`` it is the root of
+        those tried whose channel loads are the most even.
 
         Returns
         -------

@@ -74,7 +74,8 @@ class BalancedTrees(SelectionPlugin):
         )
         legality = legality_of_rules(graph)
         # Row t of `trees` has the next channel of each switch towards terminal t. `grow` and
-        # `spanning_trees` fill the given rows, and return those that do not reach all switches.
+        # `spanning_trees` fill the given rows, and return those in which a switch that has a legal
+        # route to the terminal has no next channel.
         trees = search.no_trees()
         incomplete = search.grow(legality, trees, np.arange(len(trees)))
         if len(incomplete):

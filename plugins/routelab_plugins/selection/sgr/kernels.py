@@ -26,7 +26,8 @@ class SourceGraphs(NamedTuple):
     exit_start : int64 array, shape (P + 1,)
     exit_vertex, exit_target : int32 array
         Exits ``exit_start[i]`` to ``exit_start[i + 1] - 1`` of endpoint i: a vertex in which
-        packets may leave the network, and the endpoint that they have reached. Ascending by target.
+        packets may leave the network, and the index of the endpoint that they have reached.
+        Ascending by target.
     """
 
     edge_start: NDArray[np.int64]

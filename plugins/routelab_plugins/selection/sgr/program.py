@@ -102,7 +102,7 @@ def _build_program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> An
         (np.searchsorted(vertices, vertex_of_exit), exit_column, -1.0),
         # flow of a pair
         (first_pair + pair_of_exit, exit_column, 1.0),
-        # flow over a channel, and its share of the maximum load (a factor is 1 / capacity)
+        # flow over a channel, and its capacity as a share of the greatest one (1 / factor)
         (first_channel + graph.edge_channel[sources.edge], edge_column, 1.0),
         (channel_row, load_column, -1.0 / channel_factors(topology)),
     ]

@@ -41,7 +41,7 @@ def _extend_routes(incoming, source, usable, weight, distance, next_channel, que
 def next_hops(incoming, source, target, up_and_down, endpoints, terminals, order):
     """Return the next channel from each switch to each endpoint; int32, shape (S, P).
 
-    −1 at the endpoint itself, and where neither a way down nor one up and down leads to it.
+    −1 at the endpoint itself, and where neither a way down nor one up and then down leads to it.
 
     Parameters
     ----------
