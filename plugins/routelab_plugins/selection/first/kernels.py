@@ -19,8 +19,8 @@ def first_routes(search, parity, balanced):
     balanced : bool
         Where several edges come nearer, take number 1 instead of number 0 if the sum of the
         parities of source, target and current switch is odd. On even rings under dimension order
-        this sends half of the pairs each way; from every single switch, too, if another dimension
-        has even rings.
+        this sends half of the pairs that are half a ring apart each way; from every single switch,
+        too, if a dimension later in the order has even rings.
 
     Returns
     -------

@@ -336,7 +336,7 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
     Returns
     -------
     trees : int
-        Number of rounds: trees that Algorithm 3 would build.
+        Number of rounds: trees that Algorithm 3 would build for the groups.
     """
     num_endpoints = len(demand)
     target, hops = groups.target, groups.hops
