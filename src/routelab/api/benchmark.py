@@ -32,7 +32,8 @@ class BenchmarkError(RoutelabError):
 
     Attributes
     ----------
-    failure : Failure
+    failure : str
+        Why, as one of the words of `Failure`; the message has the details.
     """
 
     def __init__(self, failure: Failure, message: str) -> None:
@@ -121,14 +122,14 @@ class BenchmarkResult:
     Attributes
     ----------
     figures : tuple of FigureOfMerit
-        At least one; the pairs of metric and size differ.
+        At least one; no two have both the same metric and the same size.
     version : str
         Version that the benchmark prints; empty if it prints none.
     facts : mapping
         Other values that the benchmark prints: class, processes, iterations. Texts and numbers.
     foreign : tuple of str
-        Lines in the output of the run that the benchmark did not print, but a launcher, a library
-        or a shell.
+        Lines of the output that do not come from the benchmark, but from a launcher, a library or a
+        shell.
     """
 
     figures: tuple[FigureOfMerit, ...]
@@ -161,9 +162,10 @@ class BenchmarkPlugin(Plugin):
     figure : str
         The figure of merit that represents the benchmark where one number is needed.
     shows_end : bool
-        Whether the output alone shows that it is complete, without the request (`parse` with
-        `task` None). If not, an output that was cut after a whole row looks like that of a request
-        for fewer rows.
+        Whether `parse` can detect a truncated output even if it does not know what was requested
+        (`task` is None). False, for example, for a program that prints one row per message size and
+        nothing after the last row: an output that ends after the row for 1 KiB may be complete.
+        ``routelab bench parse`` then prints a warning.
     """
 
     kind = "benchmark"
@@ -203,8 +205,8 @@ class BenchmarkPlugin(Plugin):
         ----------
         output : RunOutput
         task : BenchmarkTask or None
-            None if the request is unknown; then the plugin's parameters do not describe it
-            either.
+            What was run. None if this is unknown, because the output is a file of the user; then
+            the plugin's parameters may differ from those of the run, too.
 
         Raises
         ------
@@ -217,5 +219,8 @@ class BenchmarkPlugin(Plugin):
         return None
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """Return figures that the flow engine predicts, from the facts of its run of `model`."""
+        """Return the figures that the flow engine predicts, to compare them with measured ones.
+
+        `facts` are those of the flow engine's result for the workload that `model` returned.
+        """
         return ()

@@ -29,11 +29,13 @@ class Block:
     kind : int8 array, shape (K,)
         COMPUTE, SEND, ISEND, RECV, IRECV or WAIT.
     peer : int32 array, shape (K,)
-        The other rank; the request for WAIT; −1 for COMPUTE.
+        For a message, the other rank. For WAIT, index of the request among the rank's open ones, or
+        `ALL`. −1 for COMPUTE.
     amount : float64 array, shape (K,)
-        Bytes of a message; operations for COMPUTE; 0 for WAIT.
+        Bytes of a message; number of arithmetic operations for COMPUTE; 0 for WAIT.
     tag : int32 array, shape (K,)
-        The k-th send from one rank to another with a tag matches the k-th receive with it.
+        Tag of a message, as in MPI. Of the messages from rank a to rank b with equal tags, the
+        first receive at b gets the first that a sends, the second receive the second, and so on.
     receive_of : int64 array, shape (K,)
         For a send, index of the operation that receives it; −1 for other operations.
     """
@@ -100,7 +102,7 @@ def _check_arrays(
         raise PluginError("block: start must rise from 0 to the number of operations")
     if not len(kind) == len(peer) == len(amount) == len(tag):
         raise PluginError("block: kind, peer, amount and tag differ in length")
-    if not np.isin(kind, range(6)).all():
+    if not np.isin(kind, (COMPUTE, SEND, ISEND, RECV, IRECV, WAIT)).all():
         raise PluginError("block: kind holds a value that is not a kind of operation")
     if not np.isfinite(amount).all() or (amount < 0).any():
         raise PluginError("block: amount holds a negative number")
@@ -146,7 +148,7 @@ def _describe_mismatch(
     *, rank: Int32Array, kind: Int8Array, peer: Int32Array, tag: Int32Array
 ) -> str:
     """Describe the first source, destination and tag whose sends and receives differ in number."""
-    # sends minus receives, by (source, destination, tag)
+    # number of sends minus number of receives, by (source, destination, tag)
     surplus: Counter[tuple[int, int, int]] = Counter()
     operations = zip(rank.tolist(), peer.tolist(), tag.tolist(), kind.tolist(), strict=True)
     for own_rank, peer_rank, message_tag, operation in operations:
@@ -170,8 +172,8 @@ def _check_requests(start: Int64Array, kind: Int8Array, peer: Int32Array) -> Non
         return
     for rank in range(len(start) - 1):
         of_rank = slice(start[rank], start[rank + 1])
-        # The number of open requests is enough to check a wait, because the index of a request
-        # counts the open ones only.
+        # The number of open requests is enough to check a wait: with n open requests, the index
+        # of a WAIT may be 0 to n - 1, whichever operations opened them.
         num_open = 0
         operations = zip(kind[of_rank].tolist(), peer[of_rank].tolist(), strict=True)
         for operation, request in operations:

@@ -44,7 +44,7 @@ COUNTS = frozenset(("routes", "pairs", "hops", "turns", "links", "messages"))
 
 
 _TEXTS = ("name", "meaning", "heading", "unit", "needs", "group", "bound_of", "gap_of")
-"""Attributes of a `Column` that are any text."""
+"""Attributes of a `Column` whose values must be texts."""
 
 
 @dataclass(frozen=True)
@@ -61,28 +61,34 @@ class Column:
         Name in reports, without the unit (default: the name, with spaces instead of underscores).
     unit : str
     better : {"lower", "higher", ""}
+        Preferred direction; empty if there is none.
     seeds : {"mean", "all-mean", "max", "min", "sum"}
-        See `Pooling`.
+        How the values of several seeds become one. Two differ if a run has no value: ``mean``
+        leaves it out, ``all-mean`` then has no value either.
     of : tuple of str
-        Kinds of rows that have the column; see `Rows`.
+        Kinds of rows that have the column, such as ``routes`` (a row for each routing of a
+        network) or ``channels`` (a row for each channel).
     needs : str
         Condition for the column: a setting that must be on (``find_saturation``) or a key of the
         study (``bound``). Empty: no condition.
     shown : tuple of str
-        See `Place`.
+        Where commands show the column: ``evaluate`` and ``simulate`` are the tables that these
+        commands print, ``evaluate-all`` is the CSV output of `routelab evaluate`.
     decimals : int or None
         Digits after the decimal point (default: four significant digits).
     nominal : bool
-        Whether positive integers are names of groups, and 0 is none of them. Pictures of networks
-        give neighbouring groups different colours.
+        Whether the values number groups, as segments of a network: 1 is the first group, and 0
+        means that the row is in none. Pictures of networks give neighbouring groups different
+        colours.
     group : str
         Section of the reference page.
     bound_of : str
-        Column of the same rows that this one bounds: a value that is proven to be the best
-        possible one.
+        Name of another column of the same rows, if this column is a bound of it: no value can be
+        better than this one. ``lower_bound_rules`` is a bound of ``max_load``.
     gap_of : str
-        Column of the same rows whose distance from its bound this one is. It is empty in rows to
-        which no bound applies.
+        Name of another column of the same rows, if this column is the distance of its values from
+        their bound: ``gap`` is ``max_load`` minus its lower bound. Rows to which no bound applies
+        have no value.
     problem : str
         What is wrong with the declaration, and where it is; empty if nothing is. A wrong column
         raises no error, because then its whole module, with all its plugins, could not be imported.
@@ -137,6 +143,7 @@ class Column:
     def _value_problems(self) -> list[str]:
         """List what is wrong with values of the right types."""
         problems = []
+        # words of letters, digits and underscores, which dots may separate
         if not re.fullmatch(r"\w+(\.\w+)*", self.name):
             problems.append("the name must consist of letters, digits and underscores")
         if not self.meaning or self.meaning.endswith("."):

@@ -14,11 +14,15 @@ from routelab.kernels.checksum import checksum
 
 
 class Contents:
-    """Base of dataclasses whose contents must not change after `create`."""
+    """Base of dataclasses whose contents must not change after `create`.
+
+    `create` computes the checksum of each field. After each call of a plugin, `changes` compares
+    them with the fields, so that a plugin that writes to its input is found.
+    """
 
     @cached_property
     def checksums(self) -> Mapping[str, int]:
-        """Checksum of each field, by name; computed once, by `create`."""
+        """Checksum of each field at `create`, by name."""
         return self._checksums()
 
     def changes(self) -> list[str]:
@@ -43,6 +47,7 @@ def value_checksum(value: Any) -> int:
     """
     if isinstance(value, np.ndarray):
         return hash((value.dtype.str, value.shape, _array_checksum(value)))
+    # a mapping cannot be hashed itself, and its values may be lists
     return hash(repr(dict(value)) if isinstance(value, Mapping) else value)
 
 

@@ -53,13 +53,17 @@ Table = Mapping[str, Sequence[Any]]
 
 
 class Store(Protocol):
-    """Storage for the finished parts of a run, which survives a kill. Threads may use it."""
+    """Storage for finished parts of a run, such as the result of one load and seed.
+
+    It survives a kill of the run, so the next run of the same case continues. Several threads may
+    use it.
+    """
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Return the row that an earlier run stored under `key`; None if there is none."""
+        """Return the row that was saved under `key`; None if there is none."""
 
     def save(self, key: str, row: Mapping[str, Any]) -> None:
-        """Store a row of JSON values."""
+        """Store a row of JSON values under a key, which says what distinguishes the part."""
 
 
 class NoStore(Store):
@@ -133,11 +137,13 @@ class EngineCase:
     ----------
     network : Topology
     routing : RoutingPart
-        ``routing.table(network)`` returns the routes, unless ``routing.hop_by_hop`` is true;
-        ``routing.prepare(network, virtual_channels)`` returns the program of any routing.
+        ``routing.prepare(network, virtual_channels)`` returns a program that decides at each
+        switch, for every routing. ``routing.table(network)`` returns the routes of a routing that
+        has a table (``routing.hop_by_hop`` is false).
     work : TrafficPlugin, WorkloadPlugin or Path
-        That traffic supports the network has been checked. The engine must check that a workload
-        does, because this needs a `Job`. A path is the file of an MPI program; only engines with
+        The caller has checked that a traffic plugin supports the network. The engine must check
+        whether a workload does: `WorkloadPlugin.supports` needs a `Job`, and the engine decides on
+        which terminals the ranks run. A path is the file of an MPI program; only engines with
         `EnginePlugin.executables` get one.
     check_deadlock : function
         Checks the routing for deadlocks. Engines without routers do not need it.
@@ -182,9 +188,10 @@ class EnginePlugin(Plugin):
     """Run traffic or a workload on a routed network.
 
     The parameters are the settings of a run: keys of ``simulation:`` or ``flow:`` in a study, and
-    options of `routelab simulate`. `columns` declares all facts and columns that the engine
-    returns. For traffic, ``of`` is ``simulations`` for facts and ``loads``, ``channels``, ... for
-    tables; for workloads, it is ``flows`` for facts and ``flow-channels``, ... for tables.
+    options of `routelab simulate`. `columns` declares all facts and all columns of tables that the
+    engine returns. `Column.of` says to which of them a column belongs: ``simulations`` (facts) or
+    ``loads``, ``channels``, ... (tables) for traffic; ``flows`` (facts) or ``flow-channels``, ...
+    (tables) for workloads.
 
     Class attributes
     ----------------
@@ -194,8 +201,8 @@ class EnginePlugin(Plugin):
         Columns that depend on the speed of the machine, such as run times. All others depend only
         on the case and the settings.
     brief : mapping
-        Settings of a very short run, by parameter. Such a run compiles the engine, and checks use
-        it.
+        Settings of a very short run, by parameter. Such runs serve to compile the engine and to
+        check it.
     executables : bool
         Whether the engine also runs executable files of MPI programs.
     """
@@ -222,10 +229,12 @@ class EnginePlugin(Plugin):
     def in_folder(self, folder: Path) -> Self:
         """Return the engine with relative paths in its parameters resolved against `folder`.
 
+        A study calls this with its own folder, because its settings name files relative to it.
+
         Raises
         ------
         InputError
-            As `check`.
+            If the new parameters name something that is missing or invalid.
         """
         resolved_paths = {
             name: folder / value

@@ -13,12 +13,13 @@ from routelab.api.route_table import RouteTable
 class MachineSpeeds(Protocol):
     """Speeds of links, nodes and the message layer; see `routelab.toolkit.machine`.
 
-    Bandwidths are in bytes per second, 0 for no limit (except links); latencies in seconds.
+    Bandwidths are in bytes per second; 0 means no limit, except that `link_bandwidth` is always
+    more than 0. Latencies are in seconds.
     """
 
     @property
     def link_bandwidth(self) -> float:
-        """Bandwidth of a channel of capacity 1, in its one direction."""
+        """Bandwidth of a channel of capacity 1; the other direction of the link has its own."""
 
     @property
     def injection_bandwidth(self) -> float:
@@ -30,19 +31,19 @@ class MachineSpeeds(Protocol):
 
     @property
     def memory_bandwidth(self) -> float:
-        """Total bandwidth of the messages between ranks of one terminal."""
+        """Bandwidth that all messages between ranks on one terminal share."""
 
     @property
     def latency(self) -> float:
-        """Latency of a message through the network, without its hops."""
+        """Latency of a message between two terminals, besides `hop_latency` for each channel."""
 
     @property
     def hop_latency(self) -> float:
-        """Latency of a channel."""
+        """Latency of each channel on the route of a message."""
 
     @property
     def memory_latency(self) -> float:
-        """Latency of a message between ranks of one terminal."""
+        """Latency of a message between ranks on one terminal."""
 
     @property
     def compute_rate(self) -> float:

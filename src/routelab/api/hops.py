@@ -60,10 +60,12 @@ class HopProgram:
     ----------
     hop : compiled function
         Of signature `routelab.kernels.hops.HOP`, made by `hop_kernel`: writes candidates (channel,
-        class, penalty) and returns their number. The engine calls it when a packet reaches the
-        front of its buffer; see `again`. Its answer must follow from its arguments; see
-        *Hidden state* in the manual. A candidate has room if its channel is idle and the buffer
-        behind it has space; see `ranking`. Ties are broken at random. Penalties of `ESCAPE` or more
+        class of virtual channels, penalty) and returns their number. A packet with 0 candidates is
+        in a dead end; the deadlock checker reports these. The engine calls `hop` when a packet
+        reaches the front of its buffer; see `again`. The candidates must depend only on the
+        arguments, not on other packets or global variables; see *Hidden state* in the manual. A
+        candidate has room if its channel is idle and the buffer behind it has space; `ranking` says
+        which candidate the packet takes. Ties are broken at random. Penalties of `ESCAPE` or more
         mark escape hops.
     inject : compiled function or None
         Of signature `INJECT`, made by `inject_kernel`. The engine calls it once for each packet to
@@ -73,8 +75,10 @@ class HopProgram:
     reals : float64 array
         Numbers that `inject` reads.
     vc_classes : int
-        Number of classes of virtual channels that `hop` names, starting at 0. With waypoints, this
-        is the number for one phase; the classes of phase 1 follow those of phase 0.
+        Number of classes of virtual channels. `hop` names a class, 0 to ``vc_classes - 1``, never a
+        single virtual channel: a packet takes any virtual channel of the class, however many it
+        has. With waypoints, this is the number for one phase; the classes of phase 1 follow those
+        of phase 0.
     phases : {1, 2}
         2 if `inject` or `hop` may set a WAYPOINT.
     candidates : int
@@ -91,7 +95,8 @@ class HopProgram:
         calls `hop` and chooses again each time it examines the packet. It examines a waiting packet
         in every cycle.
     keeps_state : bool
-        Whether a packet keeps its STATE at its waypoint; otherwise, the engine clears it there.
+        Whether a packet keeps its STATE (columns of its row that `hop` may write to) at its
+        waypoint; otherwise, the engine sets it to 0 there.
     waiting : bool
         Whether the engine counts the flits that wait for each channel, which `hop` and `inject`
         read with `routelab.kernels.hops.waiting_flits`.
@@ -108,13 +113,15 @@ class HopProgram:
         Packets take any virtual channel of a class; under bubble flow control, they keep the same
         one along a ring.
     detour_penalty : int
-        Largest penalty, in flits, of candidates other than escapes where the packet also has a
-        candidate without penalty. Results warn if it is larger than any queue, because packets
-        never take such a candidate then. 0: no such penalty.
+        Largest penalty, in flits, of a detour: a candidate that is no escape and that `hop` offers
+        together with candidates without penalty. Results warn if it is larger than any queue: then
+        the queues of the candidates without penalty never cost as much, so no packet takes the
+        detour. 0: no such penalty.
     escape_wait : int
-        Time that a packet waits for its best candidate before it may escape, in times that a packet
-        takes to cross a channel, but at most 500 cycles. Needs the ranking ``best-or-escape`` and
-        `again`. The wait is finite, so proofs do not depend on it.
+        Time that a packet waits for its best candidate before it may escape, as a multiple of the
+        time that a packet takes to cross a channel; at most 500 cycles. Needs the ranking
+        ``best-or-escape`` and `again`. Every packet may escape after a finite time, so the proof
+        that escapes prevent deadlock does not depend on the value.
     fixed : bool
         Declare that the answer of `hop` (candidates, their classes and penalties) depends only on
         SOURCE, TARGET, PHASE, the switch and the class `vc`: never on queues, random words, earlier
@@ -224,7 +231,10 @@ def compile_kernel(function: Any) -> None:
 
 
 def program_digest(program: HopProgram) -> str:
-    """Return a checksum (hexadecimal) of a program's functions, tables and declarations."""
+    """Return a checksum (hexadecimal) of a program's functions, tables and declarations.
+
+    Stored results and proofs have it in their keys: they are used again for an equal program only.
+    """
     digest = hashlib.sha256()
     for attribute in fields(program):
         value = getattr(program, attribute.name)
@@ -232,12 +242,17 @@ def program_digest(program: HopProgram) -> str:
             digest.update(value.tobytes())
         else:
             _update_digest(digest, value)
+        # a name after each value, because the bytes of two values may join to those of others
         digest.update(f" {attribute.name};".encode())
     return digest.hexdigest()
 
 
 def _update_digest(digest: Any, value: Any) -> None:
-    """Add a value to a checksum; of a function, its code and all values that it closes over."""
+    """Add a value to a checksum: of a function, its code and the values of its closure.
+
+    A closure holds what a factory has built in: the `hop` of two plugins may have the same code and
+    call different helpers.
+    """
     # a function that Numba compiled has the original one as `py_func`
     function = getattr(value, "py_func", value)
     code = getattr(function, "__code__", None)
@@ -257,8 +272,10 @@ def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
         length | begin of 0 | begin of 1 | array 0 | array 1
 
     In a compiled function, array k begins at ``table(tables, k)``. At run time, the engine block
-    follows (see `RunTables`), so word 0, the length, is also where that block begins. `topology` is
-    the network of the program; nothing is read from it.
+    follows (see `RunTables`), so word 0, the length, is also where that block begins.
+
+    `topology` is the network of the program. An earlier layout had a word for each of its channels;
+    this one needs nothing of it.
 
     Raises
     ------
@@ -293,7 +310,9 @@ def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
 
         length | tables of the other program | array 0 | array 1 | begin of 1 | begin of 0
 
-    So ``appended(tables, k)`` is ``tables[tables[0] - 1 - k]``, however many arrays there are.
+    These words stand at the end and in this order, so that a function finds array k without knowing
+    how long the other program's tables are or how many arrays there are:
+    ``appended(tables, k)`` is ``tables[tables[0] - 1 - k]``.
 
     Raises
     ------
@@ -322,9 +341,10 @@ def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
 
 
 def _flat_int32(function: str, number: int, values: ArrayLike) -> Int32Array:
-    """Return integers as a flat int32 array; refuse others.
+    """Return integers as a flat int32 array; refuse those that do not fit, and other types.
 
-    `function` and `number`, the index of the array, are for the message.
+    `function` is the name of the public function, and `number` the index of the array among its
+    arguments; both are for the message.
     """
     array = np.ascontiguousarray(values).reshape(-1)
     if array.dtype.kind not in "biu":
@@ -361,8 +381,10 @@ def needed_classes(program: HopProgram) -> int:
 def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
     """Return the first virtual channel of each class, and how many it has; int32, shape (k, 2).
 
-    The k classes are those of all phases. In the example, class 0 has virtual channel 0, and class
-    1, which is `HopProgram.rest`, has the other three.
+    The k classes are those of all phases, and each has a block of virtual channels. In the example,
+    class 0 has virtual channel 0, and class 1, which is `HopProgram.rest`, has the other three.
+    Without `rest`, all classes get equally many, and a remainder stays unused: with 2 classes and 5
+    virtual channels, class 0 has 0 and 1, class 1 has 2 and 3.
 
     Examples
     --------
@@ -393,19 +415,21 @@ class RunTables(NamedTuple):
         tables      0                           the program's tables
                     tables[0]                   the engine block
 
-        queues      0                           CAPACITY, CREDITS         of each buffer
-                    buffers                     FRONT_FLITS, BUSY_UNTIL   of each channel
-                    buffers + channels          NOW                       the cycle
+        queues      0                           CAPACITY, CREDITS         a row per buffer
+                    buffers                     FRONT_FLITS, BUSY_UNTIL   a row per channel
+                    buffers + channels          NOW                       one row: the current cycle
 
-    Only programs with `HopProgram.waiting` have the rows behind the buffers.
+    The rows behind the buffers count waiting flits; only programs with `HopProgram.waiting` have
+    them.
 
     Attributes
     ----------
     tables : int32 array
     queues : int32 array, shape (rows, QUEUE_COLUMNS)
-        At the start: all buffers are empty, and the rows behind them 0.
+        As `run_tables` makes it, all buffers are empty (CREDITS is CAPACITY), and the rows behind
+        them are 0.
     buffers : int
-        Number of rows that are buffers.
+        Number of rows that are buffers, those of one virtual channel each.
     """
 
     tables: Int32Array
@@ -425,7 +449,7 @@ def run_tables(
     buffers: int | None = None,
     unit_cycles: ArrayLike | None = None,
 ) -> RunTables:
-    """Make the run-time tables of a program and the rows of empty queues.
+    """Make the arrays with which an engine or the deadlock checker calls a program's functions.
 
     Parameters
     ----------
@@ -439,9 +463,11 @@ def run_tables(
         Size of a unit and of a packet, in flits. A unit is a packet under virtual cut-through and a
         flit under wormhole switching.
     first_row : array of int, shape (C,), optional
-        Row of the first virtual channel of each channel (default: ``channel * virtual_channels``).
+        Row of the buffer of the first virtual channel of each channel (default: ``channel *
+        virtual_channels``). An engine that numbers its ports differently gives its own rows.
     buffers : int, optional
-        Total number of rows of buffers (default: ``C * virtual_channels``).
+        Number of buffers, with those of ports that are no channel, if the engine has such (default:
+        ``C * virtual_channels``).
     unit_cycles : array of int, shape (C,), optional
         Transmission time of a unit on each channel, in cycles (default: `unit_flits`).
     """
@@ -456,7 +482,8 @@ def run_tables(
     numbers[BLOCK_ALL_CLASSES] = len(first_vc)
     numbers[BLOCK_UNIT_FLITS] = unit_flits
     numbers[BLOCK_PACKET_FLITS] = packet_flits
-    numbers[BLOCK_WAITING] = num_buffers if program.waiting else -1  # row of channel 0
+    # the row of channel 0 among the rows of waiting flits, which begin behind those of the buffers
+    numbers[BLOCK_WAITING] = num_buffers if program.waiting else -1
     if first_row is None:
         first_row = np.arange(channels) * virtual_channels
     if unit_cycles is None:
@@ -465,8 +492,9 @@ def run_tables(
     # 2. The tables and the block in one array, whose first number says where the block begins.
     tables = np.concatenate((program.tables, block), dtype=np.int32, casting="same_kind")
     tables[0] = len(program.tables)
-    # 3. The rows of queues. Programs that count waiting packets have a row for each channel and one
-    #    for the cycle behind those of the buffers; kernels read row 0 even if there is no buffer.
+    # 3. The rows of queues. Programs that count waiting flits have a row for each channel and one
+    #    for the cycle behind those of the buffers. There is at least one row, because kernels read
+    #    row 0 even if the network has no channel.
     waiting_rows = channels + 1 if program.waiting else 0
     queues = np.zeros((max(num_buffers, 1) + waiting_rows, QUEUE_COLUMNS), np.int32)
     queues[:num_buffers, [CAPACITY, CREDITS]] = capacity

@@ -42,7 +42,8 @@ def read_number(text: str) -> float:
 def check_number_text(text: str) -> None:
     """Refuse a number as only Python writes it, such as ``1_000`` or digits outside ASCII.
 
-    Other texts pass: numbers that `read_number` reads, words for infinity, and what is no number.
+    This is for a text that pydantic then reads with `float`, which would accept such numbers. All
+    other texts pass: pydantic itself refuses what is no number.
 
     Raises
     ------
@@ -53,6 +54,7 @@ def check_number_text(text: str) -> None:
         float(text)
     except ValueError:
         return
+    # words such as `+inf` or `Infinity` pass: no digits can be wrong in them
     if not _NUMBER.fullmatch(text) and text.strip().lower().lstrip("+-") not in _NUMBER_WORDS:
         raise _no_number(text)
 

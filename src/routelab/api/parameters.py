@@ -97,7 +97,8 @@ class Parameters(BaseModel):
         for item in items:
             if isinstance(item, str) and item:
                 check_number_text(item)
-        # If the field takes one number, "+" does not separate items: refuse +5, but not 1e+9.
+        # Above, "+5" passed as the items "" and "5", and "1e+9" as "1e" (no number) and "9". If the
+        # field takes one number only, "+" separates no items: refuse +5, and let 1e+9 pass.
         if isinstance(value, str) and tuple not in types:
             check_number_text(value)
         return value
@@ -141,7 +142,7 @@ class Parameters(BaseModel):
         for name, field in type(self).model_fields.items():
             default = field.get_default(call_default_factory=True)
             if not field.is_required() and getattr(self, name) == default:
-                texts.pop(_alias(name), None)
+                texts.pop(_alias(name), None)  # fields with ``exclude`` are not in `texts`
         return texts
 
     def canonical(self) -> str:

@@ -74,7 +74,11 @@ class SelectionPlugin(Plugin):
 
     @abstractmethod
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Return routes that are paths of `graph`, which is deterministic."""
+        """Return routes that are paths of `graph`.
+
+        The graph is deterministic (`RoutingGraph.deterministic`): the channels of a route determine
+        its vertices, so the table need not name vertices.
+        """
 
 
 class LayersPlugin(Plugin):
@@ -124,7 +128,10 @@ class RoutingPlugin(Plugin):
 
 
 class RoutingPart(Protocol):
-    """A routing that another routing is built on, or an engine runs: hop by hop or a table."""
+    """A routing that an engine runs, or that another routing is built on.
+
+    It has a table of routes, or decides hop by hop (`hop_by_hop`).
+    """
 
     @property
     def name(self) -> str:
@@ -139,7 +146,7 @@ class RoutingPart(Protocol):
         """Why the routing cannot deadlock."""
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Return why the routing does not apply; None if it does. This may compute its table."""
+        """Return why the routing does not apply; None if it does. May compute the table first."""
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """Return the program of the routing.
@@ -169,13 +176,15 @@ class HopRoutingPlugin(Plugin):
     Attributes
     ----------
     abi : int
-        Version of the signatures that the plugin was written for.
+        Version of the signatures of `hop` and `inject` that the plugin was written for; plugins for
+        another version than routelab's are refused.
     proof : str
         Why the routing cannot deadlock; the checker verifies it on small networks. Set by the
         class; an instance may set another value if it depends on parameters.
     parts : mapping
-        The routings that this one is built on: those that parameters of type `RoutingName` name, by
-        the field of the parameter. `supports` and `prepare` use them.
+        The routings that this one is built on. Each is named by a parameter of type `RoutingName`,
+        and the key is the name of this parameter's field: with ``base: RoutingName``,
+        ``self.parts["base"]`` is the routing. `supports` and `prepare` use them.
     """
 
     kind = "routing"
@@ -255,8 +264,8 @@ class TrafficPlugin(Plugin):
         ----------
         topology : Topology
         seed : int
-            Seed of the run, for random patterns (a permutation, for example) that do not have a
-            seed as parameter.
+            Seed of the run. A random pattern, such as a permutation, uses it unless the plugin has
+            a parameter for the seed.
         """
 
     def messages(self, topology: Topology, seed: int) -> Messages | None:

@@ -25,7 +25,8 @@ class Capabilities:
     families : tuple of str
         Topology families that the plugin supports; empty: any.
     minimal : bool or None
-        Routes are as short as the bare network allows; None: this depends on the network.
+        All routes are as short as the network allows without any rules; None: this depends on the
+        network.
     deterministic : bool
         The same input and seed give the same output.
     multipath : bool
@@ -33,8 +34,9 @@ class Capabilities:
     tolerates_failures : bool
         Works on networks with missing switches and links.
     flow_control : {"plain", "bubble"} or None
-        Flow control under which the routes are free of deadlock on one virtual channel, or on those
-        that rules prescribe; None: no such claim, a layers plugin must ensure it.
+        Flow control under which the routes are free of deadlock, without a layers plugin: on one
+        virtual channel, or on the virtual channels that the rules prescribe. None: no such claim; a
+        layers plugin must make the routes free of deadlock.
     virtual_channels : int or None
         Virtual channels needed; None: depends on the network.
     max_switches : int or None

@@ -36,12 +36,14 @@ from routelab.kernels.routes import (
 class RouteTable(Contents):
     """Routes from all endpoints to all destinations; arrays are read-only.
 
-    Endpoints are the P switches with terminals (`Topology.endpoints`). They are the D destinations
-    too, unless the table is per terminal: then every terminal is a separate destination, as in
-    InfiniBand, where each terminal of a switch has an entry in every forwarding table.
-    Pair ``i * D + j`` goes from endpoint i to destination j. A pair may have several weighted
-    paths; none means unreachable; an endpoint has one path of no hops to itself and to its own
-    terminals.
+    The P endpoints are the switches with terminals (`Topology.endpoints`). The D destinations are
+    these endpoints again, so D = P; but if the table is per terminal, each terminal is a
+    destination, as in InfiniBand, where each terminal of a switch has an entry in every forwarding
+    table. Pair ``i * D + j`` goes from endpoint i to destination j.
+
+    A pair may have several paths, with weights; without a path, the destination is unreachable.
+    From an endpoint to itself, and to its own terminals, there is one path of no hops. The K paths
+    stand pair after pair, and their H hops path after path.
 
     Attributes
     ----------
@@ -53,6 +55,7 @@ class RouteTable(Contents):
     path_weight : float64 array, shape (K,)
         Share of the pair's packets on this path; the weights of a pair add up to 1.
     hop_channel : int32 array, shape (H,)
+        Channel of each hop.
     hop_vc : int16 array, shape (H,)
         Virtual channel of each hop.
     flow_control : str
@@ -330,7 +333,10 @@ class RouteTable(Contents):
 
     @cached_property
     def ends(self) -> TableEnds:
-        """Switches and numbers of terminals at both ends of the pairs, as kernels take them."""
+        """Switch and number of terminals of each endpoint and destination.
+
+        Kernels of metrics take them as one argument, to count the terminal pairs of each pair.
+        """
         return TableEnds(
             self.topology.endpoints,
             self.topology.demand,
@@ -392,7 +398,8 @@ class RouteTable(Contents):
         """
         endpoints = self.topology.endpoints
         switches = (source,) if self.per_terminal else (source, target)
-        # where each switch is among the endpoints, if it is one
+        # Where each switch is among the endpoints. A switch without terminals gets the index of the
+        # next endpoint, or one behind the last.
         index = np.searchsorted(endpoints, switches)
         if np.any(index >= len(endpoints)) or np.any(endpoints[index] != switches):
             names = " and ".join(map(str, switches))
@@ -480,7 +487,10 @@ def _adopt(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
 
 
 def _exact_array(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """Return `values` as an array of a type; refuse numbers that the type cannot hold, as 2^32."""
+    """Return `values` as an array of a type; refuse numbers that it cannot hold exactly.
+
+    These are, for int32, 2^32, 0.5 and NaN.
+    """
     try:
         numbers = np.asarray(values)
     except ValueError:

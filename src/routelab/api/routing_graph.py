@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 class RoutingGraph(Contents):
     """An automaton of legal routes over `topology`; arrays are read-only.
 
+    A vertex is a switch with what the rules must remember of a packet that is there. Under
+    up*/down* rules, for example, each switch has two: one for packets that may still go up, and one
+    for those that have gone down.
+
     Attributes
     ----------
     topology : Topology
@@ -46,14 +50,16 @@ class RoutingGraph(Contents):
     edge_target, edge_channel : int32 array, shape (E,)
         Vertex that an edge leads to, and the channel that its hop uses.
     turn_set : str
-        Name of the set of admitted turns, for reports and bounds (``""`` if there is only one).
+        Name of the set of turns that the edges allow, such as ``angara/exact``, for reports and
+        bounds; ``""`` if the name of the rules says enough.
     minimal_only : bool
         The graph is exact only for shortest routes: longer paths in it may break the rules.
     facts : mapping of str to number or str
         Results of the rules on the network, such as ``{"segments": 43}``. The rules plugin
         declares a column for each.
     channel_facts : mapping of str to int32 array, shape (C,)
-        Numbers of channels, such as the segment that each belongs to, 0 for none.
+        Results with a number for each channel, such as the segment that it belongs to (0 for none),
+        for tables and pictures of channels.
     prohibited : int32 array, shape (N, 3)
         Turns that the rules prohibit, each as three switches: a packet from the first must not
         leave the second for the third. For reports only, and empty for rules that are not defined

@@ -74,8 +74,8 @@ def _is_immutable(array: NDArray[Any]) -> bool:
         memory = memory.base
     if not isinstance(memory, memoryview):
         return isinstance(memory, bytes)
-    # 2. The array that was adopted, whose maker may have made it writable again since. A memoryview
-    #    of anything else does not come from `adopt_array`.
+    # 2. The array that `adopt_array` was called with. Code that still has this array may have made
+    #    it writable again since. A memoryview of anything else does not come from `adopt_array`.
     owner: Any = memory.obj
     return type(owner) is np.ndarray and not owner.flags.writeable and _owns_memory_alone(owner)
 
@@ -85,9 +85,10 @@ def _owns_memory_alone(array: NDArray[Any]) -> bool:
     memory: Any = array.base
     if memory is None:
         return True
-    # Memory that numba allocated. Its `refcount` is the number of arrays over it, 2 if compiled
-    # code returned one array twice. Its `parent` is the array of Python that compiled code returned
-    # a part of, None if there is none.
+    # Memory that numba allocated, if it has these two attributes. Its `refcount` is the number of
+    # arrays over it: 2 if compiled code returned one array twice. Its `parent` is an array of
+    # Python, if compiled code returned a slice of that array, and None otherwise. The default is
+    # not None, so an object without a `parent` is no such memory.
     return getattr(memory, "refcount", None) == 1 and getattr(memory, "parent", memory) is None
 
 
@@ -121,12 +122,14 @@ class Topology(Contents):
     channel_direction : int16 array, shape (C,)
         Index into `directions`; −1 if a channel has no direction label.
     channel_ring : int32 array, shape (C,)
-        Channels with one non-negative id are *claimed* to form one complete unidirectional
-        ring; −1: no claim. Code that relies on a claim verifies it (see `routelab.deadlock`).
+        Index of the unidirectional ring that a channel belongs to, for bubble flow control; −1:
+        none. The channels with one index should form one complete ring, but `create` does not check
+        this; code that relies on it does (see `routelab.deadlock`).
     channel_latency : float64 array, shape (C,)
         Seconds for a bit to cross the channel; 0 if unknown.
     channel_capacity : float64 array, shape (C,)
-        Bytes per second relative to a common unit, more than 0; 1 if unknown.
+        Bandwidth as a multiple of a unit that the whole network has in common, more than 0; 1 if
+        unknown.
     channel_bubble : int8 array, shape (C,)
         Flow control of the buffers behind a channel: 1 bubble, 0 plain, −1 not declared.
         `routelab.deadlock.declared_flow_control` uses it.
@@ -297,9 +300,9 @@ class Topology(Contents):
                     f"topology: {name} names a switch outside 0..{self.num_switches - 1}"
                 )
         # 2. Properties of channels.
-        has_capacity = (self.channel_capacity > 0) & (self.channel_capacity < np.inf)
-        if not has_capacity.all():
-            channel = np.flatnonzero(~has_capacity)[0]
+        is_valid = (self.channel_capacity > 0) & (self.channel_capacity < np.inf)
+        if not is_valid.all():  # NaN is not valid either: all comparisons with it are false
+            channel = np.flatnonzero(~is_valid)[0]
             raise InputError(
                 f"topology: channel {channel} has capacity {self.channel_capacity[channel]:g}; "
                 "expected a positive number"
@@ -510,7 +513,7 @@ class Topology(Contents):
         lost_channel_ring = self.channel_ring[~keep_channel]
         in_ring = (self.channel_ring >= 0) & ~np.isin(self.channel_ring, lost_channel_ring)
         new_ring = np.full(self.num_channels, -1)
-        new_ring[in_ring] = np.unique(self.channel_ring[in_ring], return_inverse=True)[1]
+        _, new_ring[in_ring] = np.unique(self.channel_ring[in_ring], return_inverse=True)
         names = np.array(self.switch_names, dtype=object)
         return Topology.create(
             family=self.family,

@@ -144,6 +144,7 @@ class Demand:
         # 1. Shares of each terminal.
         part_sender = np.repeat(np.arange(len(self.rate)), np.diff(self.part_start))
         total_share = np.bincount(part_sender, self.part_share, minlength=len(self.rate))
+        # shares such as 1/3 are rounded, so their sum is not exactly 1
         has_wrong_sum = (self.rate > 0) & (np.abs(total_share - 1) > 1e-9)
         if has_wrong_sum.any():
             terminal = int(np.flatnonzero(has_wrong_sum)[0])
@@ -152,8 +153,8 @@ class Demand:
             )
         if (self.part_share < 0).any():
             raise PluginError("demand: part_share holds negative shares")
-        # 2. Destinations of each part: its set must not be empty, nor hold the sender alone if a
-        #    terminal may not send to itself.
+        # 2. Destinations of each part that messages are drawn from: its set must not be empty, nor
+        #    hold the sender alone if a terminal may not send to itself.
         set_size = np.diff(self.set_start)[self.part_set]
         is_used = (self.part_share > 0) & (self.rate[part_sender] > 0)
         has_only_sender = np.zeros(len(set_size), dtype=np.bool_)
@@ -172,8 +173,12 @@ class Demand:
 
     @classmethod
     def uniform(cls, topology: Topology, convention: str, *, to_self: bool = False) -> Demand:
-        """Return a demand in which every terminal sends to all others (and itself) alike."""
+        """Return a demand in which every terminal sends to all others equally often.
+
+        With `to_self`, it sends to itself as often. `convention` describes the pattern in reports.
+        """
         terminals = topology.num_terminals
+        # the only terminal of a network can send to nobody else, so it is silent
         has_destination = terminals > 1 or to_self
         # each terminal has one part, whose set is set 0: all terminals
         return cls.create(
@@ -194,7 +199,10 @@ class Demand:
         Parameters
         ----------
         target : int array, shape (T,)
-            −1 for a silent terminal; one that would send to itself is silent, too.
+            Terminal that each terminal sends to; −1 for a silent terminal. A terminal that would
+            send to itself is silent, too.
+        convention : str
+            Description of the pattern, for reports.
         """
         targets = np.asarray(target, dtype=np.int64)
         sends = (targets >= 0) & (targets != np.arange(len(targets)))

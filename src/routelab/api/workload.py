@@ -33,14 +33,15 @@ class Collective:
     ----------
     name : str
     bytes : int
-        Size of what a rank passes to the call: for each peer (alltoall), its own part (allgather),
-        or the whole vector (allreduce, bcast, reduce); 0 (barrier, alltoallv).
+        Size of what a rank passes to the call. alltoall: for each peer. allgather: the rank's own
+        part. allreduce, bcast, reduce: the whole vector. barrier, alltoallv: 0.
     root : int
         Index in each group of the rank at which a bcast starts or a reduce ends.
     matrix : int64 array, shape (P, P), optional
         Bytes from rank to rank of alltoallv.
     groups : tuple of int32 arrays
-        Ranks of each communicator that makes the call; empty: one of all ranks.
+        Ranks of each communicator that makes the call; no rank is in two of them. Empty: one
+        communicator of all ranks.
     algorithm : str
         Default algorithm, which a study may change; empty: the engine chooses.
     """
@@ -158,32 +159,33 @@ class Program:
         InputError
             If there are 2^63 messages or bytes or more.
         """
-        # 1. The sends of each block, as often as it runs. Sums for the check are floats, because
-        #    integers of 64 bits would overflow without an error. A pair is a number: source * ranks
-        #    + target.
+        # 1. The sends of each block: its pair as one number, source * ranks + target; how often it
+        #    runs; and its bytes in all runs. The totals are floats, because integers of 64 bits
+        #    would overflow without an error. The lists begin with an empty array, because NumPy
+        #    cannot concatenate an empty list, which a program without sends would leave.
         no_sends = np.zeros(0, dtype=np.int64)
-        sums = {"messages": 0.0, "bytes": 0.0}
-        pairs, counts, amounts = [no_sends], [no_sends], [no_sends]
+        totals = {"messages": 0.0, "bytes": 0.0}
+        send_pairs, send_runs, send_bytes = [no_sends], [no_sends], [no_sends]
         for step, times in self.walk():
             if isinstance(step, Block) and times:
                 sends = (step.kind == SEND) | (step.kind == ISEND)
                 source = step.rank_of()[sends].astype(np.int64)
-                sums["messages"] += float(times) * len(source)
-                sums["bytes"] += float(times) * float(step.amount[sends].sum())
-                for name, value in sums.items():
+                totals["messages"] += float(times) * len(source)
+                totals["bytes"] += float(times) * float(step.amount[sends].sum())
+                for name, value in totals.items():
                     if value >= 2.0**63:
                         raise InputError(
                             f"program: {value:.3g} {name} are too many to count; use fewer "
                             "iterations or smaller messages"
                         )
-                pairs.append(source * self.ranks + step.peer[sends])
-                counts.append(np.full(len(source), times))
-                amounts.append(times * step.amount[sends].astype(np.int64))
+                send_pairs.append(source * self.ranks + step.peer[sends])
+                send_runs.append(np.full(len(source), times))
+                send_bytes.append(times * step.amount[sends].astype(np.int64))
         # 2. Add up the messages and bytes of each pair.
-        pair, pair_index = np.unique(np.concatenate(pairs), return_inverse=True)
+        pair, pair_index = np.unique(np.concatenate(send_pairs), return_inverse=True)
         messages, total_bytes = np.zeros((2, len(pair)), dtype=np.int64)
-        np.add.at(messages, pair_index, np.concatenate(counts))
-        np.add.at(total_bytes, pair_index, np.concatenate(amounts))
+        np.add.at(messages, pair_index, np.concatenate(send_runs))
+        np.add.at(total_bytes, pair_index, np.concatenate(send_bytes))
         return PointToPoint(
             source=frozen_array(pair // self.ranks, np.int32),
             target=frozen_array(pair % self.ranks, np.int32),
@@ -197,7 +199,8 @@ class Program:
         for step, times in self.walk():
             if isinstance(step, Collective):
                 num_bytes = step.bytes if step.matrix is None else int(step.matrix.sum())
-                # a rank is in one group: groups of one size count once
+                # `Calls.calls` is per rank: a rank makes the call in its own group only, however
+                # many groups of this size there are
                 group_sizes = {len(group) for group in step.members(self.ranks)}
                 for size in group_sizes:
                     key = step.name, num_bytes, size
