@@ -41,18 +41,23 @@ DEFECT = 70
 """Exit code of errors that nobody expected: ``EX_SOFTWARE`` of BSD."""
 
 STACK_WORDS = 70_000
-"""Words of eight bytes: 560 kB. Python doubles the size of a block until a frame fits: 1 MiB."""
+"""Stack that `main` claims, in words of eight bytes: 560 kB.
+
+Python doubles the size of a block, from 16 KiB on, until the frame fits. So it takes a block of
+1 MiB, and 440 kB of it remain for the calls below.
+"""
 
 
 def with_stack(function: Function) -> Function:
     """Let a function, and all that it calls, run on one block of Python's stack; a decorator.
 
-    Python takes blocks of 16 KiB from the system and returns them when calls leave them. A loop
-    whose calls cross the end of a block takes and returns one every time: while Numba compiles,
-    this costs up to a sixth of the CPU time. A frame that claims more room gets a larger block, and
-    the calls below it use the rest of that block. So the function claims `STACK_WORDS`, and uses
-    only a few of them.
+    Python takes the stack for frames from the system in blocks of 16 KiB, and returns a block as
+    soon as no frame is left on it. If a call in a loop is the first one that no longer fits on a
+    block, each round takes and returns a block: while Numba compiles, this costs up to a sixth of
+    the CPU time. A function whose frame claims more room gets a larger block, and the calls below
+    it use the rest of that block.
     """
+    # the room for a frame's values: the function uses only a few of these words
     function.__code__ = function.__code__.replace(co_stacksize=STACK_WORDS)
     return function
 
@@ -73,7 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         `routelab.api.verdicts`; 70: a defect of routelab; 130: interrupted; 141: the reader
         of the output closed it.
     """
-    # Numba makes millions of objects that stay: to look for garbage less often saves 7 %
+    # Python looks for garbage after 700 new objects. Numba makes millions of objects that stay, so
+    # most searches find nothing: to look less often saves 7 % of the CPU time.
     gc.set_threshold(50_000)
     # standard output or error that is closed (`>&-`) is None; the null device takes its place
     for name in ("stdout", "stderr"):
@@ -97,6 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with log_to_stderr(arguments):
             try:
                 _require_working_directory()
+                # the function that `add_parser` in the module of the command has registered
                 code: int = arguments.run(arguments)
                 sys.stdout.flush()
                 return code
@@ -138,6 +145,7 @@ def _discard_output() -> None:
 
 
 def _require_working_directory() -> None:
+    """Raise InputError if the working directory was removed: commands open relative paths."""
     from routelab.api.errors import InputError
 
     try:

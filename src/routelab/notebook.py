@@ -149,8 +149,9 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
     """
     algorithm = Routing.from_name(routing)
     name, network = load_network(topology)
-    routed, facts, _ = route_network(network, algorithm)
-    facts = {"topology": name, "routing": algorithm.name, **facts}
+    # the third result is that of metrics, and none are measured here
+    routed, route_facts, _ = route_network(network, algorithm)
+    facts = {"topology": name, "routing": algorithm.name, **route_facts}
     return RoutedNetwork(routed.table, routed.verdict, facts)
 
 
@@ -225,12 +226,12 @@ def simulate(
         Instance name, a ``routes.npz`` that was made on this network, or your own algorithm: an
         object of a subclass of `routelab.api.RoutingPlugin`.
     work : str
-        Instance name of traffic such as ``"uniform"`` or ``"tornado~shift=3x0"``, or of a workload
-        if `engine` runs these.
+        Instance name of traffic such as ``"uniform"`` or ``"tornado~shift=3x0"``. For an engine
+        that runs workloads (``"flow"``, ``"smpi"``), that of a workload.
     engine : str, optional
         ``"packet"`` by default; ``"flow"``, ``"smpi"`` or another engine plugin.
     **settings
-        Parameters of the engine. Those of packets are
+        Parameters of the engine. Those of the packet engine are listed in
         `routelab.simulation.packet.measurement.settings`: ``loads=(0.1, 0.3)``, ``vcs=8``,
         ``find_saturation=True`` and so on.
 
@@ -263,6 +264,7 @@ def simulate(
         routings=[routing],
         work=work,
         engine=engine_type,
+        # a function, so that its errors are reported with those of the other arguments
         settings=lambda: _read_settings(settings, engine_type.Parameters),
     )
     # 2. Simulate the only routing.
@@ -356,7 +358,8 @@ class RoutedNetwork:
         """Channel loads: one row per channel, ``source, target, direction, load``.
 
         A load is the number of ordered terminal pairs whose route crosses the channel, times
-        greatest capacity / capacity of the channel. The direction is empty if the network has none.
+        greatest capacity / capacity of the channel: a channel of half the bandwidth is as busy with
+        half the routes. The direction is empty if the channel has none.
         """
         network = self.topology
         names = network.switch_names
@@ -483,7 +486,8 @@ class SimulatedNetwork:
         Facts of network, routing, work, settings and results; for packets at the highest load.
     tables : dict of str to DataFrame
         The tables that the engine returned. Their columns are those of the files in a simulation's
-        folder.
+        folder. The properties `curve`, `channels` and so on are these tables; a property is an
+        empty frame if the engine returned no such table.
     """
 
     facts: dict[str, Any]
@@ -491,7 +495,10 @@ class SimulatedNetwork:
 
     @property
     def curve(self) -> pd.DataFrame:
-        """One row per load with all measured columns; ``_low`` and ``_high`` are intervals."""
+        """One row per load with all measured columns.
+
+        Columns that end in ``_low`` and ``_high`` are the ends of confidence intervals.
+        """
         return self._table("loads")
 
     @property
@@ -506,7 +513,7 @@ class SimulatedNetwork:
 
     @property
     def latencies(self) -> pd.DataFrame:
-        """One row per load and number of cycles."""
+        """How often each latency occurs: one row per load, kind of latency and number of cycles."""
         return self._table("latencies")
 
     @property

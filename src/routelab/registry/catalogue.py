@@ -67,8 +67,8 @@ class CatalogueEntry:
 class Catalogue:
     """The plugins of some entry points.
 
-    Keys are available without imports; a plugin's module is imported when its entry is requested.
-    An error in one plugin does not affect other plugins.
+    `keys` and `kinds_of` import no plugin. `entries`, `entry` and `plugin` import the modules of
+    the plugins that they return, once. An error in one plugin does not affect other plugins.
 
     Parameters
     ----------
@@ -101,10 +101,11 @@ class Catalogue:
         return sorted(kind for kind, point_key in self._points if point_key == key)
 
     def entries(self, kind: str | None = None, key: str | None = None) -> list[CatalogueEntry]:
-        """Load and list all plugins (of a kind, with a key) in order of kind and key.
+        """Load and list all plugins (of a kind, with a key).
 
-        Plugins of a kind that does not exist come last, as broken ones. A plugin that two
-        distributions register occurs twice.
+        They are in the order of `KINDS`, and in alphabetical order within a kind. Plugins of a kind
+        that does not exist come last, as broken ones. A plugin that two distributions register
+        occurs twice.
 
         Raises
         ------
@@ -115,8 +116,7 @@ class Catalogue:
             _check_kind(kind)
         known_kinds = list(KINDS)
 
-        # by kind in the order of KINDS, then by key
-        def rank(name: tuple[str, str]) -> tuple[int, tuple[str, str]]:
+        def sort_key(name: tuple[str, str]) -> tuple[int, tuple[str, str]]:
             point_kind, _ = name
             is_known = point_kind in known_kinds
             return known_kinds.index(point_kind) if is_known else len(known_kinds), name
@@ -126,7 +126,12 @@ class Catalogue:
             for point_kind, point_key in self._points
             if kind in (None, point_kind) and key in (None, point_key)
         ]
-        return [entry for name in sorted(names, key=rank) for entry in self._load_entries(*name)]
+        names.sort(key=sort_key)
+        return [
+            entry
+            for point_kind, point_key in names
+            for entry in self._load_entries(point_kind, point_key)
+        ]
 
     def entry(self, kind: str, key: str) -> CatalogueEntry:
         """Load a plugin; the first one if several distributions register it.
@@ -160,7 +165,7 @@ class Catalogue:
 
     def _unknown_plugin_text(self, kind: str, key: str) -> str:
         """Return the message about a plugin that does not exist; refuse an unknown kind."""
-        keys = self.keys(kind)
+        keys = self.keys(kind)  # raises InputError if the kind is unknown
         other_kinds = self.kinds_of(key)
         if other_kinds:
             hint = f"; {key!r} is a plugin of kind {' and '.join(other_kinds)}"
@@ -210,7 +215,10 @@ class Catalogue:
         )
 
     def _check_parts(self, composition: type[Composition], label: str) -> None:
-        """Refuse a composition if a part does not exist or its name has invalid parameters."""
+        """Refuse a composition if a part does not exist or its name has invalid parameters.
+
+        Parameters that the names leave open may be required: users give them with the routing.
+        """
         problems = []
         for kind, name in composition_names(composition).items():
             try:
@@ -291,7 +299,8 @@ def _import(point: EntryPoint, label: str) -> object:
     try:
         with redirect_stdout(sys.stderr):
             return point.load()
-    except BaseException as error:
+    except BaseException as error:  # also SystemExit, of a module that calls `sys.exit`
+        # the user's interrupt and the memory limit of the job are no faults of the plugin
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         # The author needs the line that failed: the innermost frame that is not of importlib. The

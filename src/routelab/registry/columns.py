@@ -22,63 +22,67 @@ logger = logging.getLogger(__name__)
 class Columns:
     """Columns by name and by the kind of rows that have them, such as ``routes``.
 
+    Two kinds of rows may have different columns of one name. `routelab.api.columns.Rows` lists the
+    kinds.
+
     Parameters
     ----------
     columns : iterable of Column
-        If two columns have the same name and the same rows, the first one counts.
-    more : callable, optional
-        Returns further columns; called when a column is not in `columns`.
+        If two columns have the same name and the same kind of rows, the first one counts.
+    load_more : callable, optional
+        Returns further columns. It imports plugins, so it is called only when a name is not found
+        among `columns`, or when all columns are requested.
     """
 
     def __init__(
-        self, columns: Iterable[Column], more: Callable[[], Iterable[Column]] | None = None
+        self, columns: Iterable[Column], load_more: Callable[[], Iterable[Column]] | None = None
     ) -> None:
         # by kind of rows and name of the column
         self._columns: dict[tuple[str, str], Column] = {}
-        self._more = more
+        self._load_more = load_more
         self._add(columns)
 
     def _add(self, columns: Iterable[Column]) -> None:
         for column in columns:
-            for rows in column.of:
-                self._columns.setdefault((rows, column.name), column)
+            for row_kind in column.of:
+                self._columns.setdefault((row_kind, column.name), column)
 
     def _add_more(self) -> None:
         """Add the further columns, if that has not been done."""
-        if self._more is not None:
-            more, self._more = self._more, None
-            self._add(more())
+        if self._load_more is not None:
+            load_more, self._load_more = self._load_more, None
+            self._add(load_more())
 
-    def find(self, name: str, rows: str = "") -> Column | None:
-        """Return the column of this name for `rows` (if empty: for any rows); None if not found."""
-        column = self._look_up(name, rows)
-        if column is None and self._more is not None:
+    def find(self, name: str, row_kind: str = "") -> Column | None:
+        """Return the column of this name for a kind of rows (default: any); None if not found."""
+        column = self._look_up(name, row_kind)
+        if column is None and self._load_more is not None:
             self._add_more()
-            column = self._look_up(name, rows)
+            column = self._look_up(name, row_kind)
         return column
 
-    def _look_up(self, name: str, rows: str) -> Column | None:
-        """Return what `find` returns, without adding further columns."""
-        if rows:
-            return self._columns.get((rows, name))
+    def _look_up(self, name: str, row_kind: str) -> Column | None:
+        """Search the columns that have been added so far; an empty kind of rows is any kind."""
+        if row_kind:
+            return self._columns.get((row_kind, name))
         return next(
             (column for (_, column_name), column in self._columns.items() if column_name == name),
             None,
         )
 
-    def of(self, rows: str) -> dict[str, Column]:
-        """Return the columns of `rows` by name, in the order of their declaration."""
+    def of(self, row_kind: str) -> dict[str, Column]:
+        """Return the columns of a kind of rows by name, in the order of their declaration."""
         self._add_more()
         return {
             name: column
-            for (column_rows, name), column in self._columns.items()
-            if column_rows == rows
+            for (column_row_kind, name), column in self._columns.items()
+            if column_row_kind == row_kind
         }
 
     def rows_of(self, name: str) -> list[str]:
         """List the kinds of rows that have a column of this name."""
         self._add_more()
-        return [rows for rows, column_name in self._columns if column_name == name]
+        return [row_kind for row_kind, column_name in self._columns if column_name == name]
 
     def __iter__(self) -> Iterator[Column]:
         """Iterate over all columns, each once."""
@@ -89,9 +93,9 @@ class Columns:
 
 @cache
 def core_columns() -> tuple[Column, ...]:
-    """List the columns that stages and reports declare, without those that cannot be used.
+    """List the columns that routelab itself declares, besides those of its plugins.
 
-    The columns of an entry point with a fault are left out, and the log names it.
+    If the columns of an entry point cannot be used, they are left out, and a warning names it.
     """
     columns: list[Column] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -107,7 +111,11 @@ def core_columns() -> tuple[Column, ...]:
         except (Exception, SystemExit) as error:
             logger.warning(
                 "%s: %s (%s) cannot be used: %s: %s; all other columns are there",
-                *(GROUP, point.name, point.value, type(error).__name__, error),
+                GROUP,
+                point.name,
+                point.value,
+                type(error).__name__,
+                error,
             )
     return tuple(columns)
 
@@ -162,8 +170,9 @@ def left_out_metrics() -> dict[str, str]:
 def metric_clashes() -> dict[str, str]:
     """Return which column an installed metric has in common with an earlier one, by its key.
 
-    The metrics of routelab come first, then the others in alphabetical order. Only routelab's may
-    have columns that are facts of every route table.
+    The metrics of routelab come first, then the others in alphabetical order. Facts of every route
+    table, such as `max_load`, are columns, too. Only routelab's own metrics may have these: they
+    compute the same numbers.
     """
     return _find_clashes(_metric_entries())
 
@@ -171,19 +180,23 @@ def metric_clashes() -> dict[str, str]:
 def _find_clashes(metrics: Iterable[CatalogueEntry]) -> dict[str, str]:
     """Return a message for each metric that has a column of an earlier one, by the metric's key.
 
-    Facts of every route table count as earlier for all metrics but routelab's own. `metrics` are in
-    alphabetical order. A metric with a clash reserves no columns, so later ones may have the rest.
+    `metrics` are in alphabetical order; `metric_clashes` says which of them are earlier. A metric
+    with a clash is measured only if it is named, so it reserves none of its columns: later metrics
+    may have them.
     """
     routelab = __name__.partition(".")[0]
-    facts = {column.name: "route tables" for column in core_columns() if "routes" in column.of}
-    owners: dict[str, str] = {}  # by name of the column
+    # Both say, by the name of a column, who has it, in the words of the message.
+    table_facts = {
+        column.name: "route tables" for column in core_columns() if "routes" in column.of
+    }
+    owners: dict[str, str] = {}
     clashes = {}
-    # False sorts before True, and the order among equal ones stays
+    # routelab's first: False sorts before True, and the order among equal ones stays
     for entry in sorted(metrics, key=lambda entry: entry.distribution != routelab):
         assert entry.plugin is not None
         label = f"metric {entry.key!r} of {entry.distribution} {entry.version}"
         columns = [column.name for column in entry.plugin.columns]
-        reserved = owners if entry.distribution == routelab else facts | owners
+        reserved = owners if entry.distribution == routelab else table_facts | owners
         if common := [name for name in columns if name in reserved]:
             clashes[entry.key] = f"{label} has the column {common[0]!r}, as {reserved[common[0]]}"
         else:
@@ -207,8 +220,9 @@ _study_columns: ContextVar[Columns | None] = ContextVar("study_columns", default
 def only_columns_of(plugins: Iterable[Plugin]) -> Iterator[None]:
     """Let `installed_columns` return the columns of the core and of these plugins only.
 
-    Most names in a report are no columns of plugins, but parameters, for example. The search for
-    such a name in the columns of all plugins would import all plugins.
+    The report of a study uses this with the plugins of the study, to save time. It asks for many
+    names that are no columns, such as parameters; without it, the first of them would import all
+    installed plugins to search their columns.
     """
     token = _study_columns.set(Columns((*core_columns(), *plugin_columns(plugins))))
     try:
@@ -227,7 +241,7 @@ def installed_columns() -> Columns:
 
 @cache
 def _all_columns() -> Columns:
-    return Columns(core_columns(), _class_columns)
+    return Columns(core_columns(), load_more=_class_columns)
 
 
 def _class_columns() -> Iterator[Column]:

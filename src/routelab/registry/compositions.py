@@ -10,12 +10,17 @@ from routelab.api import Composition, Plugin
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.contract import composition_names
 from routelab.registry.names import Name
-from routelab.registry.parameters import ParameterRow, fields, no_such_parameter, rows
+from routelab.registry.parameters import (
+    ParameterRow,
+    describe_parameters,
+    fields,
+    no_such_parameter,
+)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a routing.
+    """One part of a routing: a plugin with the parameters that its name fixes.
 
     In ``sssp@angara~turns=exact`` the part ``angara`` has the kind ``rules``, and fixes ``turns``.
     """
@@ -61,9 +66,10 @@ def composition_parts(composition: type[Composition], catalogue: Catalogue) -> l
 
 
 def parameter_names(parts: list[Part]) -> dict[tuple[str, str], str]:
-    """Return the name of each open parameter for users, by (kind, parameter).
+    """Return the name under which users give each open parameter, by (kind, parameter).
 
-    The name is qualified by the kind if two parts have an open parameter of that name.
+    This is the parameter's own name, unless two parts have an open parameter of that name: then
+    the kind of the part precedes it, as in ``selection.ties`` and ``rules.ties``.
     """
     names = [name for part in parts for name in part.open_parameters]
     return {
@@ -76,13 +82,13 @@ def parameter_names(parts: list[Part]) -> dict[tuple[str, str], str]:
 def forward(
     parts: list[Part], values: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Assign values to the parameters of the parts.
+    """Assign the values that users give for a routing to the parameters of its parts.
 
     Parameters
     ----------
     parts : list of Part
     values : mapping
-        Values by plain or qualified name.
+        Values by plain or qualified name (``ties`` or ``selection.ties``).
 
     Returns
     -------
@@ -95,7 +101,7 @@ def forward(
     values_by_kind: dict[str, dict[str, Any]] = {part.kind: {} for part in parts}
     problems = []
     for user_name, value in values.items():
-        kind, _, name = user_name.rpartition(".")
+        kind, _, name = user_name.rpartition(".")  # the kind of a plain name is ""
         matching_parts = [
             part for part in parts if kind in ("", part.kind) and name in part.open_parameters
         ]
@@ -115,19 +121,22 @@ def forward(
     return values_by_kind, problems
 
 
-def part_rows(parts: list[Part]) -> Sequence[ParameterRow]:
-    """Describe the open parameters of the parts, under the names for users."""
+def describe_open_parameters(parts: list[Part]) -> Sequence[ParameterRow]:
+    """Describe the open parameters of the parts, under the names that `parameter_names` gives."""
     user_names = parameter_names(parts)
     return [
         replace(row, name=user_names[part.kind, row.name])
         for part in parts
-        for row in rows(part.plugin.Parameters)
+        for row in describe_parameters(part.plugin.Parameters)
         if (part.kind, row.name) in user_names
     ]
 
 
 def _unmatched_text(parts: list[Part], user_name: str) -> str:
-    """Return the message about a value whose name is not that of an open parameter."""
+    """Return the message about a value whose name is not that of an open parameter.
+
+    Either the name of a part has fixed this parameter, or no part has such a parameter.
+    """
     kind, _, name = user_name.rpartition(".")
     for part in parts:
         if kind in ("", part.kind) and name in part.fixed:

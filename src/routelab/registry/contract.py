@@ -95,7 +95,7 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         yield f"expected columns to be a sequence of Column, found {columns!r}{location}"
     elif problems := [column.problem for column in columns if column.problem]:
         yield from problems
-    elif clashes := sorted({column.name for column in columns} & set(IDENTITY)):
+    elif clashes := sorted({column.name for column in columns} & set(RESERVED_COLUMNS)):
         yield f"expected no column called like one of every row, found {', '.join(clashes)}"
     if not isinstance(plugin.capabilities, Capabilities):
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
@@ -141,14 +141,14 @@ def _are_texts(values: object) -> bool:
     )
 
 
-IDENTITY = ("topology", "routing", "status", "reason")
+RESERVED_COLUMNS = ("topology", "routing", "status", "reason")
 """Columns that routelab writes to every row, so a plugin must not declare them."""
 
-RESERVED = (
+RESERVED_SETTINGS = (
     *("engine", "format", "help", "log_json", "output", "quiet", "verbose"),
     *("routing", "topology", "work"),
 )
-"""Names that no setting of an engine may have: arguments of `routelab simulate`."""
+"""Names that no setting of an engine may have, because `routelab simulate` has such arguments."""
 
 
 def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
     if work not in FACTS:
         yield f"expected work to be one of {', '.join(FACTS)}, found {work!r}"
         return
-    if clashes := sorted(set(RESERVED) & set(fields(plugin.Parameters))):
+    if clashes := sorted(set(RESERVED_SETTINGS) & set(fields(plugin.Parameters))):
         yield f"expected no parameter called like an option of routelab, found {', '.join(clashes)}"
     own_rows = {FACTS[work], *TABLES[work]}
     for column in plugin.columns:
@@ -190,7 +190,10 @@ def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:
 
 
 def abi_hint(error: BaseException) -> str:
-    """Return a hint for an import error about a missing name of hop-by-hop routing, or ""."""
+    """Return a hint if a plugin could not import a name of hop-by-hop routing; otherwise "".
+
+    Versions of the ABI differ in these names, so the plugin was probably written for another one.
+    """
     if isinstance(error, ImportError) and error.name == hops.__name__:
         return (
             f"; this routelab has ABI {ABI} of hop-by-hop routing; adapt plugins for other ABIs "

@@ -29,7 +29,13 @@ from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_c
 from routelab.registry.compositions import Part
 from routelab.registry.contract import PARTS, check_contract
 from routelab.registry.names import Name, compose, parse_name, parse_routing
-from routelab.registry.parameters import ParameterRow, as_text, name_fields, read_parameters, rows
+from routelab.registry.parameters import (
+    ParameterRow,
+    as_text,
+    describe_parameters,
+    name_fields,
+    read_parameters,
+)
 
 NO_LAYERS = "none"
 """Default layers plugin of a routing."""
@@ -195,6 +201,8 @@ def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> R
 def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
     """Return the canonical form of a name: no defaults, parameters in order of declaration.
 
+    Two names of the same plugin with the same parameters have the same canonical form.
+
     Raises
     ------
     InputError
@@ -239,10 +247,9 @@ def parameter_rows(
 ) -> Sequence[ParameterRow]:
     """Describe a plugin's parameters, or the open parameters of a composition."""
     if issubclass(plugin, Composition):
-        return compositions.part_rows(
-            compositions.composition_parts(plugin, catalogue or installed_catalogue())
-        )
-    return rows(plugin.Parameters)
+        parts = compositions.composition_parts(plugin, catalogue or installed_catalogue())
+        return compositions.describe_open_parameters(parts)
+    return describe_parameters(plugin.Parameters)
 
 
 def _make_plugin(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
@@ -251,11 +258,11 @@ def _make_plugin(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
     parameters, parameter_problems = read_parameters(
         part.plugin.Parameters, {**part.fixed, **values}
     )
-    if problems or parameters is None:
+    if problems or parameters is None:  # None: `parameter_problems` is not empty
         raise _input_error(
             text,
             problems + parameter_problems,
-            available={part.label: rows(part.plugin.Parameters)},
+            available={part.label: describe_parameters(part.plugin.Parameters)},
         )
     return part.plugin(parameters)
 
@@ -270,7 +277,8 @@ def _make_routing(
     names : tuple of Name
         As `parse_routing` returns them.
     values : mapping
-        Parameters that the names lack, by their names for users.
+        Parameters that the names lack, as users give them: by plain name, or by a name such as
+        ``selection.ties`` (see `compositions.parameter_names`).
     catalogue : Catalogue
     """
     if len(names) > 1:
@@ -279,7 +287,7 @@ def _make_routing(
     try:
         routing_part = compositions.make_part("routing", name, catalogue)
     except QuarantinedError:
-        raise
+        raise  # the plugin exists, so the name needs no hint
     except InputError as error:
         raise InputError(f"{error}{_composition_hint(name.key, catalogue)}") from None
     if issubclass(routing_part.plugin, Composition):
@@ -314,7 +322,7 @@ def _make_hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue)
 def _make_named_composition(
     routing_part: Part, values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
-    """Make the routing that a `Composition` names; `values` are by the names for users."""
+    """Make the routing that a `Composition` names, with the parameters that users give."""
     composition = cast(type[Composition], routing_part.plugin)
     parts = compositions.composition_parts(composition, catalogue)
     plugins = _make_parts(
@@ -324,17 +332,17 @@ def _make_named_composition(
         problems=[
             f"parameter {key!r} is given twice" for key in values if key in routing_part.fixed
         ],
-        available={routing_part.label: compositions.part_rows(parts)},
+        available={routing_part.label: compositions.describe_open_parameters(parts)},
     )
     # The canonical name has the parameters that the composition leaves open and that differ from
     # their defaults.
-    texts = {kind: plugin.parameters.non_defaults() for kind, plugin in plugins.items()}
-    non_defaults = tuple(
-        (user_name, texts[kind][parameter])
+    non_defaults = {kind: plugin.parameters.non_defaults() for kind, plugin in plugins.items()}
+    name_parameters = tuple(
+        (user_name, non_defaults[kind][parameter])
         for (kind, parameter), user_name in compositions.parameter_names(parts).items()
-        if parameter in texts[kind]
+        if parameter in non_defaults[kind]
     )
-    name = str(Name(composition.name, non_defaults))
+    name = str(Name(composition.name, name_parameters))
     # `plugins` has the keys selection, rules and layers
     return ComposedRouting(name, **cast(Any, plugins), composition=composition())
 
@@ -360,7 +368,7 @@ def _make_unnamed_composition(
         # If all names are valid and only plugins are broken, a study keeps its other results.
         are_names_valid = all(isinstance(error, QuarantinedError) for error in errors)
         raise QuarantinedError(str(combined_error)) if are_names_valid else combined_error
-    available = {part.label: rows(part.plugin.Parameters) for part in parts}
+    available = {part.label: describe_parameters(part.plugin.Parameters) for part in parts}
     plugins = _make_parts(parts, values, text=text, available=available)
     plugin_names = [name_of(plugin) for plugin in plugins.values()]
     if plugin_names[-1] == NO_LAYERS:  # the default, which a canonical name leaves out
@@ -382,11 +390,11 @@ def _make_parts(
     ----------
     parts : list of Part
     values : mapping
-        Parameters that the names of the parts lack, by their names for users.
+        Parameters that the names of the parts lack, as users give them.
     text : str
         Name of the routing, for messages.
     available : mapping
-        Parameters to list in an error, by plugin.
+        All parameters that users may give, by label of the plugin; an error lists them.
     problems : sequence of str
         Problems that the caller has found. One error lists them with those of the values.
     """
@@ -395,10 +403,12 @@ def _make_parts(
     problems = [*problems, *forward_problems]
     models: dict[str, Parameters] = {}
     for part in parts:
-        labels = {name: user for (kind, name), user in user_names.items() if kind == part.kind}
-        model, parameter_problems = read_parameters(
-            part.plugin.Parameters, {**part.fixed, **values_by_kind[part.kind]}, labels
-        )
+        # messages call a parameter as users do: ``selection.ties``, if several parts have ``ties``
+        labels = {
+            name: user_name for (kind, name), user_name in user_names.items() if kind == part.kind
+        }
+        part_values = {**part.fixed, **values_by_kind[part.kind]}
+        model, parameter_problems = read_parameters(part.plugin.Parameters, part_values, labels)
         problems += [f"{part.label}: {problem}" for problem in parameter_problems]
         if model is not None:
             models[part.kind] = model

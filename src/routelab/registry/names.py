@@ -120,21 +120,22 @@ _WORD_RULE = "it takes letters, digits, '-', '_' and '.', and starts with a lett
 def without_parameters(name: str, omitted: Collection[str]) -> str:
     """Return a canonical instance name without some of its parameters.
 
-    ``genetic~seed=3@angara~turns=exact`` without ``seed`` is ``genetic@angara~turns=exact``. A
-    parameter qualified by its part (``selection.seed``) is left out of every such part.
+    ``genetic~seed=3@angara~turns=exact`` without ``seed`` is ``genetic@angara~turns=exact``: one
+    label for the runs with all seeds. Qualifiers do not count: ``seed`` and ``selection.seed``
+    remove ``seed``, ``selection.seed`` and ``layers.seed`` from all parts of the name.
 
     Raises
     ------
     InputError
         If `name` is not an instance name.
     """
-    unqualified = {parameter.rpartition(".")[2] for parameter in omitted}
+    omitted_words = {parameter.rpartition(".")[2] for parameter in omitted}
     parts = []
     for part in parse_routing(name):
         remaining = tuple(
             (parameter, value)
             for parameter, value in part.parameters
-            if parameter.rpartition(".")[2] not in unqualified
+            if parameter.rpartition(".")[2] not in omitted_words
         )
         parts.append(Name(part.key, remaining))
     return compose(parts)
@@ -220,7 +221,10 @@ class _Parser:
         return match.group()
 
     def read_value(self, parameter: str) -> str:
-        """Read a value up to a comma or @; refuse other special characters outside brackets."""
+        """Read a value: in brackets, or up to the next comma or @ or the end of the text.
+
+        Outside brackets, refuse other special characters.
+        """
         start = self.position
         if self.next == "[":
             return self.read_bracket_value()

@@ -51,7 +51,7 @@ def as_text(value: Any) -> Any:
     Numbers and truth values become text, lists become lists of texts; other values are unchanged.
     """
     if isinstance(value, (bool, int, float)):
-        return value_text(value, value)
+        return value_text(value, dumped=value)  # JSON has the same numbers
     if isinstance(value, (list, tuple)):
         return [as_text(item) for item in value]
     return value
@@ -74,9 +74,9 @@ def read_parameters(
     Returns
     -------
     parameters : Parameters or None
-        None if a value is invalid.
+        None if there is a problem.
     problems : list of str
-        All problems, in plain words.
+        All problems, in plain words: of names that do not exist and of invalid values.
     """
     names = fields(model)
     problems = [no_such_parameter(name, names) for name in values if name not in names]
@@ -104,13 +104,17 @@ def name_fields(model: type[Parameters]) -> dict[str, str]:
 
 
 def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list[str]:
-    """List the problems of a model's defaults and of `values`; missing values are not one."""
+    """List the problems of a model's defaults and of `values`.
+
+    Plugins are checked with this before anybody uses them, so a parameter may still lack a value.
+    """
     names = fields(model)
     problems = [no_such_parameter(name, names) for name in values if name not in names]
     try:
         model(**{name: value for name, value in values.items() if name in names})
     except ValidationError as error:
-        # an error without a location is about several parameters together
+        # An error without a location is about several parameters together. It may not arise with
+        # the values that users still set.
         errors_of_values = [
             details for details in error.errors() if details["loc"] and details["type"] != "missing"
         ]
@@ -119,8 +123,8 @@ def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list
 
 
 @cache
-def rows(model: type[Parameters]) -> tuple[ParameterRow, ...]:
-    """Describe the parameters of a model."""
+def describe_parameters(model: type[Parameters]) -> tuple[ParameterRow, ...]:
+    """Describe each parameter of a model, for lists of parameters and messages."""
     return tuple(
         ParameterRow(
             name=name,
@@ -141,14 +145,14 @@ def _plain_problems(
     alternatives, so ``or`` joins them: "size=[1]: must be a valid string or must be a valid
     integer".
     """
-    # by name of the parameter, and the text before its messages
+    # by (name of the parameter, text before the messages), such as ("dims", "dims=4x0: item 2")
     messages_by_item: dict[tuple[str, str], list[str]] = {}
     for details in errors:
         # `loc` is the location: ("dims", 2) is the third item of dims. Only an error about several
         # parameters together has none.
         name = str(details["loc"][0]) if details["loc"] else ""
         label = labels.get(name, name)
-        if details["type"] == "missing":
+        if details["type"] == "missing":  # once, even if the parameter has several types
             messages_by_item[name, f"parameter {label!r}"] = ["is required"]
             continue
         # a location may also have names of types, which are left out
@@ -168,6 +172,7 @@ def _plain_problems(
 
 def _plain_message(details: ErrorDetails) -> str:
     """Return what pydantic says of a value, shorter: ``must be greater than 0``."""
+    # the exception of a validator, of routelab or of a plugin; its text is plain already
     if details["type"] in ("value_error", "assertion_error"):
         return str(details["ctx"]["error"])
     if details["type"] in ("bool_parsing", "bool_type"):
@@ -198,13 +203,15 @@ _PLURALS = {"integer": "integers", "number": "numbers", "text": "words", "file":
 def _type_text(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
     """Return a type with its bounds in words: ``integer ≥ 1 and ≤ 64``.
 
-    `metadata` are the constraints, validators and marks of `Annotated` and of the field.
+    `metadata` are the constraints (``Ge(1)``), validators and marks (`NameOf`) that pydantic finds
+    beside the type: in `Annotated` and in the declaration of the field.
     """
     origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
+    if origin is Annotated:  # within another type, as in ``Bytes | None``
         inner_type, *inner_metadata = inner
         return _type_text(inner_type, (*inner_metadata, *metadata))
-    # some types are known by the function that reads their text
+    # Dims and Bytes are tuples and integers for Python; the functions that read their texts tell
+    # them apart
     read_functions = [getattr(validator, "func", None) for validator in metadata]
     if parse_dims in read_functions:
         return "dimensions, as in 4x2x2"

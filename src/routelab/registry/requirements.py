@@ -43,7 +43,8 @@ def require_unchanged(
     Parameters
     ----------
     plugin_name : str or None
-        The plugin that has just run; None before the first one runs.
+        The plugin that has just run and is to blame. None: the caller has not run one since it got
+        the values, so an earlier plugin changed them, and the message cannot name it.
     *values : Topology, RoutingGraph or RouteTable
     """
     for value in values:

@@ -9,7 +9,7 @@ from pydantic import model_validator
 from routelab.api import Dims, Integers, Numbers, Parameters, Words, parameter
 from routelab.api.parameters import MAX_DIMS, MAX_INTEGER
 from routelab.registry.names import parse_name
-from routelab.registry.parameters import as_text, read_parameters, rows
+from routelab.registry.parameters import as_text, describe_parameters, read_parameters
 
 
 class Shape(Parameters):
@@ -125,7 +125,9 @@ def test_values_of_a_study_become_typed_text(value, text):
 
 
 def test_a_default_in_a_row_can_be_typed_and_means_the_default():
-    typed = parse_name("x~" + ",".join(f"{row.name}={row.default or '4'}" for row in rows(Shape)))
+    typed = parse_name(
+        "x~" + ",".join(f"{row.name}={row.default or '4'}" for row in describe_parameters(Shape))
+    )
     assert read_parameters(Shape, dict(typed.parameters)) == (Shape(dims=(4,)), [])
 
 
