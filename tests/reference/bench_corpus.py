@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit, RunOutput
-from routelab.registry.instances import from_mapping, load
+from routelab.registry.instances import canonical_with_parameters, load
 
 DATA = Path(__file__).parents[1] / "data" / "bench"
 
@@ -44,7 +44,7 @@ class Case:
 
 @cache
 def _benchmark(plugin: str, parameters: str) -> BenchmarkPlugin:
-    return load("benchmark", from_mapping("benchmark", plugin, json.loads(parameters)))
+    return load("benchmark", canonical_with_parameters("benchmark", plugin, json.loads(parameters)))
 
 
 def read(file: Path) -> Case:

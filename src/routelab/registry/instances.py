@@ -208,13 +208,15 @@ def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
     InputError
         As `load`.
     """
-    return from_mapping(kind, text, {}, catalogue)
+    return canonical_with_parameters(kind, text, {}, catalogue)
 
 
-def from_mapping(
+def canonical_with_parameters(
     kind: str, key: str, values: Mapping[str, Any], catalogue: Catalogue | None = None
 ) -> str:
-    """Return the canonical name of a plugin or routing with parameters from a study.
+    """Return the canonical name of a plugin or routing, with further parameters from a study.
+
+    In a study, ``torus: {dims: 4x4}`` means ``torus~dims=4x4``.
 
     Parameters
     ----------

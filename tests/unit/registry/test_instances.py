@@ -6,7 +6,7 @@ from routelab.api import InputError
 from routelab.registry.instances import (
     CompleteRouting,
     canonical,
-    from_mapping,
+    canonical_with_parameters,
     load,
     load_routing,
     name_of,
@@ -41,7 +41,7 @@ def refused(function, *arguments):
 @shared
 @given(values=GRIDS)
 def test_a_canonical_name_stands_for_the_same_instance(zoo, values):
-    name = from_mapping("topology", "grid", values, zoo)
+    name = canonical_with_parameters("topology", "grid", values, zoo)
     plugin = load("topology", name, zoo)
     assert plugin.parameters == type(plugin)(**values).parameters
     assert name_of(plugin) == canonical("topology", name, zoo) == name
@@ -52,9 +52,9 @@ def test_a_canonical_name_stands_for_the_same_instance(zoo, values):
 def test_the_order_of_parameters_does_not_matter(zoo, values, random):
     items = list(values.items())
     random.shuffle(items)
-    assert from_mapping("topology", "grid", dict(items), zoo) == from_mapping(
-        "topology", "grid", values, zoo
-    )
+    assert canonical_with_parameters(
+        "topology", "grid", dict(items), zoo
+    ) == canonical_with_parameters("topology", "grid", values, zoo)
 
 
 def test_defaults_are_left_out_and_keywords_lose_their_underscore(zoo):
@@ -68,11 +68,16 @@ def test_defaults_are_left_out_and_keywords_lose_their_underscore(zoo):
 def test_a_study_and_the_command_line_mean_the_same(zoo):
     values = {"dims": [4, 2], "failed_links": ["0-1"], "scale": 2, "wrap": False, "limit": None}
     typed = "grid~dims=4x2,failed_links=0-1,scale=2,wrap=false,limit=none"
-    assert from_mapping("topology", "grid", values, zoo) == canonical("topology", typed, zoo)
-    assert from_mapping("topology", "grid", {"dims": 4}, zoo) == "grid~dims=4"
-    assert from_mapping("topology", "grid~dims=4", {"class": "b"}, zoo) == "grid~dims=4,class=b"
+    assert canonical_with_parameters("topology", "grid", values, zoo) == canonical(
+        "topology", typed, zoo
+    )
+    assert canonical_with_parameters("topology", "grid", {"dims": 4}, zoo) == "grid~dims=4"
+    assert (
+        canonical_with_parameters("topology", "grid~dims=4", {"class": "b"}, zoo)
+        == "grid~dims=4,class=b"
+    )
     assert "'dims' is given twice" in refused(
-        from_mapping, "topology", "grid~dims=4", {"dims": 5}, zoo
+        canonical_with_parameters, "topology", "grid~dims=4", {"dims": 5}, zoo
     )
 
 
@@ -169,13 +174,20 @@ def test_parameters_that_a_composition_cannot_take(zoo, text, said):
 
 def test_a_study_may_give_parameters_to_any_composition(zoo):
     values = {"tie_seed": 3, "rules.seed": 1}
-    assert from_mapping("routing", "published", values, zoo) == "published~tie_seed=3,rules.seed=1"
     assert (
-        from_mapping("routing", "pick@turns~admit=many", values, zoo)
+        canonical_with_parameters("routing", "published", values, zoo)
+        == "published~tie_seed=3,rules.seed=1"
+    )
+    assert (
+        canonical_with_parameters("routing", "pick@turns~admit=many", values, zoo)
         == "pick~tie_seed=3@turns~admit=many,seed=1"
     )
-    assert "given twice" in refused(from_mapping, "routing", "published~tie_seed=1", values, zoo)
-    assert "is fixed" in refused(from_mapping, "routing", "pick~tie_seed=1@turns", values, zoo)
+    assert "given twice" in refused(
+        canonical_with_parameters, "routing", "published~tie_seed=1", values, zoo
+    )
+    assert "is fixed" in refused(
+        canonical_with_parameters, "routing", "pick~tie_seed=1@turns", values, zoo
+    )
 
 
 @shared
@@ -186,8 +198,10 @@ def test_a_study_may_give_parameters_to_any_composition(zoo):
     )
 )
 def test_a_composition_and_the_same_parts_by_hand_are_the_same_plugins(zoo, values):
-    named = load_routing(from_mapping("routing", "published", values, zoo), zoo)
-    parts = load_routing(from_mapping("routing", "pick@turns~admit=many", values, zoo), zoo)
+    named = load_routing(canonical_with_parameters("routing", "published", values, zoo), zoo)
+    parts = load_routing(
+        canonical_with_parameters("routing", "pick@turns~admit=many", values, zoo), zoo
+    )
     assert [(type(plugin), plugin.parameters) for plugin in named.plugins[1:]] == [
         (type(plugin), plugin.parameters) for plugin in parts.plugins
     ]

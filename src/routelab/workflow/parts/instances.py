@@ -9,7 +9,7 @@ from pathlib import Path
 from routelab.api import InputError, Plugin
 from routelab.api.parameters import value_text
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
-from routelab.registry.instances import from_mapping, load, load_routing
+from routelab.registry.instances import canonical_with_parameters, load, load_routing
 from routelab.registry.names import Name, compose, parse_name, parse_routing
 from routelab.registry.parameters import as_text
 from routelab.results.fingerprint import job_fingerprint
@@ -63,7 +63,7 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
         missing.
     """
     try:
-        written = from_mapping(kind, choice.name, choice.values or {})
+        written = canonical_with_parameters(kind, choice.name, choice.values or {})
     except QuarantinedError as error:
         # Without its plugins nobody knows to which part of a routing a value belongs, so the first
         # part gets all of them: the name of the failed job shows them.

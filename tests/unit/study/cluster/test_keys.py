@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.registry.instances import from_mapping, load
+from routelab.registry.instances import canonical_with_parameters, load
 from routelab.study import choices, load_study
 from routelab.study.cluster.hostlist import expand
 from routelab.study.cluster.keys import load_cluster, require_cluster
@@ -116,7 +116,7 @@ def test_desmos_has_the_node_sets_of_the_paper():
     cluster = load_cluster(ROOT / "config/clusters/desmos.yaml").cluster
     study = load_study(ROOT / "config/studies/angara-table2.yaml")
     networks = [
-        from_mapping("topology", choice.name, choice.values or {})
+        canonical_with_parameters("topology", choice.name, choice.values or {})
         for entry in study.topologies
         for choice in choices(entry)
     ]
