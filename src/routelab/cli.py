@@ -44,7 +44,7 @@ STACK_WORDS = 70_000
 """Stack that `main` claims, in words of eight bytes: 560 kB.
 
 Python doubles the size of a block, from 16 KiB on, until the frame fits. So it takes a block of
-1 MiB, and 440 kB of it remain for the calls below.
+1 MiB, and almost half of it remains for the calls below.
 """
 
 

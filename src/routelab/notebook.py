@@ -401,14 +401,14 @@ class RoutedNetwork:
             If the switch or terminal does not exist, or the switch has no terminal.
         """
         table, names = self.table, self.topology.switch_names
-        first_switch = self._switch_number(source)
-        number = self._terminal_number if table.per_terminal else self._switch_number
-        pair = table.pair(first_switch, number(target))
+        source_switch = self._switch_number(source)
+        target_number = self._terminal_number if table.per_terminal else self._switch_number
+        pair = table.pair(source_switch, target_number(target))
         rows = []
         for path in range(table.pair_start[pair], table.pair_start[pair + 1]):
             hops = slice(table.path_start[path], table.path_start[path + 1])
             channels = table.hop_channel[hops]
-            switches = (first_switch, *self.topology.channel_target[channels].tolist())
+            switches = (source_switch, *self.topology.channel_target[channels].tolist())
             rows.append(
                 (
                     float(table.path_weight[path]),

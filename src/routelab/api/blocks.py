@@ -97,8 +97,8 @@ def _check_arrays(
     *, start: Int64Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
 ) -> None:
     """Refuse arrays of wrong length or range."""
-    ranks = len(start) - 1
-    if ranks < 1 or start[0] != 0 or start[-1] != len(kind) or (np.diff(start) < 0).any():
+    num_ranks = len(start) - 1
+    if num_ranks < 1 or start[0] != 0 or start[-1] != len(kind) or (np.diff(start) < 0).any():
         raise PluginError("block: start must rise from 0 to the number of operations")
     if not len(kind) == len(peer) == len(amount) == len(tag):
         raise PluginError("block: kind, peer, amount and tag differ in length")
@@ -107,7 +107,7 @@ def _check_arrays(
     if not np.isfinite(amount).all() or (amount < 0).any():
         raise PluginError("block: amount holds a negative number")
     is_message = (kind >= SEND) & (kind <= IRECV)  # SEND, ISEND, RECV or IRECV
-    if not ((peer[is_message] >= 0) & (peer[is_message] < ranks)).all():
+    if not ((peer[is_message] >= 0) & (peer[is_message] < num_ranks)).all():
         raise PluginError("block: peer names a rank that does not exist")
 
 
@@ -171,11 +171,11 @@ def _check_requests(start: Int64Array, kind: Int8Array, peer: Int32Array) -> Non
     if not opens_request.any() and not (kind == WAIT).any():
         return
     for rank in range(len(start) - 1):
-        of_rank = slice(start[rank], start[rank + 1])
+        rank_slice = slice(start[rank], start[rank + 1])
         # The number of open requests is enough to check a wait: with n open requests, the index
         # of a WAIT may be 0 to n - 1, whichever operations opened them.
         num_open = 0
-        operations = zip(kind[of_rank].tolist(), peer[of_rank].tolist(), strict=True)
+        operations = zip(kind[rank_slice].tolist(), peer[rank_slice].tolist(), strict=True)
         for operation, request in operations:
             if operation in (ISEND, IRECV):
                 num_open += 1

@@ -168,10 +168,12 @@ class EngineResult:
     Attributes
     ----------
     facts : mapping
-        Numbers, words, truth values and None, by column. A fact ``blocked`` that is not None is the
-        reason why the work was not completed; `routelab simulate` then ends with exit code 6.
+        A number, text, truth value or None for each column of facts, by its name. A fact
+        ``blocked`` that is not None is the reason why the work was not completed; `routelab
+        simulate` then ends with exit code 6.
     tables : mapping of str to mapping
-        Columns of equal length by name, for tables of `TABLES`.
+        For each table, such as ``channels`` (`routelab.api.engine.TABLES` lists the names), its
+        columns of equal length by name.
     notes : sequence of str
         Lines that `routelab simulate` prints below its table.
     output : str

@@ -66,6 +66,8 @@ class ExportPlugin(Plugin):
     def read(self, files: Mapping[str, str]) -> RouteTable | None:
         """Read files that `export` wrote; return None if the format cannot be read back.
 
+        After each export, the result is compared with the exported table.
+
         Parameters
         ----------
         files : mapping of str to str

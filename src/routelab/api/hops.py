@@ -471,13 +471,13 @@ def run_tables(
     unit_cycles : array of int, shape (C,), optional
         Transmission time of a unit on each channel, in cycles (default: `unit_flits`).
     """
-    channels = topology.num_channels
+    num_channels = topology.num_channels
     first_vc, num_vcs = class_lanes(program, virtual_channels).T
-    num_buffers = channels * virtual_channels if buffers is None else buffers
+    num_buffers = num_channels * virtual_channels if buffers is None else buffers
     # 1. The engine block behind the tables of the program: numbers of the network and the router,
     #    then arrays by channel (first row, cycles) and by class (first virtual channel, number).
     numbers = np.zeros(BLOCK_QUEUES, dtype=np.int32)
-    numbers[BLOCK_CHANNELS] = channels
+    numbers[BLOCK_CHANNELS] = num_channels
     numbers[BLOCK_CLASSES] = program.vc_classes
     numbers[BLOCK_ALL_CLASSES] = len(first_vc)
     numbers[BLOCK_UNIT_FLITS] = unit_flits
@@ -485,9 +485,9 @@ def run_tables(
     # the row of channel 0 among the rows of waiting flits, which begin behind those of the buffers
     numbers[BLOCK_WAITING] = num_buffers if program.waiting else -1
     if first_row is None:
-        first_row = np.arange(channels) * virtual_channels
+        first_row = np.arange(num_channels) * virtual_channels
     if unit_cycles is None:
-        unit_cycles = np.full(channels, unit_flits)
+        unit_cycles = np.full(num_channels, unit_flits)
     block = np.concatenate((numbers, first_row, unit_cycles, first_vc, num_vcs))
     # 2. The tables and the block in one array, whose first number says where the block begins.
     tables = np.concatenate((program.tables, block), dtype=np.int32, casting="same_kind")
@@ -495,7 +495,7 @@ def run_tables(
     # 3. The rows of queues. Programs that count waiting flits have a row for each channel and one
     #    for the cycle behind those of the buffers. There is at least one row, because kernels read
     #    row 0 even if the network has no channel.
-    waiting_rows = channels + 1 if program.waiting else 0
+    waiting_rows = num_channels + 1 if program.waiting else 0
     queues = np.zeros((max(num_buffers, 1) + waiting_rows, QUEUE_COLUMNS), np.int32)
     queues[:num_buffers, [CAPACITY, CREDITS]] = capacity
     return RunTables(tables, queues, num_buffers)

@@ -82,7 +82,7 @@ class SelectionPlugin(Plugin):
 
 
 class LayersPlugin(Plugin):
-    """Assign virtual channels to routes."""
+    """Assign virtual channels to the hops of routes, to make the routes free of deadlock."""
 
     kind = "layers"
 

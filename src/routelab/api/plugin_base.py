@@ -74,7 +74,9 @@ class Plugin(ABC):
     summary : str
         One line, no full stop.
     citations : sequence of Citation
+        Works that the plugin implements or takes values from.
     capabilities : Capabilities
+        What the plugin claims of its results.
     Parameters : class
         A frozen model of the parameters; the empty one by default.
     columns : sequence of Column

@@ -439,7 +439,7 @@ class RouteTable(Contents):
         table._check_form()
         table._check_virtual_channels()
         # Keep the checksums that the other fields had at `create`: new ones would hide a change of
-        # these fields since then.
+        # these fields since then. They go where a cached property keeps its value.
         new = {"flow_control": value_checksum(table.flow_control)}
         if table.hop_vc is not self.hop_vc:
             new["hop_vc"] = value_checksum(table.hop_vc)

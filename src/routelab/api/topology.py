@@ -116,7 +116,7 @@ class Topology(Contents):
         Switch at each end of a directed channel. An undirected link is two channels; parallel
         channels are allowed, a channel from a switch to itself is not.
     terminal_switch : int32 array, shape (T,)
-        Switch of each terminal, in ascending order of terminal (= rank).
+        Switch of each terminal. The index of a terminal is also its rank.
     source_port, target_port : int32 array, shape (C,)
         Port numbers at both ends; −1 if unknown.
     channel_direction : int16 array, shape (C,)
@@ -139,7 +139,9 @@ class Topology(Contents):
     directions : tuple of Direction
         The direction labels in use, in the order that direction-ordered algorithms follow.
     coordinates : int32 array, shape (S, n), or None
+        Coordinates of each switch in a network of n dimensions; None if it has none.
     switch_names : tuple of str
+        Name of each switch; no two are equal.
     terminal_names : tuple of str
         Name of each terminal (a host), "" if unknown; empty if no terminal has one.
     terminal_guids, switch_guids : tuple of str
@@ -276,7 +278,7 @@ class Topology(Contents):
     def _check(self) -> None:
         """Refuse arrays of wrong shape or range, self-loops, and names that are not unique."""
         # 1. Shapes and switches come first: the tests below compare arrays and index with them.
-        count = len(self.channel_source)
+        num_channels = len(self.channel_source)
         for name in (
             "channel_target",
             "source_port",
@@ -288,10 +290,10 @@ class Topology(Contents):
             "channel_bubble",
             "channel_buffer",
         ):
-            if getattr(self, name).shape != (count,):
+            if getattr(self, name).shape != (num_channels,):
                 raise InputError(
                     f"topology: {name} has shape {getattr(self, name).shape}, "
-                    f"expected ({count},) as channel_source has {count} channels"
+                    f"expected ({num_channels},) as channel_source has {num_channels} channels"
                 )
         for name in ("channel_source", "channel_target", "terminal_switch"):
             array = getattr(self, name)
@@ -338,10 +340,10 @@ class Topology(Contents):
     def _check_devices(self) -> None:
         """Refuse names, GUIDs and ports that are incomplete, or that two devices share."""
         # 1. Names and GUIDs: one for each device, "" where it is unknown, or none at all.
-        terminals = self.num_terminals
+        num_terminals = self.num_terminals
         for name, expected, devices in (
-            ("terminal_names", terminals, "terminals"),
-            ("terminal_guids", terminals, "terminals"),
+            ("terminal_names", num_terminals, "terminals"),
+            ("terminal_guids", num_terminals, "terminals"),
             ("switch_guids", self.num_switches, "switches"),
             ("channel_names", self.num_channels, "channels"),
         ):
@@ -355,10 +357,10 @@ class Topology(Contents):
             duplicate = _find_duplicate(texts)
             if duplicate:
                 raise InputError(f"topology: {problem} {duplicate!r}; each must have its own")
-        if self.terminal_port.shape != (terminals,):
+        if self.terminal_port.shape != (num_terminals,):
             raise InputError(
                 f"topology: terminal_port has shape {self.terminal_port.shape}, expected "
-                f"({terminals},) for {terminals} terminals"
+                f"({num_terminals},) for {num_terminals} terminals"
             )
         # 2. No two terminals on one port, where ports are known (−1: unknown).
         with_port = np.flatnonzero(self.terminal_port >= 0)

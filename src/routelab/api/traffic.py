@@ -37,7 +37,8 @@ class Demand:
         Whether a terminal may send to itself; if not, it draws from the other terminals of the
         set.
     convention : str
-        Meaning of the pattern, for reports: rank or coordinate, self-traffic, silent terminals.
+        Who sends to whom, in words for reports: whether by rank or by coordinate, whether terminals
+        send to themselves, and which are silent.
 
     Examples
     --------
@@ -110,7 +111,7 @@ class Demand:
         """Refuse arrays that do not describe a demand."""
         # Report all problems of lengths and ranges together. Senders are checked only without such
         # problems, because that check uses the arrays as indices.
-        terminals = len(self.rate)
+        num_terminals = len(self.rate)
         problems = []
         if not np.isfinite(self.rate).all() or self.rate.min(initial=0) < 0:
             problems.append("rate holds a value that is not a rate")
@@ -125,15 +126,19 @@ class Demand:
                 or (np.diff(starts) < 0).any()
             ):
                 problems.append(f"{name} must rise from 0 to {end}")
-        if len(self.part_start) != terminals + 1:
-            problems.append(f"part_start has {len(self.part_start)} entries, not {terminals + 1}")
+        if len(self.part_start) != num_terminals + 1:
+            problems.append(
+                f"part_start has {len(self.part_start)} entries, not {num_terminals + 1}"
+            )
         if len(self.part_set) != len(self.part_share):
             problems.append("part_set and part_share differ in length")
         elif len(self.part_set) and not (
             self.part_set.min() >= 0 and self.part_set.max() < len(self.set_start) - 1
         ):
             problems.append("part_set names a set that does not exist")
-        if len(self.members) and not (self.members.min() >= 0 and self.members.max() < terminals):
+        if len(self.members) and not (
+            self.members.min() >= 0 and self.members.max() < num_terminals
+        ):
             problems.append("members names a terminal that does not exist")
         if problems:
             raise PluginError("demand: " + "; ".join(problems))
@@ -177,17 +182,17 @@ class Demand:
 
         With `to_self`, it sends to itself as often. `convention` describes the pattern in reports.
         """
-        terminals = topology.num_terminals
+        num_terminals = topology.num_terminals
         # the only terminal of a network can send to nobody else, so it is silent
-        has_destination = terminals > 1 or to_self
+        has_destination = num_terminals > 1 or to_self
         # each terminal has one part, whose set is set 0: all terminals
         return cls.create(
-            rate=np.full(terminals, 1.0 if has_destination else 0.0),
-            part_start=np.arange(terminals + 1),
-            part_share=np.ones(terminals),
-            part_set=np.zeros(terminals),
-            set_start=[0, terminals],
-            members=np.arange(terminals),
+            rate=np.full(num_terminals, 1.0 if has_destination else 0.0),
+            part_start=np.arange(num_terminals + 1),
+            part_share=np.ones(num_terminals),
+            part_set=np.zeros(num_terminals),
+            set_start=[0, num_terminals],
+            members=np.arange(num_terminals),
             to_self=to_self,
             convention=convention,
         )
@@ -206,14 +211,14 @@ class Demand:
         """
         targets = np.asarray(target, dtype=np.int64)
         sends = (targets >= 0) & (targets != np.arange(len(targets)))
-        senders = int(sends.sum())
+        num_senders = int(sends.sum())
         # Each sender has one part, whose set is its target. Silent terminals have no part.
         return cls.create(
             rate=sends.astype(np.float64),
             part_start=np.concatenate(([0], np.cumsum(sends))),
-            part_share=np.ones(senders),
-            part_set=np.arange(senders),
-            set_start=np.arange(senders + 1),
+            part_share=np.ones(num_senders),
+            part_set=np.arange(num_senders),
+            set_start=np.arange(num_senders + 1),
             members=targets[sends],
             to_self=False,
             convention=convention,
@@ -221,8 +226,8 @@ class Demand:
 
     def between_terminals(self) -> Float64Array:
         """Return flits per cycle between terminals at load 1; shape (T, T), for small networks."""
-        terminals = len(self.rate)
-        matrix = np.zeros((terminals, terminals))
+        num_terminals = len(self.rate)
+        matrix = np.zeros((num_terminals, num_terminals))
         for source in np.flatnonzero(self.rate > 0):
             for part in range(self.part_start[source], self.part_start[source + 1]):
                 set_index = self.part_set[part]
@@ -268,15 +273,15 @@ class Messages:
             If offsets or terminals do not fit.
         """
         starts, targets = frozen_array(start, np.int64), frozen_array(target, np.int32)
-        terminals = len(starts) - 1
+        num_terminals = len(starts) - 1
         are_valid_offsets = (
-            terminals >= 0
+            num_terminals >= 0
             and starts[0] == 0
             and starts[-1] == len(targets)
             and not (np.diff(starts) < 0).any()
         )
         if not are_valid_offsets:
             raise PluginError("messages: start must rise from 0 to the number of messages")
-        if len(targets) and not (targets.min() >= 0 and targets.max() < terminals):
+        if len(targets) and not (targets.min() >= 0 and targets.max() < num_terminals):
             raise PluginError("messages: target names a terminal that does not exist")
         return cls(starts, targets)

@@ -118,7 +118,8 @@ class Program:
     timed : tuple of Step
         Steps whose time is reported.
     convention : str
-        Meaning of the workload, for reports: by rank or by coordinate, one way or both.
+        Which ranks communicate, in words for reports: ``"by rank, the nearest in a grid of ranks;
+        in both directions"``.
     before, after : tuple of Step
         Steps before and after the timed ones.
     operations : float

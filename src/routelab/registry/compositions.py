@@ -79,7 +79,7 @@ def parameter_names(parts: list[Part]) -> dict[tuple[str, str], str]:
     }
 
 
-def forward(
+def assign_values(
     parts: list[Part], values: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Assign the values that users give for a routing to the parameters of its parts.

@@ -174,10 +174,10 @@ def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
 def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:
     """Yield what is wrong with the ABI and the proof of a hop-by-hop routing."""
     if plugin.abi != ABI:
-        newer = isinstance(plugin.abi, int) and plugin.abi > ABI
+        is_newer = isinstance(plugin.abi, int) and plugin.abi > ABI
         advice = (
             "install a newer routelab"
-            if newer
+            if is_newer
             else f"adapt its functions (docs/concepts/hop-by-hop.md) and set abi to {ABI}"
         )
         yield (

@@ -179,8 +179,11 @@ def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> R
 
     Raises
     ------
-    InputError, QuarantinedError
-        As `load`; the error lists the problems of all parts, or of the plugin object.
+    InputError
+        If a name or parameter is invalid, a plugin does not exist, or the object does not fulfil
+        the plugin contract; the error lists the problems of all parts.
+    QuarantinedError
+        If a plugin is broken or ambiguous; a subclass of `InputError`.
     """
     catalogue = catalogue or installed_catalogue()
     if isinstance(routing, str):
@@ -190,12 +193,13 @@ def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> R
             f"{routing!r} is not a routing; use a name such as 'dor', or an object of a subclass "
             "of RoutingPlugin"
         )
-    plugin, name = type(routing), str(getattr(routing, "name", ""))
+    plugin_class, key = type(routing), str(getattr(routing, "name", ""))
     try:
-        check_contract(plugin, "routing", name, plugin.__name__)
+        check_contract(plugin_class, "routing", key=key, label=plugin_class.__name__)
     except PluginError as error:
         raise InputError(str(error)) from None
-    return _routing_of_plugin(routing, str(Name(name)), catalogue)
+    # `Name` refuses a key that cannot be written in a name
+    return _routing_of_plugin(routing, str(Name(key)), catalogue)
 
 
 def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
@@ -206,7 +210,7 @@ def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
     Raises
     ------
     InputError
-        As `load`.
+        If the name or a parameter is invalid, or a plugin does not exist or cannot be used.
     """
     return canonical_with_parameters(kind, text, {}, catalogue)
 
@@ -229,7 +233,8 @@ def canonical_with_parameters(
     Raises
     ------
     InputError
-        As `load`; also if a parameter is both in `key` and in `values`.
+        If the name or a parameter is invalid, a plugin does not exist or cannot be used, or a
+        parameter is both in `key` and in `values`.
     """
     catalogue = catalogue or installed_catalogue()
     texts = {str(name): as_text(value) for name, value in values.items()}
@@ -400,9 +405,9 @@ def _make_parts(
     problems : sequence of str
         Problems that the caller has found. One error lists them with those of the values.
     """
-    values_by_kind, forward_problems = compositions.forward(parts, values)
+    values_by_kind, value_problems = compositions.assign_values(parts, values)
     user_names = compositions.parameter_names(parts)
-    problems = [*problems, *forward_problems]
+    problems = [*problems, *value_problems]
     models: dict[str, Parameters] = {}
     for part in parts:
         # messages call a parameter as users do: ``selection.ties``, if several parts have ``ties``

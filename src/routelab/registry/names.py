@@ -167,7 +167,8 @@ class _Parser:
         """Return an error that marks a character of the name, by default the next one."""
         caret = self.position if position is None else position
         text = self.text
-        # of a long name, show what is around the character
+        # Of a long name, show what is around the character. The caret moves left by the characters
+        # that are cut off in front, and right by the dots in their place.
         if len(text) > 4 * _CONTEXT:
             start, end = max(caret - _CONTEXT, 0), caret + _CONTEXT
             before = "..." if start > 0 else ""

@@ -206,9 +206,9 @@ def _type_text(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
     `metadata` are the constraints (``Ge(1)``), validators and marks (`NameOf`) that pydantic finds
     beside the type: in `Annotated` and in the declaration of the field.
     """
-    origin, inner = get_origin(annotation), get_args(annotation)
+    origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:  # within another type, as in ``Bytes | None``
-        inner_type, *inner_metadata = inner
+        inner_type, *inner_metadata = arguments
         return _type_text(inner_type, (*inner_metadata, *metadata))
     # Dims and Bytes are tuples and integers for Python; the functions that read their texts tell
     # them apart
@@ -221,11 +221,11 @@ def _type_text(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
         if isinstance(marker, NameOf):
             return f"name of a {marker.kind}"
     if origin is Literal:
-        return " | ".join(map(str, inner))
+        return " | ".join(map(str, arguments))
     if origin in (Union, UnionType):
-        return " or ".join(_type_text(member, metadata) for member in inner)
+        return " or ".join(_type_text(member, metadata) for member in arguments)
     if origin in (tuple, list):
-        item = _type_text(inner[0])
+        item = _type_text(arguments[0])
         return f"list of {_PLURALS.get(item, item)}, a+b"
     text = _PLAIN_TYPES.get(annotation, getattr(annotation, "__name__", str(annotation)))
     return text if annotation is NoneType else text + _bounds_text(metadata)
