@@ -483,7 +483,8 @@ class SimulatedNetwork:
     Attributes
     ----------
     facts : dict
-        Facts of network, routing, work, settings and results; for packets at the highest load.
+        Facts of the network, the routing, the work, the settings and the result. Results of the
+        packet engine are those at the highest load.
     tables : dict of str to DataFrame
         The tables that the engine returned. Their columns are those of the files in a simulation's
         folder. The properties `curve`, `channels` and so on are these tables; a property is an

@@ -97,7 +97,8 @@ class LayersPlugin(Plugin):
         Raises
         ------
         UnsupportedError
-            If more virtual channels are needed than allowed; the text says how many.
+            If the routes need more virtual channels than the plugin's parameters allow; the text
+            says how many.
         """
 
 
@@ -143,16 +144,17 @@ class RoutingPart(Protocol):
 
     @property
     def proof(self) -> Proof:
-        """Why the routing cannot deadlock."""
+        """Why the routing cannot deadlock; one of the words of `Proof`."""
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Return why the routing does not apply; None if it does. May compute the table first."""
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program of the routing.
+        """Return the routing as a program that decides at each switch.
 
-        The program of a table may lack routes for some pairs (see `table`), and may have a route
-        for each terminal instead of each switch (`HopProgram.by_terminal`).
+        The program of a table follows its routes. Like the table, it may lack routes for some
+        pairs, and may have a route to each terminal instead of each switch
+        (`HopProgram.by_terminal`).
 
         Raises
         ------

@@ -440,10 +440,10 @@ class RouteTable(Contents):
         table._check_virtual_channels()
         # Keep the checksums that the other fields had at `create`: new ones would hide a change of
         # these fields since then. They go where a cached property keeps its value.
-        new = {"flow_control": value_checksum(table.flow_control)}
+        new_checksums = {"flow_control": value_checksum(table.flow_control)}
         if table.hop_vc is not self.hop_vc:
-            new["hop_vc"] = value_checksum(table.hop_vc)
-        table.__dict__["checksums"] = {**self.checksums, **new}
+            new_checksums["hop_vc"] = value_checksum(table.hop_vc)
+        table.__dict__["checksums"] = {**self.checksums, **new_checksums}
         return table
 
     def next_hops(self) -> Int32Array | None:

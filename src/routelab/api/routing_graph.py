@@ -257,8 +257,8 @@ class RoutingGraph(Contents):
     def virtual_channels(self, table: RouteTable) -> Int16Array:
         """Return the virtual channel that the rules prescribe for each hop; int16, shape (H,).
 
-        It is 0 for all hops if the rules prescribe none, and for a hop that the rules forbid and
-        all hops behind it on the path.
+        It is 0 for all hops if the rules prescribe none. It is also 0 for a hop that the rules
+        forbid and for all hops behind it on the path, because such a hop leads to no vertex.
         """
         if self.vertex_vc is None:
             return np.zeros(len(table.hop_channel), dtype=np.int16)

@@ -146,7 +146,7 @@ class Demand:
 
     def _check_senders(self) -> None:
         """Refuse senders whose shares do not add up to 1, or that have no destination."""
-        # 1. Shares of each terminal.
+        # 1. Shares of each terminal. First, the terminal that each part belongs to.
         part_sender = np.repeat(np.arange(len(self.rate)), np.diff(self.part_start))
         total_share = np.bincount(part_sender, self.part_share, minlength=len(self.rate))
         # shares such as 1/3 are rounded, so their sum is not exactly 1

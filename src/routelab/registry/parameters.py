@@ -26,11 +26,11 @@ class ParameterRow:
     Attributes
     ----------
     name : str
-        Name for users.
+        Name under which users give the parameter: the field's name, without a trailing underscore.
     type : str
-        Type of the values, in words.
+        Type of the values, in words, such as ``integer ≥ 1``.
     default : str or None
-        Default as in a name; None: the parameter is required.
+        Default as it is written in an instance name; None: the parameter is required.
     description : str
     """
 
@@ -66,7 +66,7 @@ def read_parameters(
     ----------
     model : class
     values : mapping
-        Values by the names for users.
+        Values, by the names under which users give them.
     labels : mapping, optional
         Names of parameters in messages that differ from those in `values`, such as
         ``selection.ties`` for ``ties``.
@@ -85,6 +85,7 @@ def read_parameters(
     except ValidationError as error:
         problems += _plain_problems(error.errors(), values, labels or {})
         return None, problems
+    # with a name that does not exist, the parameters are not what the user meant
     return (None if problems else parameters), problems
 
 
