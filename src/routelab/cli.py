@@ -167,6 +167,6 @@ def make_parser() -> Parser:
     parser.general.add_argument("--version", action="version", version=f"routelab {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in pkgutil.iter_modules(commands.__path__):
-        if not module.name.startswith("_"):
+        if not module.name.startswith("_"):  # modules with an underscore are shared by commands
             importlib.import_module(f"{commands.__name__}.{module.name}").add_parser(subparsers)
     return parser

@@ -242,7 +242,7 @@ def program_digest(program: HopProgram) -> str:
             digest.update(value.tobytes())
         else:
             _update_digest(digest, value)
-        # a name after each value, because the bytes of two values may join to those of others
+        # a name after each value: without it, the values 1 and 23 would give the bytes of 12 and 3
         digest.update(f" {attribute.name};".encode())
     return digest.hexdigest()
 
@@ -419,8 +419,8 @@ class RunTables(NamedTuple):
                     buffers                     FRONT_FLITS, BUSY_UNTIL   a row per channel
                     buffers + channels          NOW                       one row: the current cycle
 
-    The rows behind the buffers count waiting flits; only programs with `HopProgram.waiting` have
-    them.
+    From the rows behind the buffers, kernels compute the flits that wait for each channel; only
+    programs with `HopProgram.waiting` have them.
 
     Attributes
     ----------

@@ -103,7 +103,7 @@ class LayersPlugin(Plugin):
 
 
 class RoutingPlugin(Plugin):
-    """A complete algorithm: routes straight from a topology.
+    """A complete algorithm: it makes routes from a topology, without separate rules and selection.
 
     Examples
     --------

@@ -46,8 +46,10 @@ class CatalogueEntry:
     distribution, version : str
         Distribution that registers the plugin.
     value : str
-        Module and class in the entry point.
+        Module and class in the entry point, as ``package.module:Class``.
     status : {"ok", "broken", "duplicate"}
+        ``broken``: it cannot be imported, or does not fulfil the contract. ``duplicate``: it is
+        registered more than once.
     cause : str
         Why the plugin is not ok: one message that names the plugin and its distribution.
     plugin : class or None

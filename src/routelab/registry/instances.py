@@ -33,7 +33,7 @@ from routelab.registry.parameters import (
     ParameterRow,
     as_text,
     describe_parameters,
-    name_fields,
+    plugin_name_fields,
     read_parameters,
 )
 
@@ -312,7 +312,7 @@ def _routing_of_plugin(plugin: Plugin, text: str, catalogue: Catalogue) -> Routi
 def _make_hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> HopRouting:
     """Make a hop-by-hop routing with the routings that its parameters name."""
     parts = {}
-    for key in name_fields(plugin.Parameters):
+    for key in plugin_name_fields(plugin.Parameters):
         part_name = getattr(plugin.parameters, key)
         try:
             parts[key] = _make_routing(parse_routing(part_name), {}, catalogue)

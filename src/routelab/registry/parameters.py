@@ -94,8 +94,8 @@ def no_such_parameter(name: str, names: Iterable[str]) -> str:
     return f"unknown parameter {name!r}{did_you_mean(name, names)}"
 
 
-def name_fields(model: type[Parameters]) -> dict[str, str]:
-    """Return the fields whose values are names of plugins, each with the kind of these plugins."""
+def plugin_name_fields(model: type[Parameters]) -> dict[str, str]:
+    """Return the kind of plugin that a value names, for each field of such values (`NameOf`)."""
     return {
         name: marker.kind
         for name, field in model.model_fields.items()
