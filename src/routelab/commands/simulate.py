@@ -21,7 +21,7 @@ from routelab.commands._shared.output import (
 from routelab.commands._shared.settings import (
     add_settings,
     option,
-    refuse_others,
+    refuse_options_of_others,
     settings_from_options,
     with_option_names,
 )
@@ -156,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
     fields_by_choice = {
         f"--engine {offered.name}": offered.Parameters.model_fields for offered in engine_classes()
     }
-    refuse_others(vars(arguments), fields_by_choice, f"--engine {engine.name}")
+    refuse_options_of_others(vars(arguments), fields_by_choice, f"--engine {engine.name}")
     try:
         check_plot(arguments.plot)
         runs = run_in_child(partial(_simulate, arguments, engine))

@@ -76,6 +76,7 @@ def study_file(path: Path) -> Path:
     InputError
         If there is no study of that name in ``config/studies``.
     """
+    # "x.yaml" is always a file; if it is missing, the error of reading it says so
     if path.suffix in (".yaml", ".yml") or path.exists():
         return path
     from routelab.workflow.options import select_studies
@@ -89,11 +90,13 @@ def named_path(text: str) -> Path:
     # `Path("")` is the working directory
     if not text:
         raise argparse.ArgumentTypeError("the name is empty; name a file or folder")
+    # the limits of Linux count bytes: 255 for a name between two "/", 4095 for the path
     encoded = os.fsencode(text)
     if len(encoded) > MAX_PATH or max(map(len, encoded.split(b"/"))) > MAX_NAME:
         raise argparse.ArgumentTypeError(
             f"{text[:40]}... is too long; a name has at most {MAX_NAME} bytes and a path {MAX_PATH}"
         )
+    # Python makes each missing folder by a recursive call, and recursion is limited
     if encoded.count(b"/") > MAX_FOLDERS:
         raise argparse.ArgumentTypeError(
             f"{text[:40]}... is too deep; a path has at most {MAX_FOLDERS} folders"

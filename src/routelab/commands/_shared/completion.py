@@ -64,17 +64,24 @@ def complete(parser: Parser) -> None:
 
 
 def _completer(action: Any) -> Any:
-    """Return the function with which argcomplete lists the values of an argument or option."""
+    """Return the function with which argcomplete lists the values of an argument or option.
+
+    argcomplete passes what is typed so far by keywords (``**_``). The functions here list all
+    values, and argcomplete itself drops those that do not begin with the typed text.
+    """
     name, metavar = action.dest.removeprefix(PREFIX), action.metavar or ""
+    # 1. Names of plugins, which are names of entry points such as those of "routelab.topology".
     if name in PLUGINS:
         groups = [f"routelab.{kind}" for kind in PLUGINS[name]]
         return lambda **_: [entry.name for group in groups for entry in entry_points(group=group)]
+    # 2. Names of files: config/studies/examples/ring.yaml is the study examples/ring.
     if name in FOLDERS:
-        # config/studies/examples/ring.yaml is the study examples/ring
         top = Path("config", FOLDERS[name])
-        return lambda **_: [str(p.relative_to(top).with_suffix("")) for p in top.rglob("*.yaml")]
-    # settings with choices have them only here, as `{a,b}`
+        return lambda **_: [
+            str(path.relative_to(top).with_suffix("")) for path in top.rglob("*.yaml")
+        ]
+    # 3. Choices of a setting, which only its placeholder in the help lists, as in `{a,b}`.
     if metavar.startswith("{"):
         return lambda **_: metavar.strip("{}").split(",")
-    # nothing for other values; argcomplete's SuppressCompleter would hide the option itself
+    # 4. Paths, or nothing: argcomplete's SuppressCompleter would hide the option itself.
     return FilesCompleter() if metavar in PATHS else lambda **_: []

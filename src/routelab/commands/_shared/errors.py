@@ -17,8 +17,10 @@ def safe_text(message: str) -> str:
     """Return a message with unprintable characters escaped, and very long words shortened."""
     # `repr` writes the escape character as '\x1b', in quotes
     escaped = _UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], message)
+    # \S{1001,}: each run of more than `LONGEST_WORD` characters without a space
+    too_long_word = rf"\S{{{LONGEST_WORD + 1},}}"
     return re.sub(
-        rf"\S{{{LONGEST_WORD + 1},}}",
+        too_long_word,
         lambda match: f"{match[0][:200]}...{match[0][-50:]} ({len(match[0])} characters)",
         escaped,
     )

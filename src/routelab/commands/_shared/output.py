@@ -52,14 +52,13 @@ def check_result_folder(folder: Path) -> None:
     from routelab.toolkit.input_files import is_folder
 
     if is_folder(folder):
-        foreign_files = sorted(
-            entry.name for entry in folder.iterdir() if entry.name not in RESULTS
-        )
-        if foreign_files:
-            more = f" and {len(foreign_files) - 3} more" if len(foreign_files) > 3 else ""
+        other_files = sorted(entry.name for entry in folder.iterdir() if entry.name not in RESULTS)
+        if other_files:
+            # the message names three of them
+            more = f" and {len(other_files) - 3} more" if len(other_files) > 3 else ""
             raise InputError(
                 f"cannot write {folder}: it has files that are not part of a result "
-                f"({', '.join(foreign_files[:3])}{more}), which would be lost; name a new folder"
+                f"({', '.join(other_files[:3])}{more}), which would be lost; name a new folder"
             )
     check_writable(folder)
 
@@ -67,13 +66,16 @@ def check_result_folder(folder: Path) -> None:
 def print_rows(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
-    form: str,
+    output_format: str,
     first: Sequence[str] = (),
 ) -> None:
-    """Print rows in one of `FORMATS`; `first` are the most important columns of a table."""
-    if form == "json":
+    """Print rows as "table", "csv" or "json".
+
+    If a terminal is too narrow for a table, the columns in `first` are shown before others.
+    """
+    if output_format == "json":
         print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
-    elif form == "csv":
+    elif output_format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
         write_csv_rows(sys.stdout, [columns, *rows])
@@ -114,9 +116,9 @@ def print_table(
     indent : str
         Begins each line of plain text.
     first : sequence of str
-        Columns that are more important than their position suggests.
+        Columns that a narrow terminal shows before all others, wherever they stand.
     declared : iterable of Column
-        Units and meanings for the list of a single row.
+        Units and meanings of columns, which only the list of a single row shows.
     hint : str
         How to see the columns that are not shown.
     """
@@ -137,20 +139,20 @@ def print_facts(facts: Mapping[str, str], declared: Iterable[Column] = ()) -> No
     ----------
     facts : mapping of str to str
     declared : iterable of Column
-        Declarations of the facts; others have no meaning.
+        Units and meanings by name. A fact whose name is not among them is shown without.
     """
     if not sys.stdout.isatty():
         _print_plain(("fact", "value"), list(facts.items()), "")
         return
     from routelab.api.columns import COUNTS
 
-    # of two declarations of a name, the first counts
+    # Of two declarations of a name, the first counts: reversed, it is the last one that is stored.
     columns = {column.name: column for column in reversed(list(declared))}
     rows = []
     for name, value in facts.items():
         unit = columns[name].unit if name in columns and value else ""
         meaning = _first_clause(columns[name].meaning) if name in columns and value else ""
-        # "max_hops 4" instead of "max_hops 4 hops"
+        # units in COUNTS, such as "hops", are part of the name: "max_hops 4", not "max_hops 4 hops"
         rows.append((name, value if unit in COUNTS else f"{value} {unit}".rstrip(), meaning))
     num_columns = 3 if any(meaning for *_, meaning in rows) else 2
     _print_fitting(
@@ -163,12 +165,15 @@ def _first_clause(meaning: str) -> str:
 
     Empty if the meaning begins with "`": it is then a list of the words in the column.
     """
-    # to the first . : or ; that a space follows outside parentheses; 0.5 does not end it
-    clause = re.match(r"(?:\([^)]*\)|[^;.:(]|[.:;](?! ))*", meaning)
+    # The clause ends before the first . : or ; that a space follows, outside parentheses. So it is
+    # a sequence of parentheses, of other characters, and of marks without a space, as in 0.5.
+    in_parentheses, other_character, mark_without_space = r"\([^)]*\)", r"[^;.:(]", r"[.:;](?! )"
+    clause = re.match(f"(?:{in_parentheses}|{other_character}|{mark_without_space})*", meaning)
     return clause[0] if clause and not meaning.startswith("`") else ""
 
 
 def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], **options: Any) -> None:
+    """Print a table that fits the terminal; `options` are `first` and `hint` of `table_lines`."""
     import shutil
 
     from routelab.commands._shared.terminal_tables import table_lines

@@ -62,9 +62,10 @@ class Parser(argparse.ArgumentParser):
             add_late_options(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments with all options; a command refuses what it does not know.
+        """Parse arguments with all options; the parser of a command refuses unknown arguments.
 
-        argparse would report it for ``routelab`` as a whole, with the usage of that.
+        argparse would leave them to the parser of ``routelab``, whose error shows the usage of
+        ``routelab`` instead of that of the command.
         """
         self.add_missing_options()
         parsed, unknown = super().parse_known_args(args, namespace)
@@ -150,13 +151,13 @@ class Parser(argparse.ArgumentParser):
         return {}
 
     def _help_entries(self, names: Sequence[str]) -> Iterator[argparse.Action]:
-        """Yield the entries of commands in the help, in the order of `names`.
+        """Yield the lines of commands in the help, in the order of `names`.
 
-        Commands without a help text, which only the workflow calls, have no entry.
+        Commands without a help text, which only the workflow calls, have no line.
         """
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
-                # argparse describes each command by an action whose `dest` is the command's name
+                # For each line, argparse has an action whose `dest` is the command's name.
                 entries = {entry.dest: entry for entry in action._choices_actions}
                 yield from (entries[name] for name in names if name in entries)
 

@@ -64,15 +64,17 @@ def add_settings(
             continue
         default = field.get_default(call_default_factory=True)
         group = most_used if most_used is not None and flag in MOST_USED else title_group
-        # descriptions begin with a capital letter, help texts only with that of an acronym
+        # argparse formats help texts with %, so "%%" prints one
         text = (field.description or "").replace("%", "%%")
+        # Help texts begin with a small letter, descriptions with a capital one: "Buffer size"
+        # becomes "buffer size". An acronym, whose second letter is a capital, too, stays: "MTU".
         text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
         # suppressed: an option that is not given is not stored, so the model's default counts
         storage: dict[str, Any] = {"dest": _key(name), "default": argparse.SUPPRESS}
         if default is False:
             group.add_argument(flag, action="store_true", help=text, **storage)
         else:
-            limits = "".join(f"{limit}; " for limit in _range_text(field))
+            limits = "".join(f"{limit}; " for limit in _limit_texts(field))
             help_text = f"{text} ({limits}default: {_default_text(default)})"
             group.add_argument(flag, metavar=_metavar(field), help=help_text, **storage)
 
@@ -103,15 +105,24 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
     """
     if not model.model_fields:
         return text
+    # 1. Patterns for the four forms. Each has the name as its only group.
     name = "|".join(model.model_fields)
     # "(?!)" matches nothing
     underscore_name = "|".join(field for field in model.model_fields if "_" in field) or "(?!)"
-    marked = rf"`({name})`|(?<=raise |lower )({name})\b"
-    mentioned = rf"{marked}|(?<![\w=,~@-])(?:({underscore_name})\b|({name})(?==))"
+    in_backquotes, in_advice = rf"`({name})`", rf"(?<=raise |lower )({name})\b"
+    # "=" before a name: it is a value; "~" or ",": a parameter of a plugin, as in npb~class=S,x=1
+    not_part_of_name = r"(?<![\w=,~@-])"
+    alone, before_equals = (
+        rf"{not_part_of_name}({underscore_name})\b",
+        rf"{not_part_of_name}({name})(?==)",
+    )
+    # 2. Replace them, line by line.
+    marked_forms = f"{in_backquotes}|{in_advice}"
+    all_forms = f"{marked_forms}|{alone}|{before_equals}"
     lines = []
     for line in text.split("\n"):
-        pattern = marked if FILE_AND_LINE.match(line) else mentioned
-        # one alternative matches, so the last group that took part holds the name
+        pattern = marked_forms if FILE_AND_LINE.match(line) else all_forms
+        # `lastindex` is the number of the group that matched, that is, of the form
         lines.append(re.sub(pattern, lambda match: option(match[match.lastindex or 0]), line))
     return "\n".join(lines)
 
@@ -134,18 +145,20 @@ def settings_from_options(model: type[Model], arguments: Mapping[str, Any]) -> M
     from routelab.registry.parameters import read_parameters
 
     values = {name: arguments[_key(name)] for name in model.model_fields if _key(name) in arguments}
-    settings, problems = read_parameters(
-        model, values, {name: option(name) for name in model.model_fields}
-    )
+    # messages name "--load" instead of `loads`
+    labels = {name: option(name) for name in model.model_fields}
+    settings, problems = read_parameters(model, values, labels)
     if settings is None or problems:
         raise InputError(with_option_names("\n".join(problems), model))
     return cast("Model", settings)
 
 
-def refuse_others(
+def refuse_options_of_others(
     arguments: Mapping[str, Any], fields_by_choice: Mapping[str, Iterable[str]], choice: str
 ) -> None:
-    """Reject options of settings that the chosen model does not have.
+    """Reject given options that are settings of other models, but not of the chosen one.
+
+    The parser has the options of all engines, so it accepts ``--engine flow --vcs 2``.
 
     Parameters
     ----------
@@ -163,12 +176,13 @@ def refuse_others(
     """
     from routelab.api.errors import InputError
 
-    keys = {owner: set(map(_key, names)) for owner, names in fields_by_choice.items()}
+    keys_by_choice = {text: set(map(_key, names)) for text, names in fields_by_choice.items()}
     problems = []
     for key in arguments:
-        if key.startswith(PREFIX) and key not in keys[choice]:
+        is_setting = key.startswith(PREFIX)
+        if is_setting and key not in keys_by_choice[choice]:
             # several models may have the option; the first of them is named
-            owner = next(owner for owner in keys if key in keys[owner])
+            owner = next(text for text, keys in keys_by_choice.items() if key in keys)
             flag = "--" + key.removeprefix(PREFIX)
             problems.append(f"{flag} is an option of {owner}, not of {choice}")
     if problems:
@@ -180,38 +194,37 @@ def _metavar(field: FieldInfo) -> str:
 
     ``{a,b}`` for choices, ``TEXT``, ``{true,false}``, ``X,Y`` for a list, ``N`` for a number.
     """
-    # the members of a union such as `bool | None`; without one, the type itself
-    members = (field.annotation, *get_args(field.annotation))
-    for member in members:
+    # of `bool | None`: the union itself, bool and None; of `int`: int only
+    types = (field.annotation, *get_args(field.annotation))
+    for member in types:
         if get_origin(member) is Literal:
             return "{" + ",".join(map(str, get_args(member))) + "}"
     if field.annotation is str:
         return "TEXT"
-    if bool in members:
+    if bool in types:
         return "{true,false}"
     return "X,Y" if get_origin(field.annotation) in (tuple, list) else "N"
 
 
-def _range_text(field: FieldInfo) -> Iterator[str]:
-    """Yield the range of a number for the help: ``0 to 1``, ``at least 2``, ``above 0``.
+def _limit_texts(field: FieldInfo) -> Iterator[str]:
+    """Yield the limits of a number for the help: ``0 to 1``, ``at least 2``, ``above 0``.
 
-    Nothing for `TECHNICAL_LIMIT` and above.
+    Limits of `TECHNICAL_LIMIT` and above are left out, because nobody comes near them.
     """
-    # Pydantic keeps each limit as an attribute of one of the field's constraints
-    limits = {
-        name: limit
-        for constraint in field.metadata
-        for name in ("ge", "gt", "le", "lt")
-        if (limit := getattr(constraint, name, None)) is not None and abs(limit) < TECHNICAL_LIMIT
-    }
-    # limits that belong to the range
+    # 1. Pydantic keeps each limit as an attribute of one of the field's constraints.
+    limits = {}
+    for constraint in field.metadata:
+        for name in ("ge", "gt", "le", "lt"):
+            limit = getattr(constraint, name, None)
+            if limit is not None and abs(limit) < TECHNICAL_LIMIT:
+                limits[name] = limit
+    # 2. Limits that the number may reach. "at least 0" goes without saying, as in counts.
     low, high = limits.get("ge"), limits.get("le")
     if low is not None and high is not None:
         yield f"{low:g} to {high:g}"
-    # "at least 0" goes without saying, as in counts
     elif high is not None or low:
         yield f"at least {low:g}" if low else f"at most {high:g}"
-    # limits that do not
+    # 3. Limits that it may not reach.
     if "gt" in limits and "lt" in limits:
         yield f"between {limits['gt']:g} and {limits['lt']:g}"
     elif "gt" in limits:

@@ -18,8 +18,8 @@ from rich.text import Text
 GAP = 3
 """Spaces between columns."""
 
-READABLE = 20
-"""Width from which on text is wrapped, so that another column is shown."""
+WRAPPED_WIDTH = 20
+"""Width at which longer text is wrapped, so that another column is shown."""
 
 NUMBER = re.compile(r"[-+−]?\d[\d.,]*(e[-+]?\d+)?( ± \S+)?( %)?")
 """Cells that are never split."""
@@ -57,7 +57,7 @@ def table_lines(
         The last of them name the columns that are not shown.
     """
     # 1. The least width of each column. Longer text is wrapped: in the first column at half of the
-    #    terminal, in the others at `READABLE` if that is less. A number is never split.
+    #    terminal, in the others at 20 characters if that is less. A number is never split.
     columns_cells = [[row[i] for row in rows] for i in range(len(columns))]
     full_widths = [
         max(cell_len(line) for cell in (name, *cells) for line in cell.split("\n"))
@@ -68,9 +68,12 @@ def table_lines(
         for cells in columns_cells
     ]
     half = max(width // 2, 1)
+    wrapped_widths = [half if i == 0 else min(half, WRAPPED_WIDTH) for i in range(len(columns))]
     least_widths = [
-        max(number_widths[i], min(full_width, half if i == 0 else min(half, READABLE)))
-        for i, full_width in enumerate(full_widths)
+        max(number_width, min(full_width, wrapped_width))
+        for number_width, full_width, wrapped_width in zip(
+            number_widths, full_widths, wrapped_widths, strict=True
+        )
     ]
     # 2. Which columns fit: the first one in any case, then those of `first`, then the others. A
     #    wide one that does not fit leaves its room to narrower ones after it.
