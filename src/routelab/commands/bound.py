@@ -206,14 +206,15 @@ def _print(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
         return 0
-    # bounds of the accepted load have a row for each offered load
-    accepted = facts.pop("accepted", None)
-    declared = COLUMNS if accepted is None else THROUGHPUT
+    # With --traffic, one fact is itself a table: the bound of the accepted load at each offered
+    # load. It is printed below the others.
+    accepted_rows = facts.pop("accepted", None)
+    declared = COLUMNS if accepted_rows is None else THROUGHPUT
     print_facts({key: cell_text(value) for key, value in facts.items()}, declared)
-    if accepted is not None:
+    if accepted_rows is not None:
         print()
         columns = ("load", "accepted_bound", "accepted_attained")
-        cells = [[cell_text(row[column]) for column in columns] for row in accepted]
+        cells = [[cell_text(row[column]) for column in columns] for row in accepted_rows]
         print_table(columns, cells, declared=declared)
     return 0
 
@@ -240,6 +241,7 @@ def _bound_load(arguments: argparse.Namespace) -> tuple[dict[str, Any], ListWeig
             any_length=arguments.any_length,
         )
     facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}
+    # only CSV needs the weights, of which there may be many
     return facts, lambda: [WEIGHT_COLUMNS, *weight_rows(bound, network)]
 
 
@@ -261,4 +263,5 @@ def _bound_throughput(arguments: argparse.Namespace) -> tuple[dict[str, Any], Li
             network, traffic, _offered_loads(arguments), seed=seed, seconds=arguments.seconds
         )
     facts = {"topology": name, "traffic": name_of(traffic), **throughput_numbers(bound)}
+    # only CSV needs the weights, of which there may be many
     return facts, lambda: [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)]

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     # 1. Columns that options add. All rows have `FIELDS`, such as the maximum load, anyway.
     metrics = [] if arguments.metrics is None else metric_names(arguments.metrics)
-    added_columns = [*(BOUND_FIELDS if arguments.bound else ())]
+    added_columns = list(BOUND_FIELDS) if arguments.bound else []
     added_columns += [name for name in metric_columns(metrics) if name not in FIELDS]
 
     # 2. The work, in a child process, which can be interrupted.
@@ -101,15 +101,17 @@ def run(arguments: argparse.Namespace) -> int:
         write_csv_rows(sys.stdout, ([row.get(field) for field in columns] for row in rows))
     else:
         _print_tables(rows, added_columns)
+    # parameters of a routing or metric are wrong for this network
     if any(row.get(WRONG_INPUT) for row in rows):
         return 2
     return 0 if all(row["status"] == "ok" for row in rows) else 1
 
 
 def _print_tables(rows: list[dict[str, Any]], added_columns: Sequence[str]) -> None:
-    """Print the rows as a table; below it, what the network lacks, failures, lost pairs and cycles.
+    """Print a table with a row for each routing, and sentences below it.
 
-    `added_columns` are those of ``--bound`` and ``--metrics``.
+    These say if the network is not connected, and why a routing failed, has pairs without a route,
+    or is not proven free of deadlock. `added_columns` are those of ``--bound`` and ``--metrics``.
     """
     from routelab.metrics.bounds.columns import COLUMNS as BOUNDS
     from routelab.routing.fact_columns import COLUMNS
@@ -117,6 +119,7 @@ def _print_tables(rows: list[dict[str, Any]], added_columns: Sequence[str]) -> N
     # 1. The table. A narrow terminal shows the columns of `important` first, as many as fit.
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
     columns += added_columns
+    # the bounds stand beside the maximum load, with which they are compared
     bounds = [name for name in ("gap", "lower_bound_rules") if name in added_columns]
     important = (
         *("status", "deadlock", "max_load", *bounds, "min_load", "mean_hops", "max_hops"),
@@ -128,7 +131,8 @@ def _print_tables(rows: list[dict[str, Any]], added_columns: Sequence[str]) -> N
         first=important,
         declared=(*COLUMNS, *BOUNDS),
     )
-    # 2. What is true of the network. Rows of one network say the same, so it is printed once.
+    # 2. What is true of the network. Rows of one network say the same, so it is printed once. A row
+    #    has "parts", a text that lists the connected components, only if there are several.
     for components in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
         print(f"the network is not connected: {components}")
     if rows and rows[0].get("left_out"):

@@ -122,14 +122,14 @@ def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
             routers=arguments.routers,
             bound_seconds=arguments.bound_seconds,
         )
-    return check.verdict, _output(check, arguments.format)
+    return check.verdict, _format_check(check, arguments.format)
 
 
-def _output(check: FabricCheck, form: str) -> str:
-    """Return the text of a check in the format `form`; CSV has its facts only, not its faults."""
-    if form == "json":
+def _format_check(check: FabricCheck, output_format: str) -> str:
+    """Return a check as a text for people, as JSON, or as CSV, which leaves the faults out."""
+    if output_format == "json":
         return json.dumps(_as_json(check), indent=2, ensure_ascii=False) + "\n"
-    if form == "csv":
+    if output_format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
         text = io.StringIO()
@@ -148,11 +148,13 @@ def _faults(faults: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def _as_json(check: FabricCheck) -> dict[str, Any]:
-    """Return a check as JSON values; its gaps are the inputs that the verdict lacks."""
+    """Return a check as JSON values."""
     return {
         **check.facts,
         "faults": _faults(check.faults),
+        # inputs that the verdict would need, such as SL2VL tables; the check assumes them
         "gaps": [gap.missing for gap in check.gaps],
+        # faults that exist if these assumptions hold
         "possible_faults": _faults(check.possible),
         "remarks": check.remarks,
         "busiest": [asdict(channel) for channel in check.busiest],

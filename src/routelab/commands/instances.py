@@ -105,7 +105,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """Print the rules of an instance (only above a table), and a row for each of its entries."""
+    """Print a row for each entry of an instance; above a table, also the rules of the instance."""
     from routelab.instances.entries import gap
 
     instance = _collection(arguments).instance(arguments.name)
@@ -149,10 +149,11 @@ def run_run(arguments: argparse.Namespace) -> int:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Run instances/check.py on an entry, whose about.json names the instance; return its code."""
+    """Run instances/check.py on an entry, and return the exit code of that program."""
     collection = _collection(arguments)
     about = collection.read(collection.checker.read_json, arguments.entry / "about.json")
-    # the checker refuses an instance that does not exist, such as "" or "None"
+    # about.json names the instance. If it does not, the name is "None" or "", and the checker
+    # reports that there is no such instance.
     name = str(about.get("instance")) if isinstance(about, dict) else ""
     exit_code: int = collection.checker.main([name, str(arguments.entry)])
     return exit_code

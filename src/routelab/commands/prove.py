@@ -163,7 +163,7 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     else:
         answer["repair"] = repair_routes(
             proof,
-            channels=arguments.repair,
+            channels=arguments.repair,  # number of virtual channels
             path=arguments.output,
             waits=arguments.waits,
             switching=switching,
@@ -188,12 +188,12 @@ def _as_json(proof: Proof) -> dict[str, Any]:
 
 def _answer_lines(proof: Proof, *, wants_certificate: bool) -> Iterator[str]:
     """Yield the lines of a text answer: what was read, the verdict with its cycle, and facts."""
-    yield _read_line(proof)
+    yield _input_line(proof)
     for note in proof.read["notes"]:
         yield f"note: {note}"
     yield f"{proof.status}: {STATUS_SENTENCES[proof.status]}: {proof.reason}"
-    for held, wanted, route in proof.cycle:
-        yield f"    {held} waits for {wanted} ({route})"
+    for held_channel, wanted_channel, route in proof.cycle:
+        yield f"    {held_channel} waits for {wanted_channel} ({route})"
     if proof.cycle:
         # the condition is necessary, not sufficient
         yield "No deadlock arises without such a cycle; not every cycle becomes a deadlock."
@@ -221,20 +221,20 @@ def _answer_lines(proof: Proof, *, wants_certificate: bool) -> Iterator[str]:
     yield f"virtual channels     {needed}" + (f" ({in_use} in use)" if in_use < needed else "")
 
 
-def _read_line(proof: Proof) -> str:
-    """Return what was read: ``read: 12 routes for 12 of 12 pairs; 4 switches and 4 links``."""
+def _input_line(proof: Proof) -> str:
+    """Describe the input: ``read: 12 routes for 12 of 12 pairs; 4 switches and 4 links``."""
     read = proof.read
     network = f"{read['switches']} switches and {read['links']} links"
     if read["network"] != "named":
         network += ", taken from the file"
-    content = (
-        f"{read['routes']} route{'s' * (read['routes'] != 1)}"
-        if "routes" in read
-        else f"{read['entries']} entr{'ies' if read['entries'] != 1 else 'y'}"
-    )
+    # a list has routes, a table of next hops has entries
+    if "routes" in read:
+        content = f"{read['routes']} {'route' if read['routes'] == 1 else 'routes'}"
+    else:
+        content = f"{read['entries']} {'entry' if read['entries'] == 1 else 'entries'}"
     if "pairs" in read:
         content += f" for {read['pairs_with_route']} of {read['pairs']} pairs"
-    # how many channels the network declares as "plain" and how many as "bubble"
-    num_channels = read.get("flow_control", {})
-    channels = ", ".join(f"{count} {control}" for control, count in num_channels.items())
+    # how many channels the network declares as "plain" and how many as "bubble", if it declares any
+    counts = read.get("flow_control", {})
+    channels = ", ".join(f"{count} {control}" for control, count in counts.items())
     return f"read: {content}; {network}" + (f"; channels: {channels}" if channels else "")

@@ -167,7 +167,7 @@ def _print(arguments: argparse.Namespace) -> int:
         with atomic_file(arguments.certificate) as draft:
             write_certificate(routed.verdict, routed.table, draft)
     # 3. The answer. Metrics that do not apply to the network have no row.
-    values = {result.metric: result.value for result, _ in measured.rows}
+    values = {measurement.metric: measurement.value for measurement, _column in measured.rows}
     facts = to_plain({"topology": name, "routing": routing.name, **values, **facts})
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
@@ -178,9 +178,10 @@ def _print(arguments: argparse.Namespace) -> int:
     else:
         declared = (*COLUMNS, *(column for metric in metrics for column in metric.columns))
         print_facts({key: cell_text(value) for key, value in facts.items()}, declared)
+    # 4. The exit code: 0 also without some metrics if they may be missing, 2 if a metric refused
+    #    its parameters, else 1.
     reason = measured.problem.reason if measured.problem else None
     code = _report_missing_metrics(arguments, reason)
-    # 2: parameters of a metric are wrong for the network
     return 2 if code and measured.wrong_input else code
 
 
@@ -201,6 +202,7 @@ def _route_rows(table: RouteTable) -> Iterator[tuple[Any, ...]]:
     """
     topology = table.topology
     names = topology.switch_names
+    # the cell of the column "terminal", or no cell
     terminal = ("terminal",) if table.per_terminal else ()
     yield "source", "target", *terminal, "path", "weight", "hops", "switches", "virtual_channels"
     for path in range(table.num_paths):

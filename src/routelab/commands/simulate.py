@@ -161,7 +161,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_plot(arguments.plot)
         runs = run_in_child(partial(_simulate, arguments, engine))
     except RoutelabError as error:
-        error.args = (_message(error, engine),)
+        error.args = (_error_text(error, engine),)
         raise
     # 2. With -o, the jobs have written the results already.
     if arguments.output is None:
@@ -174,7 +174,7 @@ def run(arguments: argparse.Namespace) -> int:
     return next(code for code in (2, 1, EXIT_CODES["broken"], 0) if code in codes)
 
 
-def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
+def _error_text(error: RoutelabError, engine: type[EnginePlugin]) -> str:
     """Return an error's text, with options such as ``--load`` instead of settings such as `loads`.
 
     The text of an unexpected error in a plugin mentions ``--verbose``, which shows its traceback.
@@ -202,15 +202,18 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
     from routelab.simulation.case import look_up
     from routelab.simulation.run import run_simulation
 
-    # 1. What the arguments name; all mistakes are reported together.
-    topology, network, algorithms, work, runner = look_up(
+    # 1. What the arguments name; all mistakes are reported together. `configured_engine` is an
+    #    object of the class `engine`, with the settings of the options.
+    topology, network, algorithms, work, configured_engine = look_up(
         topology=arguments.topology,
         routings=arguments.routings,
         work=arguments.work,
         engine=engine,
         settings=lambda: settings_from_options(engine.Parameters, vars(arguments)),
     )
-    jobs = {} if arguments.output is None else _jobs(arguments, [*algorithms], work, runner)
+    jobs = {}
+    if arguments.output is not None:
+        jobs = _jobs(arguments, [*algorithms], work, configured_engine)
     runs = []
     with show_progress(arguments):
         for routing, algorithm in algorithms.items():
@@ -219,7 +222,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
             if jobs:
                 outcome = run_job(jobs[routing])
                 failure = None if outcome.status == "ok" else RoutelabError(outcome.reason)
-                # Workloads have no loads: the path is then the folder, which is no file.
+                # Workloads have no table of loads. The path is then the folder, not a file.
                 file = Path(jobs[routing].folder, TABLES[engine.work].get("loads", ""))
                 curve = read_rows(file, ["load"]) if file.is_file() else []
                 runs.append(Run(names, outcome.facts, curve, status=outcome.status, error=failure))
@@ -228,7 +231,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
             #    error of a single routing is the command's, with its exit code.
             try:
                 with one_message():
-                    result = run_simulation(network, algorithm, work, runner)
+                    result = run_simulation(network, algorithm, work, configured_engine)
             except RoutelabError as error:
                 if len(algorithms) == 1:
                     raise
@@ -262,23 +265,24 @@ def _jobs(
         raise InputError("-o cannot write the results of an MPI program; omit -o")
     folders = [arguments.output]
     if len(routings) > 1:
-        files = [text for text in arguments.routings if Path(text).suffix == ".npz"]
-        if files:
+        # a route table is a file, whose path cannot name a folder
+        table_files = [text for text in arguments.routings if Path(text).suffix == ".npz"]
+        if table_files:
             raise InputError(
-                f"-o makes a folder named after each routing, and {files[0]} is a file; simulate "
-                "it alone"
+                f"-o makes a folder named after each routing, and {table_files[0]} is a file; "
+                "simulate it alone"
             )
         folders = [arguments.output / routing for routing in routings]
     job_class = SimulationJob if engine.work == "traffic" else FlowJob
     jobs: dict[str, EngineJob] = {}
-    for folder, routing, text in zip(folders, routings, arguments.routings, strict=True):
+    for folder, routing, name_or_file in zip(folders, routings, arguments.routings, strict=True):
         check_result_folder(folder)
         jobs[routing] = job_class(
             folder=str(folder),
             topology=arguments.topology,
-            text=text,
+            text=name_or_file,
             work=arguments.work,
-            # an instance name, which holds the settings
+            # an instance name, such as packet~vcs=2, which holds the settings
             engine=name_of(engine),
         )
     return jobs
@@ -345,10 +349,11 @@ def _print_csv(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
     for run in runs:
         run_rows = run.curve or [_facts(engine, run)]
         if len(runs) > 1:
-            start = {"routing": run.names["routing"], "status": run.status}
-            start["reason"] = _reason(run, engine)
-            # `start` is there twice: its keys come first, and its values replace those of the row
-            run_rows = [{**start, **row, **start} for row in run_rows]
+            first_cells = {"routing": run.names["routing"], "status": run.status}
+            first_cells["reason"] = _reason(run, engine)
+            # They stand first because of the first `**`; the last one lets them replace cells of
+            # the same names in the row.
+            run_rows = [{**first_cells, **row, **first_cells} for row in run_rows]
         rows += run_rows
     columns = list(dict.fromkeys(name for row in rows for name in row))
     write_csv_rows(sys.stdout, [columns])
@@ -363,7 +368,8 @@ def _print_tables(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
     # 1. Traffic: a row for each load of each routing.
     if any(run.curve for run in runs):
         columns = _load_columns(engine, runs)
-        # a routing without result has one row, with its status in the column of the loads' states
+        # A routing without result has one row. Its status, such as "failed", stands in the column
+        # "state", which says for a load how its simulation ended.
         rows = [(run, row) for run in runs for row in run.curve or [{"state": run.status}]]
         texts = [[_with_interval(row, name) for name in columns] for _, row in rows]
     # 2. A workload: a row for each routing, with the columns in which any of them has a value.
@@ -391,7 +397,7 @@ def _print_tables(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
 def _table_columns(engine: type[EnginePlugin], row_kind: str) -> list[str]:
     """Return the columns of the printed table of "loads", "simulations" or "flows".
 
-    These are the columns that the engine marks for `routelab simulate`; all if it marks none.
+    These are the columns whose declaration has "simulate" in `Column.shown`; without any, all.
     """
     declared = [column for column in engine.columns if row_kind in column.of]
     marked = [column.name for column in declared if "simulate" in column.shown]
@@ -403,10 +409,13 @@ def _load_columns(engine: type[EnginePlugin], runs: Sequence[Run]) -> list[str]:
 
     A column that needs a setting, as `completion_cycles` needs `messages`, is left out without it.
     """
-    needs = {column.name: column.needs for column in engine.columns if "loads" in column.of}
+    needed_setting = {
+        column.name: column.needs for column in engine.columns if "loads" in column.of
+    }
 
     def has_column(run: Run, name: str) -> bool:
-        is_on = not needs[name] or run.facts.get(needs[name])
+        setting = needed_setting[name]
+        is_on = not setting or run.facts.get(setting)
         return bool(run.curve) and name in run.curve[0] and bool(is_on)
 
     columns = [
@@ -414,7 +423,8 @@ def _load_columns(engine: type[EnginePlugin], runs: Sequence[Run]) -> list[str]:
         for name in _table_columns(engine, "loads")
         if any(has_column(run, name) for run in runs)
     ]
-    # runs with `messages` have no offered load, and load 0 in their rows
+    # Runs with `messages` send a fixed number of messages instead of an offered load. Their rows
+    # have the load 0, which would only mislead.
     if not any(row.get("load") for run in runs for row in run.curve):
         columns = [name for name in columns if name != "load"]
     return columns
@@ -437,16 +447,16 @@ def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Seque
     if any(row.get("load") and LATENCY in row for curve in curves.values() for row in curve):
         plot_latency(title, curves, arguments.plot)
         return
-    # 2. Else a bar for each routing: the first printed column with values of which higher or lower
-    #    ones are better.
+    # 2. Else a bar for each routing, of its main result: the first printed column that has values
+    #    and for which lower or higher values are better (`better` is then not empty).
     row_kind = FACTS[engine.work]
     printed = _table_columns(engine, row_kind)
-    rankable = [
+    rankable_columns = [
         column
         for column in engine.columns
         if row_kind in column.of and column.better and column.name in printed
     ]
-    for column in rankable:
+    for column in rankable_columns:
         values = {
             run.names["routing"]: float(run.facts[column.name])
             for run in finished
@@ -473,7 +483,7 @@ def _log_failure(run: Run, engine: type[EnginePlugin], *, several: bool) -> int:
     sys.stdout.flush()
     prefix = f"{run.names['routing']}: "
     if run.error is not None:
-        reason = _message(run.error, engine)
+        reason = _error_text(run.error, engine)
         names_routing = reason.startswith(prefix)
         logger.error("%s%s", "" if names_routing else prefix, reason)
         return 2 if isinstance(run.error, InputError) else 1

@@ -53,14 +53,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if outcome.status == "ok" or arguments.keep_going else 1
 
 
-def _print(name: str, network: Topology, form: str) -> None:
+def _print(name: str, network: Topology, output_format: str) -> None:
     """Print the sizes of a network, or in the format "csv" its channels."""
     from routelab.routing.fact_columns import COLUMNS
     from routelab.routing.topology import network_facts, switch_numbers
     from routelab.routing.topology_file import channel_rows
 
-    numbers = switch_numbers(name, network)
-    if form == "csv":
+    # by name of a switch: the number that parameters such as `failed_links` take
+    switch_number = switch_numbers(name, network)
+    if output_format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
         columns, *rows = channel_rows(network)
@@ -69,7 +70,7 @@ def _print(name: str, network: Topology, form: str) -> None:
         write_csv_rows(
             sys.stdout,
             (
-                (*row, numbers.get(row[source_column]), numbers.get(row[target_column]))
+                (*row, switch_number.get(row[source_column]), switch_number.get(row[target_column]))
                 for row in rows
             ),
         )
@@ -77,24 +78,27 @@ def _print(name: str, network: Topology, form: str) -> None:
     facts = {
         "topology": name,
         "family": network.family,
-        **{name: value for name, value in network_facts(network).items() if value is not None},
+        **{fact: value for fact, value in network_facts(network).items() if value is not None},
         "failed_switches": len(network.failed_switches),
         "failed_links": len(network.failed_links),
     }
-    facts |= _failed_parts(network, numbers, form)
-    # attributes of the network come last, and do not replace a fact of the same name
+    facts |= _failure_facts(network, switch_number, output_format)
+    # Attributes of the network come last, and do not replace a fact of the same name: a dictionary
+    # keeps the first position of a key and its last value.
     facts = {**facts, **network.attributes, **facts}
-    if form == "json":
+    if output_format == "json":
         print(json.dumps(facts, indent=2))
     else:
         print_facts({key: _text(value) for key, value in facts.items()}, COLUMNS)
 
 
-def _failed_parts(network: Topology, numbers: Mapping[str, int], form: str) -> dict[str, Any]:
-    """Return the failed switches and links as facts: lists in JSON, else ``2: 0.0 (0), 0.1 (1)``.
+def _failure_facts(
+    network: Topology, switch_number: Mapping[str, int], output_format: str
+) -> dict[str, Any]:
+    """Return the failed switches and links by name and number: ``2: 0.0 (0), 0.1 (1)``.
 
-    Each has its name, and the number under which parameters such as ``failed_links`` take it: that
-    of a link between the switches 0 and 1 is 0-1.
+    In JSON, names and numbers are lists. A user passes the numbers to parameters such as
+    ``failed_links``; that of a link is 0-1 if its switches have the numbers 0 and 1.
     """
     from routelab.routing.topology import names_text
     from routelab.toolkit.failures import split_link_name
@@ -104,18 +108,19 @@ def _failed_parts(network: Topology, numbers: Mapping[str, int], form: str) -> d
         names = getattr(network, attribute)
         if not names:
             continue
-        part_numbers = []
+        numbers = []
         for name in names:
-            # a switch is one switch, a link two, and a name that cannot be split none
-            switches = (name,) if name in numbers else split_link_name(name, numbers) or ()
-            part_numbers.append("-".join(str(numbers[switch]) for switch in switches))
-        if form == "json":
-            facts |= {f"{attribute}_names": list(names), f"{attribute}_numbers": part_numbers}
+            # One switch, or the two of a link. If neither is known, the number is an empty text.
+            is_switch = name in switch_number
+            switches = (name,) if is_switch else split_link_name(name, switch_number) or ()
+            numbers.append("-".join(str(switch_number[switch]) for switch in switches))
+        if output_format == "json":
+            facts |= {f"{attribute}_names": list(names), f"{attribute}_numbers": numbers}
             continue
         # a number is left out if it is unknown or the same as the name
         texts = [
             name if number in ("", name) else f"{name} ({number})"
-            for name, number in zip(names, part_numbers, strict=True)
+            for name, number in zip(names, numbers, strict=True)
         ]
         facts[f"{attribute}_names"] = names_text(texts)
     return facts

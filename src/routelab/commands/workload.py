@@ -97,8 +97,8 @@ def _run(arguments: argparse.Namespace) -> int:
         write_folder(write_trace(program), arguments.output, "this trace")
         return 0
     # rows of `PAIR_COLUMNS` and of `CALL_COLUMNS`
-    sums = program.point_to_point()
-    arrays = sums.source, sums.target, sums.messages, sums.bytes
+    traffic = program.point_to_point()
+    arrays = traffic.source, traffic.target, traffic.messages, traffic.bytes
     pairs = list(zip(*(array.tolist() for array in arrays), strict=True))
     calls = [(call.name, call.bytes, call.ranks, call.calls) for call in program.calls()]
     if arguments.format == "json":

@@ -107,7 +107,10 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def run_columns(arguments: argparse.Namespace) -> int:
-    """Print a row for each column that results can have, or those of ``--of``."""
+    """Print a line for each column that results can have.
+
+    With ``--of loads``, print only the columns of tables with a row for each load; see `Rows`.
+    """
     from typing import get_args
 
     from routelab.api import InputError
@@ -144,13 +147,13 @@ def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
     from routelab.api import KINDS, InputError
     from routelab.registry.suggest import did_you_mean
 
-    kind, slash, key = text.rpartition("/")
+    named_kind, slash, key = text.rpartition("/")
     if slash:
         # `entry` raises if there is no such plugin
-        return kind, catalogue.entry(kind, key).key
+        return named_kind, catalogue.entry(named_kind, key).key
     kinds = catalogue.kinds_of(key)
     if not kinds:
-        all_keys = [name for kind in KINDS for name in catalogue.keys(kind)]
+        all_keys = [other_key for kind in KINDS for other_key in catalogue.keys(kind)]
         hint = did_you_mean(key, all_keys)
         raise InputError(f"no plugin is called {key!r}{hint} (see `routelab plugins list`)")
     if len(kinds) > 1:

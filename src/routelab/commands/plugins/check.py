@@ -83,6 +83,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         results[name] = run_checks(
             kind, instance_name, budget_seconds=arguments.seconds, topologies=arguments.topology
         )
+        # two metrics may declare the same column, which no check of one of them can see
         if kind == "metric":
             key, _, _ = instance_name.partition("~")
             results[name] += _column_checks(key)
@@ -90,7 +91,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         if is_table:
             _print_plugin(name, results[name], in_full=bool(arguments.plugin))
     if not is_table:
-        rows = [row for name in results for row in _cells(name, results[name])]
+        rows = [row for name in results for row in _input_rows(name, results[name])]
         print_rows(FIELDS, rows, arguments.format)
     failures = [name for name, checks in results.items() if _has_failure(checks)]
     if is_table and not arguments.plugin:
@@ -101,9 +102,10 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def _column_checks(key: str) -> list[CheckResult]:
-    """Check that no column of this metric is one of an earlier metric or of all route tables.
+    """Check that no column of this metric is one of a metric before it, or of all route tables.
 
-    It counts as a check of this metric, on the input "other metrics".
+    Metrics of routelab come before the others, which are in alphabetical order. Return a list with
+    the result of the check, or an empty list if the check has no result.
     """
     from routelab.api import RoutelabError
     from routelab.jobs.child import run_in_child
@@ -174,8 +176,8 @@ def _check_rows(
 ) -> list[tuple[str, str, str, str]]:
     """Return the rows (`COLUMNS`) for the results of one check on all its inputs.
 
-    There is a row for each different failure, with the inputs that have it, and in full also one
-    for all inputs that passed, or if there are none, that were skipped.
+    Inputs that fail with the same message share a row. In full, one more row counts the inputs that
+    passed; if none did, it counts those that were skipped.
     """
     inputs_by_failure: dict[str, list[str]] = {}
     for result in results:
@@ -209,8 +211,8 @@ def _messages_text(results: Sequence[CheckResult]) -> str:
     return message + (f" (and {len(counts) - 1} more)" if len(counts) > 1 else "")
 
 
-def _cells(name: str, results: Sequence[CheckResult]) -> list[list[str]]:
-    """Return the rows (`FIELDS`) of a plugin."""
+def _input_rows(name: str, results: Sequence[CheckResult]) -> list[list[str]]:
+    """Return the rows (`FIELDS`) of a plugin, one for each check on each input."""
     return [
         [name, result.check, result.input, result.status, result.message, f"{result.seconds:.3f}"]
         for result in results

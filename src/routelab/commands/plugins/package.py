@@ -99,8 +99,8 @@ class NewPlugin:
     def class_name(self) -> str:
         """Name of the plugin's class: ``MySssp`` for the key ``my-sssp``.
 
-        ``My`` is put before a name that a plugin's module may import, and before a keyword or
-        digit.
+        It begins with ``My`` if it would otherwise hide a class that the plugin's module may
+        import, such as ``Topology``, or would not be a valid name, such as ``True`` or ``2d``.
         """
         name = "".join(word[0].upper() + word[1:] for word in self._words)
         is_taken = name in {*routelab.api.__all__, *_IMPORTED} or keyword.iskeyword(name)
@@ -136,6 +136,7 @@ class NewPlugin:
             "package": self.package,
             "class_name": self.class_name,
             "hop_by_hop": self.hop_by_hop,
+            # column of a new metric: "my_share" for the key "my-share"
             "measurement": "_".join(self._words).lower(),
             "summary": SUMMARIES[self.template],
             "example": f".venv/bin/routelab {EXAMPLES[self.template].format(self.key)}",
@@ -166,6 +167,7 @@ def make_new_plugin(
     InputError
         Lists all mistakes; or the import package of the plugin exists already.
     """
+    # `collect_errors` calls all three, raises their errors as one, and returns their results
     _, author_match, _ = collect_errors(
         partial(_require_template, kind, hop_by_hop=hop_by_hop),
         partial(_match_author, author),
