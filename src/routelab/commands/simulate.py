@@ -197,7 +197,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
     from routelab.api.errors import InputError, RoutelabError, UnsupportedError
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import run_job
-    from routelab.jobs.plugin_errors import one_message
+    from routelab.jobs.plugin_errors import as_unexpected_error
     from routelab.results.tables import read_rows
     from routelab.simulation.case import look_up
     from routelab.simulation.run import run_simulation
@@ -230,7 +230,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
             # 3. Else in memory: MPI programs have no job, and outcomes no notes and no output. The
             #    error of a single routing is the command's, with its exit code.
             try:
-                with one_message():
+                with as_unexpected_error():
                     result = run_simulation(network, algorithm, work, configured_engine)
             except RoutelabError as error:
                 if len(algorithms) == 1:

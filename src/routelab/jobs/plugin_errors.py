@@ -78,7 +78,7 @@ def run_contained(work: Callable[..., T], *args: Any) -> T | Failure:
 
 
 @contextmanager
-def one_message() -> Iterator[None]:
+def as_unexpected_error() -> Iterator[None]:
     """Turn an unexpected exception, including `SystemExit`, into an error of one sentence.
 
     Raises

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from routelab.api import InputError, PluginError, Topology, TopologyPlugin
-from routelab.jobs.plugin_errors import one_message
+from routelab.jobs.plugin_errors import as_unexpected_error
 from routelab.metrics import best_cut, connected_components, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
 from routelab.registry.names import without_parameters
@@ -75,7 +75,7 @@ def load_network(text: str | Topology) -> tuple[str, Topology]:
     if path.suffix == ".npz":
         return path.stem, load_topology(path)
     plugin = load("topology", text)
-    with one_message():
+    with as_unexpected_error():
         return name_of(plugin), build_topology(plugin)
 
 

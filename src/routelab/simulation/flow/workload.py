@@ -10,7 +10,7 @@ from routelab.api import (
     Topology,
     WorkloadPlugin,
 )
-from routelab.jobs.plugin_errors import one_message
+from routelab.jobs.plugin_errors import as_unexpected_error
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors, require_support
 from routelab.routing.topology import load_network
@@ -49,7 +49,7 @@ def workload_program(
     plugin, job = collect_errors(
         lambda: load("workload", workload), lambda: job_of(ranks, topology, ranks_per_node)
     )
-    with one_message():
+    with as_unexpected_error():
         return plugin, program_of(plugin, job)
 
 
