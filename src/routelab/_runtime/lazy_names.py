@@ -35,10 +35,12 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
     load : callable
     list_names : callable
     """
+    # a name that is stored here is an attribute of the package, and Python calls `load` no more
     namespace = vars(sys.modules[package])
     module_names: dict[str, str] = {}  # by the names that they define
 
     def read_stub() -> None:
+        """Read ``__init__.pyi``: fill `module_names`, and set ``__all__`` of the package."""
         import ast
 
         folder = os.path.dirname(namespace["__file__"])
@@ -48,12 +50,15 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
             if isinstance(statement, ast.ImportFrom):
                 module = str(statement.module)
                 module_names.update((alias.name, module) for alias in statement.names)
-            # __all__ = [...]; its other names have an annotation and no value
+            # the only assignment in a stub is `__all__ = [...]`
             elif isinstance(statement, ast.Assign):
                 namespace["__all__"] = ast.literal_eval(statement.value)
 
     def load(name: str) -> object:
-        """Return what `name` stands for; Python asks only for names that the package lacks."""
+        """Return the object called `name`.
+
+        Python calls this only for names that the package does not have yet.
+        """
         if not module_names:
             read_stub()
         if name in module_names:
@@ -61,14 +66,14 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
 
             if problem := unsupported_platform():
                 raise ImportError(problem)
-            # from now on, Python finds it in the package
+            # stored, so that Python does not ask again
             namespace[name] = getattr(import_module(module_names[name]), name)
         if name not in namespace:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return namespace[name]
 
     def list_names() -> list[str]:
-        load("__all__")  # reads the stub
+        load("__all__")  # for its effect: the first call reads the stub
         return sorted({*namespace, *module_names})
 
     return load, list_names

@@ -56,20 +56,31 @@ class Locator:
 
     Numba asks `from_function` for the locator of each function, and then the locator. It has the
     methods of Numba's own locators, but does not inherit from them.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module that defines the function.
+    py_func : function
+    py_file : str
+        File of the module.
+    state : str
+        Digest of the sources on which the function's compiled code depends.
     """
 
     def __init__(self, module: str, py_func: Any, py_file: str, state: str) -> None:
         self._py_file = py_file  # Numba names it in warnings
         self._line = py_func.__code__.co_firstlineno
         self._state = state
-        # a directory for each module, as two modules may have files of one name
+        # A directory for each module, as two modules may have files of one name. Its name is cut,
+        # because a file system allows 255 bytes.
         self._path = os.path.join(usable_directory(state), module[-150:])
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Locator | None:
         """Return the locator of a function; None leaves it to Numba's own locators."""
-        # not `__module__`, which functools.wraps sets to that of another function; functions of
-        # `exec` may have no module
+        # Not `py_func.__module__`, which functools.wraps sets to that of another function. Functions
+        # of `exec` may have no module, and are left to Numba.
         module = py_func.__globals__.get("__name__") or ""
         line = py_func.__code__.co_firstlineno
         state = _module_state(module, py_file, line) if module else ""
@@ -107,14 +118,15 @@ def _module_state(module: str, file: str, line: int) -> str:
     line : int
         First line of a function that is being defined in the module.
     """
-    state, lines = _states.get((module, file), ("", set()))
-    # Numba asks once for each function. A line that comes again means that the module is loaded
-    # again, as a notebook does after it, or what it imports, was edited.
-    if not lines or line in lines:
+    state, seen_lines = _states.get((module, file), ("", set()))
+    # The digest is computed once for all functions of a module. Numba asks once for each of them:
+    # if a line comes again, the module is being loaded again, as a notebook does after an edit of
+    # it or of what it imports, and the digest may be another one.
+    if not seen_lines or line in seen_lines:
         files = _source_files(_imported_name(module), file)
-        state, lines = _digest_of_state(files) if files else "", set()
-        _states[module, file] = state, lines
-    lines.add(line)
+        state, seen_lines = _digest_of_state(files) if files else "", set()
+        _states[module, file] = state, seen_lines
+    seen_lines.add(line)
     return state
 
 
@@ -131,7 +143,8 @@ def _source_files(module: str, file: str) -> Files:
         return kernel_files()
     # 2. Kernels of a plugin call its own and those that routelab offers.
     files = offered_files() | plugin_files(module)
-    if file not in files.values():  # it runs under another name
+    # It is missing if the module runs under another name than `import` would give it.
+    if file not in files.values():
         files[os.path.basename(file)] = file
     # 3. Kernels of a user's files that are not installed may call anything, but only what was
     #    imported before they are defined.
@@ -164,8 +177,10 @@ def _digest_of_state(files: Files) -> str:
     """Return a digest of the contents of files, of their paths, and of NumPy's version."""
     # the paths, too: compiled code holds them, so that an exception can say where it was raised
     facts = [digest(files), *sorted(files.values()), np.__version__]
-    # A file that was edited since this process began may be newer than what the process imported
-    # from it. Then no other process may use its kernels. Times in the future say nothing.
+    # A file that was edited since this process began may not be the one that it has imported: the
+    # digest is that of the new text, the kernels are those of the old one. Then the directory is
+    # for this process alone, by its PID and start. Times in the future, of a wrong clock, say
+    # nothing about an edit.
     now = time.time_ns()
     if any(STARTED < time_ns <= now for time_ns in map(_modification_time, files.values())):
         facts.append(f"{os.getpid()} {STARTED}")
@@ -195,6 +210,7 @@ def kernels_digest(modules: Iterable[str]) -> str:
         # modules of routelab itself, such as its engines, have none
         if own_files:
             files |= offered_files() | own_files
+    # "magic": triple, name and features of the processor, for which LLVM makes the code
     processor = cpu_target.target_context.codegen().magic_tuple()
     facts = [_digest_of_state(files), numba_version, sys.version, repr(processor)]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
@@ -214,7 +230,8 @@ def usable_directory(name: str) -> str:
     ``<base>`` is ``NUMBA_CACHE_DIR``, else ``ROUTELAB_CACHE_DIR``, else the user's directory for
     caches.
     """
-    return _usable(os.environ.get("NUMBA_CACHE_DIR") or default_base(os.environ), name)
+    base = os.environ.get("NUMBA_CACHE_DIR") or default_base(os.environ)
+    return _make_usable_directory(base, name)
 
 
 def default_base(environ: Mapping[str, str]) -> str:
@@ -232,22 +249,24 @@ def default_base(environ: Mapping[str, str]) -> str:
 
 
 @cache
-def _usable(base: str, name: str) -> str:
+def _make_usable_directory(base: str, name: str) -> str:
     """Make and return ``<base>/numba/<name>``, or else the same in a temporary directory."""
     if base:
         directory = os.path.join(os.path.abspath(base), "numba", name)
         if _prepare_directory(directory):
             return directory
-    directory = os.path.join(_private_base(tempfile.gettempdir()), "numba", name)
+    directory = os.path.join(_make_private_base(tempfile.gettempdir()), "numba", name)
+    # if this one is not writable either, Numba fails when it writes
     _prepare_directory(directory)
     return directory
 
 
 @cache
-def _private_base(temporary: str) -> str:
-    """Return a temporary directory that nobody else can write: a cache is code that we run.
+def _make_private_base(temporary: str) -> str:
+    """Make and return a temporary directory that nobody else can write.
 
-    It is the same one for all processes of a user, unless somebody else has made it before.
+    Otherwise another user could put code there that we run. It is the same directory for all
+    processes of a user, unless somebody else has made one of its name before.
     """
     base = os.path.join(temporary, f"routelab-{os.getuid()}")
     try:
@@ -286,7 +305,7 @@ def _prepare_directory(directory: str) -> bool:
 def _prune(folder: str) -> None:
     """Remove from a cache the directories and markers that were not used for `DAYS_KEPT` days.
 
-    Once per process, and only in processes that make a new directory.
+    Only processes that make a new directory call this, and `cache` lets only their first call run.
     """
     import shutil
 

@@ -29,7 +29,7 @@ LOCATOR = "routelab._runtime.numba_cache.Locator"
 
 def register_locator() -> None:
     """Register the locator with Numba, now or as soon as Numba is imported."""
-    when_imported("numba.core.caching", _register)
+    when_imported("numba.core.caching", _put_locator_first)
 
 
 def compare_flags_fast() -> None:
@@ -38,7 +38,7 @@ def compare_flags_fast() -> None:
     Numba compares the flags of a call with those of calls before, option by option, and computes
     the hash of the names of all options. That takes a sixth of the time of a compilation.
     """
-    when_imported("numba.core.targetconfig", _compare_fast)
+    when_imported("numba.core.targetconfig", _speed_up_comparison)
 
 
 def when_imported(name: str, action: Callable[[Any], None]) -> None:
@@ -59,12 +59,13 @@ def when_imported(name: str, action: Callable[[Any], None]) -> None:
 
 def when_compiling(action: Callable[[], None]) -> None:
     """Call `action` once, when this process or one forked from it begins to compile a function."""
-    # emptied by the first compilation; later ones find nothing to call
+    # The first compilation empties this list, so that later ones find nothing to call.
     actions = [action]
 
     def listen(events: Any) -> None:
         """Register a listener with the module `numba.core.event`, which reports compilations."""
 
+        # here, because its base class exists only once Numba is imported
         class Listener(events.Listener):  # type: ignore[misc]
             """Calls the action when the first compilation begins."""
 
@@ -102,22 +103,22 @@ class _Finder:
         sys.meta_path.remove(self)
         spec = find_spec(name)
         if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
+            run_module_code = spec.loader.exec_module
 
-            def execute_and_act(module: ModuleType) -> None:
-                execute(module)
+            def run_module_code_and_act(module: ModuleType) -> None:
+                run_module_code(module)
                 self._action(module)
 
-            spec.loader.exec_module = execute_and_act  # type: ignore[method-assign]
+            spec.loader.exec_module = run_module_code_and_act  # type: ignore[method-assign]
         return spec
 
 
-def _register(caching: Any) -> None:
+def _put_locator_first(caching: Any) -> None:
     """Make Numba ask our locator before others: those that the user has set, or else its own.
 
     Numba reads its settings again whenever the environment has changed, also in the midst of a
     compilation, and forgets what was set in the process. So the locator is registered after each
-    time.
+    time. `caching` is the module `numba.core.caching`.
     """
     config = caching.config
     default_locators = ",".join(
@@ -139,11 +140,15 @@ def _register(caching: Any) -> None:
     register()
 
 
-def _compare_fast(targetconfig: Any) -> None:
-    """Replace comparison and hash of compiler flags by functions with the same results."""
+def _speed_up_comparison(targetconfig: Any) -> None:
+    """Replace comparison and hash of compiler flags by faster functions with the same results.
+
+    `targetconfig` is the module `numba.core.targetconfig`.
+    """
     flags_class = targetconfig.TargetConfig
+    # another version of Numba may store the values of flags in another way
     if "_values" not in getattr(flags_class, "__slots__", ()):
-        return  # another version of Numba, which stores them in another way
+        return
     compare, compute_hash = flags_class.__eq__, flags_class.__hash__
     hashes: dict[type, int] = {}
 

@@ -85,8 +85,8 @@ def plugin_files(module: str, without: tuple[str, ...] = CITATION_MODULES) -> Fi
     # 1. Plugins in routelab itself, such as engines.
     if top == OWN:
         return {}
-    # 2. A built-in plugin: its folder, such as routelab_plugins/routing/dor, and the modules that
-    #    all of these share, such as routelab_plugins/works.py.
+    # 2. A built-in plugin: its folder, such as routelab_plugins/routing/dor/, and the modules that
+    #    all of these share, such as routelab_plugins/works.py: their names have one "/".
     if distribution is not None and distribution.name == OWN:
         folder = "/".join([top, *inner[:2], ""])
         omitted = {f"{top}/{name}.py" for name in without}
@@ -200,7 +200,8 @@ def _owners() -> dict[str, Distribution]:
     """
     owners: dict[str, Distribution] = {}
     for distribution in distributions():
-        with suppress(Exception):  # metadata that cannot be read is the registry's to report
+        # damaged metadata raises; the registry, which also reads it, reports that
+        with suppress(Exception):
             modules = _plugin_modules(distribution)
             if modules or is_editable(distribution):
                 for name in (*modules, *_top_names(distribution)):
@@ -212,6 +213,7 @@ def _owners() -> dict[str, Distribution]:
 @cache
 def editable_distributions() -> tuple[Distribution, ...]:
     """Return the distributions that are installed to be edited, without routelab."""
+    # by name, because a distribution has an owner's entry for each of its modules
     editable = {
         distribution.name: distribution
         for distribution in _owners().values()
@@ -245,9 +247,9 @@ def _top_names(distribution: Distribution) -> tuple[str, ...]:
     # 1. Entry points, and 2. a list that only setuptools writes.
     names = {module.partition(".")[0] for module in _plugin_modules(distribution)}
     names.update((distribution.read_text("top_level.txt") or "").split())
-    # 3. The installed files.
+    # 3. The installed files. Of an editable distribution, this is a file .pth: each of its lines is
+    #    a folder that Python adds to its path, here the source folder with the modules.
     for path in distribution.files or ():
-        # of an editable distribution: each line is a folder with modules
         if path.suffix == ".pth":
             pth_file = str(distribution.locate_file(path))
             with suppress(OSError, ValueError), open(pth_file, encoding="utf-8") as stream:

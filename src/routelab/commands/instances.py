@@ -151,7 +151,7 @@ def run_run(arguments: argparse.Namespace) -> int:
 def run_check(arguments: argparse.Namespace) -> int:
     """Run instances/check.py on an entry, and return the exit code of that program."""
     collection = _collection(arguments)
-    about = collection.read(collection.checker.read_json, arguments.entry / "about.json")
+    about = collection.call_checker(collection.checker.read_json, arguments.entry / "about.json")
     # about.json names the instance. If it does not, the name is "None" or "", and the checker
     # reports that there is no such instance.
     name = str(about.get("instance")) if isinstance(about, dict) else ""

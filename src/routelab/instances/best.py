@@ -76,21 +76,29 @@ def best_rows(collection: Collection) -> list[tuple[object, ...]]:
 def _best_row(instance: Instance) -> tuple[object, ...]:
     """Return the row of an instance, with `COLUMNS`; empty texts where it has no entry."""
     rules, bound = instance.rules, instance.bound
+    row: dict[str, object] = dict.fromkeys(COLUMNS, "")
+    row |= {
+        "instance": instance.name,
+        "switches": len({switch for channel in instance.capacity for switch in channel}),
+        "channels": len(instance.capacity),
+        "virtual_channels": rules["virtual_channels"],
+        "per": rules["per"],
+        "bound": bound,
+        "state": "open",
+        # `instance.bound` is computed from the certificate, so there is one
+        "certificate": "yes",
+    }
     best = next(iter(instance.entries()), None)
-    facts = (
-        instance.name,
-        len({end for channel in instance.capacity for end in channel}),
-        len(instance.capacity),
-        rules["virtual_channels"],
-        rules["per"],
-        bound,
-    )
-    if best is None:
-        return (*facts, "", "", "open", "", "", "", "yes")
-    state = "closed" if best.value == bound else "open"
-    distance = f"{gap(best.value, bound):.2f}"
-    author = best.about["who"], best.folder.name, best.about["date"]
-    return (*facts, best.value, distance, state, *author, "yes")
+    if best is not None:
+        row |= {
+            "best": best.value,
+            "gap_percent": f"{gap(best.value, bound):.2f}",
+            "state": "closed" if best.value == bound else "open",
+            "who": best.about["who"],
+            "entry": best.folder.name,
+            "date": best.about["date"],
+        }
+    return tuple(row.values())
 
 
 def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
@@ -114,7 +122,8 @@ def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
     picture.parent.mkdir(parents=True, exist_ok=True)
     draw_gaps(instances, picture)
     states = [row[COLUMNS.index("state")] for row in rows]
-    # the page leaves out who made the best entry, its date and the certificate
+    # The page has the columns of the table up to "state", and "entry": it leaves out who made the
+    # best entry, its date and the certificate.
     page_columns = [*range(COLUMNS.index("state") + 1), COLUMNS.index("entry")]
     headings = [COLUMNS[k].replace("_percent", " (%)").replace("_", " ") for k in page_columns]
     with atomic_file(page) as draft:
@@ -124,24 +133,28 @@ def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
             open=states.count("open"),
             picture=PICTURE,
             best=_markdown(headings, [[row[k] for k in page_columns] for row in rows]),
-            matrix=_matrix(instances),
+            matrix=_load_table(instances),
         )
         draft.write_text(text, encoding="utf-8")
     return table, page, picture
 
 
 def best_loads(instance: Instance) -> dict[str, Fraction]:
-    """Return the least load of each routing with any parameters, the best first."""
+    """Return the least load of each routing over all its parameters, the best routing first."""
     loads: dict[str, Fraction] = {}
-    # the folder is named by the routing: sssp~weight=2@up-down is sssp@up-down with a parameter
+    # The best entries come first, so the first one of a routing has its least load.
     for entry in instance.entries():
+        # its folder has the name of the routing: "sssp~weight=2@up-down" becomes "sssp@up-down"
         routing = re.sub(r"~[^@]*", "", entry.folder.name)
         loads.setdefault(routing, entry.value)
     return loads
 
 
-def _matrix(instances: list[Instance]) -> str:
-    """Return a Markdown table of the least loads: a row for each routing, after the bounds."""
+def _load_table(instances: list[Instance]) -> str:
+    """Return a Markdown table of the least load of each routing (row) on each instance (column).
+
+    The first row has the bounds.
+    """
     loads = {instance.name: best_loads(instance) for instance in instances}
     routings = sorted(
         {routing for loads_by_routing in loads.values() for routing in loads_by_routing}
@@ -174,14 +187,14 @@ def draw_gaps(instances: list[Instance], file: Path) -> None:
 
     from routelab.report.figures.drawing import Drawing, house_style, write_drawing
 
-    cells = [
+    points = [
         (instance.name, routing, gap(load, instance.bound))
         for instance in instances
         for routing, load in best_loads(instance).items()
     ]
     # the legend begins with the routings that are nearest to the bounds
-    data = pd.DataFrame(cells, columns=["instance", "routing", "gap"])
-    near = data.groupby("routing")["gap"].median().sort_values().index
+    data = pd.DataFrame(points, columns=["instance", "routing", "gap"])
+    routings = data.groupby("routing")["gap"].median().sort_values().index
     with house_style():
         figure = Figure(figsize=(8, 1.5 + 0.35 * len(instances)), layout="constrained")
         axis = figure.subplots()
@@ -191,9 +204,9 @@ def draw_gaps(instances: list[Instance], file: Path) -> None:
             y="instance",
             hue="routing",
             style="routing",
-            hue_order=near,
-            style_order=near,
-            palette=sns.color_palette("husl", len(near)),
+            hue_order=routings,
+            style_order=routings,
+            palette=sns.color_palette("husl", len(routings)),
             s=45,
             alpha=0.8,
             ax=axis,

@@ -76,8 +76,9 @@ class Collection:
     def names(self) -> list[str]:
         """Names of all instances, in the order of the index."""
         heading = "name,network_sha256,instance_sha256,retired"
-        content = self.read(self.checker.read_file, self.root / "v1/index.csv")
-        return [row[0] for row in self.read(self.checker.read_rows, content, heading)[1]]
+        content = self.call_checker(self.checker.read_file, self.root / "v1/index.csv")
+        _heading, rows = self.call_checker(self.checker.read_rows, content, heading)
+        return [name for name, *_ in rows]
 
     def instance(self, name: str) -> Instance:
         """Return the instance of a name.
@@ -91,8 +92,8 @@ class Collection:
             raise InputError(f"no instance is called {name!r}; there are {', '.join(self.names)}")
         return Instance(self, name)
 
-    def read(self, function: Any, *arguments: Any) -> Any:
-        """Call a function of the checker, and return its result.
+    def call_checker(self, function: Any, *arguments: Any) -> Any:
+        """Call a function of the checker, such as ``self.checker.read_file``; return its result.
 
         Raises
         ------
@@ -102,6 +103,7 @@ class Collection:
         try:
             return function(*arguments)
         except (self.checker.RefusedError, OSError, ValueError) as error:
+            # the second argument of a RefusedError is the exit code of the checker as a program
             raise InputError(str(error.args[0])) from error
 
 
@@ -116,10 +118,12 @@ class Instance:
     rules : mapping
         Content of ``instance.json``.
     capacity : dict of (str, str) to Fraction
-        By the names of a channel's source and target.
+        Relative capacity of each channel, by the names of its source and target switch. The load of
+        a channel is divided by it.
     demand : dict of (str, str) to int
-        By the names of a pair's source and target.
+        Number of pairs of terminals with traffic, by the names of source and target switch.
     network_sha256 : str
+        Of ``network.csv``.
     """
 
     def __init__(self, collection: Collection, name: str) -> None:
@@ -129,16 +133,19 @@ class Instance:
         self.capacity: dict[tuple[str, str], Fraction]
         self.demand: dict[tuple[str, str], int]
         self.network_sha256: str
-        read = collection.checker.read_instance
-        content = collection.read(read, self.folder, name)
-        self.rules, self.capacity, self.demand, self.network_sha256 = content
+        self.rules, self.capacity, self.demand, self.network_sha256 = collection.call_checker(
+            collection.checker.read_instance, self.folder, name
+        )
 
     @cached_property
     def bound(self) -> Fraction:
         """Lower bound of the maximum load, which the weights in ``bound.csv.gz`` prove."""
-        read = self.collection.checker.read_bound
-        path = self.folder / "bound.csv.gz"
-        exact: Fraction = self.collection.read(read, path, self.capacity, self.demand)
+        exact: Fraction = self.collection.call_checker(
+            self.collection.checker.read_bound,
+            self.folder / "bound.csv.gz",
+            self.capacity,
+            self.demand,
+        )
         # if loads are whole numbers, a bound of 7/2 means that no load is below 4
         return Fraction(ceil(exact)) if self.rules["whole_loads"] else exact
 
@@ -183,12 +190,16 @@ class Instance:
         """
 
         def rank(entry: Entry) -> tuple[Fraction, str, bool]:
+            # False sorts before True, so entries with routes come first
             return entry.value, str(entry.about["date"]), not entry.has_routes
 
         return sorted(self._entries(), key=rank)
 
     def check_entries(self) -> None:
-        """Check the best entry and all others whose routes are stored, as claims prove nothing.
+        """Check the best entry, and all others whose routes are stored.
+
+        Without stored routes an entry is only a claim, which need not be true. So the best one must
+        have them: the checker refuses it otherwise.
 
         Raises
         ------
@@ -196,19 +207,22 @@ class Instance:
             If one is not accepted.
         """
         check = self.collection.checker.check_benchmark
-        for number, entry in enumerate(self.entries()):
-            if number == 0 or entry.has_routes:
+        for rank, entry in enumerate(self.entries()):
+            is_best = rank == 0
+            if is_best or entry.has_routes:
                 try:
-                    self.collection.read(check, self.name, str(entry.folder))
+                    self.collection.call_checker(check, self.name, str(entry.folder))
                 except InputError as error:
                     raise InputError(f"{entry.folder}: {error}") from error
 
     def _entries(self) -> Iterator[Entry]:
         """Yield the entries by folder name; refuse one that lacks its value or date."""
-        folder, read = self.collection.root / "best" / self.name, self.collection.checker.read_json
+        folder = self.collection.root / "best" / self.name
+        read_json = self.collection.checker.read_json
         for path in sorted(folder.glob(f"*/{ABOUT}")):
             try:
-                entry = Entry(path.parent, self.collection.read(read, path))
+                entry = Entry(path.parent, self.collection.call_checker(read_json, path))
+                # to raise here if they are missing or invalid
                 _ = entry.value, entry.about["date"]
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{path} is not the file of an entry: {error!r}") from error

@@ -48,27 +48,31 @@ class NewEntry(NamedTuple):
 
 
 def installed_routings(instance: Instance) -> Iterator[str]:
-    """Yield the names of installed routings with tables, for the virtual channels of an instance.
+    """Yield the names of installed routings for an instance, such as ``words~vcs=2,per=pair``.
 
-    Routings with a required parameter, such as a file, are left out.
+    Parameters set the number of virtual channels of the instance. Left out are routings without
+    tables, which decide hop by hop, and those with a required parameter, such as a file.
     """
     vcs, catalogue = instance.rules["virtual_channels"], installed_catalogue()
-    # per hop: a packet may change its virtual channel at each hop; per pair: it keeps it. With one
+    # per=hop: a packet may change its virtual channel at each hop; per=pair: it keeps it. With one
     # virtual channel there is no difference.
     may_change_vc = vcs == 1 or instance.rules["per"] == "hop"
+    # 1. Routings with a name of their own.
     for key in catalogue.keys("routing"):
         plugin = catalogue.plugin("routing", key)
-        parameters = {row.name: row.default for row in parameter_rows(plugin)}
-        has_required = None in parameters.values()
-        if issubclass(plugin, HopRoutingPlugin) or has_required:
+        defaults = {row.name: row.default for row in parameter_rows(plugin)}
+        # a required parameter has no default
+        has_required_parameter = None in defaults.values()
+        if issubclass(plugin, HopRoutingPlugin) or has_required_parameter:
             continue
-        settings = [f"{name}={vcs}" for name in VC_PARAMETERS if name in parameters]
-        if "per" not in parameters:
+        settings = [f"{name}={vcs}" for name in VC_PARAMETERS if name in defaults]
+        if "per" not in defaults:
             yield f"{key}~{','.join(settings)}" if settings else key
             continue
         yield f"{key}~{','.join([*settings, 'per=pair'])}"
         if may_change_vc:
             yield f"{key}~{','.join([*settings, 'per=hop'])}"
+    # 2. Compositions. The rules up-down with several virtual channels let packets change them.
     yield from COMPOSED
     if may_change_vc:
         yield f"cheapest@up-down~vcs={vcs}"
@@ -104,8 +108,9 @@ def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
         # refuses routes whose dependencies have a cycle
         checker.order_dependencies(routes)
     except checker.RefusedError as error:
-        text, code = error.args
-        raise UnsupportedError(f"{checker.WORDS[code]}: {text}") from error
+        text, exit_code = error.args
+        # its word, such as "cycle" for exit code 5
+        raise UnsupportedError(f"{checker.WORDS[exit_code]}: {text}") from error
     value: Fraction = checker.largest_load(routes, instance.capacity, instance.demand)
     report_phase(algorithm.name, "ok", ended=True)
     # 3. What the entry claims. JSON has no fractions, so a load such as 7/2 becomes a text.

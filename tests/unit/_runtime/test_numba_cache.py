@@ -342,6 +342,6 @@ def test_old_directories_are_pruned_and_only_they(
     assert not left & {"a" * 32, "some.kernels-" + "d" * 32, "warm/old"}
     # what is used is young
     os.utime(new.parent, (0, 0))
-    numba_cache._usable.cache_clear()
+    numba_cache._make_usable_directory.cache_clear()
     Locator.from_function(stranger_b.twice.py_func, file)
     assert time.time() - new.parent.stat().st_mtime < 60
