@@ -79,8 +79,8 @@ class Locator:
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Locator | None:
         """Return the locator of a function; None leaves it to Numba's own locators."""
-        # Not `py_func.__module__`, which functools.wraps sets to that of another function. Functions
-        # of `exec` may have no module, and are left to Numba.
+        # Not `py_func.__module__`, which functools.wraps sets to that of another function. A
+        # function that `exec` made may have no module, and is left to Numba.
         module = py_func.__globals__.get("__name__") or ""
         line = py_func.__code__.co_firstlineno
         state = _module_state(module, py_file, line) if module else ""

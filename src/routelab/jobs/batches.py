@@ -103,8 +103,9 @@ def write_jobs(
     results : Path, optional
         The results folder of the run of the workflow that starts these jobs.
     replaces : int
-        If the batch has run and a job has to run again: the time of its manifest, in ns since 1970.
-        The next manifest repeats it, see `BaseJob.write_manifest`.
+        Time of the manifest, in ns since 1970, if the batch has run and a job has to run again; 0
+        if that never happened. A new time changes the list, so Snakemake runs the batch. The next
+        manifest repeats it, see `BaseJob.write_manifest`.
 
     Raises
     ------
@@ -126,6 +127,7 @@ def write_jobs(
         if old_content == text.encode():
             return
         old_time = path.stat().st_mtime_ns
+        # whether the old file has the same fingerprint of all jobs, and replaces the same manifest
         is_same_work = head.items() <= load_sealed(old_content).items()
     except (OSError, ValueError):  # the file is missing or damaged
         is_same_work = False
@@ -207,6 +209,7 @@ def _job_of_record(record: dict[str, Any]) -> BaseJob:
     """Return a job from what `write_jobs` wrote: class, fingerprint, and the job's own fields."""
     job_fields = dict(record)
     module, _, name = job_fields.pop("class").partition(":")
+    # a property of the job, not a field; the job computes it
     del job_fields["fingerprint"]
     job_class = getattr(importlib.import_module(module), name)
     if not (isinstance(job_class, type) and issubclass(job_class, BaseJob)):
@@ -244,5 +247,7 @@ def run_batch(spec: Path, manifest: Path) -> int:
     if unfinished:
         look_up_software()  # once, not in every worker
         run_items([item for job in unfinished for item in job.work_items()])
-    type(jobs[0]).write_manifest(jobs, manifest, replaced_manifest(spec))
+    # all jobs of a batch have one class
+    job_class = type(jobs[0])
+    job_class.write_manifest(jobs, manifest, replaced_manifest(spec))
     return len(unfinished)

@@ -61,7 +61,7 @@ def run_child(
     work: Callable[[], int],
     *,
     may_wait: bool = False,
-    without_parent: signal.Signals = signal.SIGKILL,
+    parent_death_signal: signal.Signals = signal.SIGKILL,
 ) -> Ending:
     """Run `work` in a child process; no process that it has started survives it.
 
@@ -71,8 +71,8 @@ def run_child(
         Returns an exit code. If it raises anything, the exit code is 1.
     may_wait : bool
         Let the child wait as long as it wants without using CPU time.
-    without_parent : signal
-        Signal that the child gets if this process is killed.
+    parent_death_signal : signal
+        Signal that the kernel sends to the child if this process is killed.
 
     Raises
     ------
@@ -85,18 +85,21 @@ def run_child(
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     # 1. Text in the buffers would be printed twice, as the child has a copy of them.
     _flush()
-    others = processes.present_children()
+    earlier_children = processes.present_children()
     parent = os.getpid()
     with processes.adopt_orphans(), tempfile.TemporaryFile() as trace, _defer_signals() as deferred:
+        # The handler of signals appends to the first list and reads the second one.
         arrived_signals, children_to_kill = deferred
         try:
-            # 2. Fork. Signals only kill the child: what they do to this process waits for the end.
+            # 2. Fork. Until the end of this block, a signal such as SIGTERM only kills the child.
+            #    This process gets it at the end, when the child's processes are killed, too.
             child = os.fork()
             if child == 0:  # it never returns into the code of its parent
                 code = 1
                 try:
-                    _begin_child(parent, without_parent, trace)
+                    _begin_child(parent, parent_death_signal, trace)
                     result = work()
+                    # the kernel keeps the lowest 8 bits only: 256 would be success
                     code = result if 0 <= result <= 255 else 1
                 except BaseException:
                     with suppress(BaseException):
@@ -113,16 +116,16 @@ def run_child(
             hung = _wait_for_end(child, may_wait)
             # 4. Once it was waited for, its PID may be that of another process.
             children_to_kill.clear()
-            status = os.waitpid(child, 0)[1]
+            _, status = os.waitpid(child, 0)
         finally:
-            processes.end_children(others)
+            processes.end_children(spared=earlier_children)
         trace.seek(0)
         return Ending(status, hung, trace.read().decode("utf-8", "replace"))
 
 
-def _begin_child(parent: int, without_parent: signal.Signals, trace: IO[bytes]) -> None:
+def _begin_child(parent: int, parent_death_signal: signal.Signals, trace: IO[bytes]) -> None:
     """Let this process end with its parent, and write its stack to `trace` if a signal ends it."""
-    processes.die_with_parent(parent, without_parent)
+    processes.die_with_parent(parent, parent_death_signal)
     # A terminal interrupts all its processes; only the parent reacts, and kills this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The parent's handlers only note a signal; here it must end the process, unless it is ignored,
@@ -130,7 +133,9 @@ def _begin_child(parent: int, without_parent: signal.Signals, trace: IO[bytes]) 
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+    # for crashes such as SIGSEGV
     faulthandler.enable(trace, all_threads=False)
+    # for the limit of CPU time; with `chain`, the signal then ends the process as usual
     faulthandler.register(signal.SIGXCPU, trace, all_threads=False, chain=True)
 
 
@@ -142,15 +147,19 @@ def _wait_for_end(child: int, may_wait: bool) -> bool:
     handle = os.pidfd_open(child)
     poll = select.poll()
     poll.register(handle, select.POLLIN)  # readable when the child has ended
+    # below any CPU time, so that the first look never counts as idle
     used_seconds, idle_looks = -1.0, 0
     try:
+        # `poll` returns an empty list after its time, in milliseconds; None is no time limit
         while not poll.poll(None if may_wait else 1000 * LOOK_SECONDS):
             seconds = processes.cpu_seconds(child)
-            # less than before if one of its processes has ended
+            # The sum is less than before if one of the processes has ended.
             idle_looks = idle_looks + 1 if seconds <= used_seconds else 0
             used_seconds = seconds
             if idle_looks == MAX_IDLE_LOOKS:
-                os.kill(child, signal.SIGXCPU)  # faulthandler writes the stack within a second
+                # The signal of a CPU limit, for its handler: faulthandler writes the stack, which
+                # takes less than a second.
+                os.kill(child, signal.SIGXCPU)
                 poll.poll(1000)
                 os.kill(child, signal.SIGKILL)
                 return True
@@ -161,9 +170,9 @@ def _wait_for_end(child: int, may_wait: bool) -> bool:
 
 @contextmanager
 def _defer_signals() -> Iterator[tuple[list[int], list[int]]]:
-    """Let signals that would end this process act at the end of the block.
+    """Delay signals that would end this process, such as SIGTERM, until the end of the block.
 
-    So none interrupts a fork, or the end of a child's processes.
+    So none interrupts a fork, or the killing of a child's processes.
 
     Yields
     ------
@@ -188,6 +197,7 @@ def _defer_signals() -> Iterator[tuple[list[int], list[int]]]:
     finally:
         for number, handler in zip(numbers, handlers, strict=True):
             signal.signal(number, handler)
+        # the first of them acts now, with the handler from before the block
         if arrived_signals:
             signal.raise_signal(arrived_signals[0])
 
@@ -216,7 +226,7 @@ def run_limited(work: Callable[[], int], limits: Limits | None = None) -> int | 
 
     ending = run_child(work_with_limits, may_wait=limits is None or math.isinf(limits.seconds))
     if ending.hung or os.WIFSIGNALED(ending.status):
-        return explain_end(*ending, limits)
+        return explain_end(ending.status, ending.hung, ending.trace, limits)
     return os.WEXITSTATUS(ending.status)
 
 
@@ -224,7 +234,11 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
     """Return or raise what `work` returns or raises in a child process.
 
     Python handles signals only after a kernel has returned, which may take minutes. The parent
-    only waits, so an interruption ends the child and is raised here.
+    only waits, so an interruption ends the child and is raised here. Between both is a guard::
+
+        this process ── guard ── child, which runs `work` ── programs that it has started
+
+    If this process is killed, the guard is left to kill the child and its programs.
 
     Parameters
     ----------
@@ -245,10 +259,10 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
     from routelab.jobs.plugin_errors import StoppedError
 
     def guard_child() -> int:
-        """Run the child below a process that ends the child's programs if this one is killed."""
-        code = run_limited(partial(_write_result, work, file), limits)
-        if isinstance(code, Failure):
-            file.write(pickle.dumps((code, None)))
+        """Run the child; write its failure to the file if it was stopped."""
+        code_or_failure = run_limited(partial(_write_result, work, file), limits)
+        if isinstance(code_or_failure, Failure):
+            file.write(pickle.dumps((code_or_failure, None)))
             file.flush()
         return 0
 
@@ -256,7 +270,7 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
     #    child's programs. It watches the child, and may itself wait without using CPU time.
     with tempfile.TemporaryFile() as file:
         try:
-            ending = run_child(guard_child, may_wait=True, without_parent=signal.SIGTERM)
+            ending = run_child(guard_child, may_wait=True, parent_death_signal=signal.SIGTERM)
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
@@ -265,7 +279,7 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
         # 2. The file has a pair: (result, None), (failure, None) or (None, error). It is empty if a
         #    process ended before it could write.
         if os.WIFSIGNALED(ending.status):
-            raise StoppedError(explain_end(*ending, limits))
+            raise StoppedError(explain_end(ending.status, ending.hung, ending.trace, limits))
         file.seek(0)
         try:
             result_or_failure, error = pickle.load(file)

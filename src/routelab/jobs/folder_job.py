@@ -33,7 +33,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """What the outcome of a job says about its parts, whatever happens to the job.
+    """What the outcome of a job says about its network, routing and plugins in any case.
+
+    It is known before the job computes, so an outcome has it also if the job fails.
 
     Attributes
     ----------
@@ -93,7 +95,14 @@ class FolderJob(BaseJob):
 
     @abstractmethod
     def load(self) -> tuple[Task, Computation]:
-        """Look up all parts by their names; return them, and the function that computes the result.
+        """Look up network and plugins by their names, without computing anything.
+
+        Returns
+        -------
+        task : Task
+            What the outcome says even if the computation fails.
+        compute : function
+            Computes the result.
 
         Raises
         ------
@@ -127,6 +136,7 @@ def run_job(job: FolderJob) -> Outcome:
     start_folder = Path.cwd()
     sources = job.sources()
     task, compute = job.load()
+    # The computation adds what it learns to these facts, which the outcome has if it fails.
     facts = dict(task.facts)
     with ResourceMeter() as resources:
         result = run_contained(compute, facts)

@@ -78,16 +78,16 @@ class BaseJob(ABC):
     outcome_kind : str
         Kind in the outcome.
     nouns : (str, str)
-        What one and several of these jobs make, for messages, e.g. ``"route table", "route
-        tables"``.
+        Singular and plural of what these jobs make, for messages, such as ``("route table", "route
+        tables")``.
     order : int
         Position among the kinds in lists.
     per_batch : int
-        Least number of jobs in a batch if a study has more, or 1: each is a batch.
+        Least number of jobs in a batch if a study has that many; 1: each job is a batch.
     seconds_each : float
         Typical time per result; batches that take long start first.
     of_surveys : bool
-        Whether surveys consist of such jobs; other studies consist of all other kinds.
+        Whether these are the jobs of surveys. A survey has only such jobs, another study has none.
 
     Attributes
     ----------
@@ -165,9 +165,9 @@ class BaseJob(ABC):
         jobs : sequence of BaseJob
         path : Path
         replaces : int
-            Time of the manifest that this one replaces, in ns; 0 if none. It makes the content
-            different: Snakemake compares the content of manifests, and must make a page again also
-            after a repetition that ends like the run before it.
+            Time of the manifest that this one replaces, in ns; 0 if none. Snakemake makes a page
+            again if the content of a manifest has changed. The time changes it even if all jobs
+            that were repeated have the same outcome as before.
 
         Raises
         ------

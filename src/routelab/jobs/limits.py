@@ -50,8 +50,9 @@ def _set_soft_limit(kind: int, limit: float) -> None:
     The hard limit stays, because it could not be raised again for the next item.
     """
     _, hard_limit = resource.getrlimit(kind)
-    # RLIM_INFINITY is −1
+    # RLIM_INFINITY is −1, so it cannot be compared
     is_allowed = limit < (math.inf if hard_limit == resource.RLIM_INFINITY else hard_limit)
+    # not allowed: the limit is above the hard one, or is infinite, which the hard one may be, too
     resource.setrlimit(kind, (math.ceil(limit) if is_allowed else hard_limit, hard_limit))
 
 

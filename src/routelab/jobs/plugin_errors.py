@@ -38,11 +38,12 @@ class StoppedError(RoutelabError):
 
 
 class LostInputError(UnsupportedError):
-    """A network or table that a job needs has no result; the job gets its outcome.
+    """A network or table that a job reads has no result; this job then has the same outcome.
 
     Parameters
     ----------
-    status : str
+    status : {"unsupported", "failed", "timeout"}
+        Status of the network or table.
     reason : str
     """
 
@@ -54,7 +55,8 @@ class LostInputError(UnsupportedError):
 def run_contained(work: Callable[..., T], *args: Any) -> T | Failure:
     """Call `work`, and return its result, or its exception as status and reason of an outcome.
 
-    An interruption of the user is raised, and so is `MemoryError`, which the worker explains.
+    Two exceptions pass: an interruption of the user, and `MemoryError`, which the worker explains
+    by the job's limit.
     """
     try:
         return work(*args)
@@ -73,6 +75,7 @@ def run_contained(work: Callable[..., T], *args: Any) -> T | Failure:
         if isinstance(error, KeyboardInterrupt) and not is_child:
             raise
         traceback.print_exc()
+        # what the process was doing, such as "dor: metric cost"
         activity = f"{progress.current}: " if is_child and progress.current else ""
         return Failure("failed", f"{activity}{sentence(error)}")
 

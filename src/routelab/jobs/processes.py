@@ -67,22 +67,25 @@ def present_children() -> set[psutil.Process]:
     return set(psutil.Process().children()) if has_children() else set()
 
 
-def end_children(others: Collection[psutil.Process] = ()) -> None:
+def end_children(spared: Collection[psutil.Process] = ()) -> None:
     """Kill the children of this process with all their descendants, and wait until none is left.
 
     Parameters
     ----------
-    others : collection of psutil.Process
+    spared : collection of psutil.Process
         Children to leave alone.
     """
+    # Each round kills those that it finds. The next one finds what they forked meanwhile, and
+    # orphans that have become children of this process.
     for _ in range(_MAX_ROUNDS):
-        children = present_children() - set(others)
+        children = present_children() - set(spared)
         if not children:
             return
-        # 1. List them with their descendants: if possible all at once, because psutil reads all
-        #    processes of the machine for each list, and with thousands of orphans takes hours.
+        # 1. List them with their descendants. For each list, psutil reads all processes of the
+        #    machine, so one list for each of thousands of orphans would take hours. If none is
+        #    spared, a single list has all.
         victims: list[psutil.Process] = []
-        if not others:
+        if not spared:
             victims = psutil.Process().children(recursive=True)
         else:
             for child in children:

@@ -36,7 +36,8 @@ def end_with_run() -> None:
     Snakemake's shell replaces itself by the job (``exec``), so Snakemake is the parent.
     """
     host, _, pid = os.environ.get(RUN, "").partition(" ")
-    # If Snakemake has ended already, the parent is another process, whose end says nothing.
+    # If Snakemake has ended already, the parent is another process, whose end says nothing. A PID
+    # of another host cannot be looked up here; the variable is missing outside a run.
     if host == os.uname().nodename and not psutil.pid_exists(int(pid)):
         os._exit(1)
     die_with_parent(os.getppid(), signal.SIGTERM)
@@ -57,7 +58,8 @@ def end_jobs_on_interrupt() -> None:
         if callable(previous_handler):
             previous_handler(number, frame)
 
-    # Otherwise interruptions are ignored, as in the background of a script.
+    # The handler is SIG_IGN, which is not callable, where interruptions are ignored, as in the
+    # background of a script. They still are then.
     if callable(previous_handler):
         signal.signal(signal.SIGINT, end_jobs)
 
@@ -119,6 +121,8 @@ def wait_for_jobs(results: Path, seconds: float = 10) -> bool:
         return True
     deadline = time.monotonic() + seconds
     try:
+        # Jobs hold shared locks, so an exclusive one is free only without jobs. It is given back
+        # when the file is closed.
         while not take_lock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
             if time.monotonic() >= deadline:
                 return False

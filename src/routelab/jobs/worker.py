@@ -72,7 +72,9 @@ def run_items(items: Sequence[Item]) -> None:
     RoutelabError
         If a result cannot be written.
     """
-    shared = memoryview(mmap.mmap(-1, 3 * 8)).cast("q")  # three integers of 8 bytes
+    # Memory that the worker shares with this process, and that is left if the worker is killed:
+    # three integers of 8 bytes, at the positions `_BEGUN`, `_FINISHED` and `_PROBLEM`.
+    shared = memoryview(mmap.mmap(-1, 3 * 8)).cast("q")
 
     num_done = 0
     while num_done < len(items):
@@ -80,13 +82,15 @@ def run_items(items: Sequence[Item]) -> None:
         shared[_BEGUN], shared[_FINISHED], shared[_PROBLEM] = num_done, num_done, _NO_PROBLEM
         ending = run_child(partial(_work, items, num_done, shared))
         print(ending.trace, end="", file=sys.stderr, flush=True)
+        # numbers of items from the first of the batch on, also those of earlier workers
         begun, finished, problem = shared
-        ended_at_first_item = finished == num_done
+        has_finished_none = finished == num_done
         num_done = finished
 
         # 2. If it ended between two items, a new one goes on. But an end before its first item is a
         #    failure of this item: otherwise the loop might not end.
-        if finished == len(items) or (finished == begun and not ended_at_first_item):
+        ended_between_items = finished == begun
+        if finished == len(items) or (ended_between_items and not has_finished_none):
             continue
 
         # 3. It ended during an item. Record why, or try the item once more as a worker's first one.
@@ -97,7 +101,7 @@ def run_items(items: Sequence[Item]) -> None:
             failure = explain_memory(item.limits)
         else:
             failure = explain_end(ending.status, ending.hung, ending.trace, item.limits)
-        if ended_at_first_item or failure.status == "timeout":
+        if has_finished_none or failure.status == "timeout":
             item.record(failure)
             num_done += 1
 
@@ -112,6 +116,7 @@ def _work(items: Sequence[Item], num_done: int, shared: memoryview) -> int:
     """
     start_folder = Path.cwd()
     with adopt_orphans():
+        # `number` counts from 1, so it is also the number of items that are begun or finished
         for number, item in enumerate(items[num_done:], num_done + 1):
             shared[_BEGUN] = number
             logger.info("[%d/%d] %s", number, len(items), item.title)
