@@ -165,7 +165,7 @@ def results_of(path: Path) -> Path | None:
     return Path(results) if results else None
 
 
-def replaced_manifest(path: Path) -> int:
+def replaced_manifest_time(path: Path) -> int:
     """Return the time of the manifest that a list of jobs, or a manifest, replaces; 0 if none.
 
     This is the argument `replaces` of `write_jobs`, in ns.
@@ -249,5 +249,5 @@ def run_batch(spec: Path, manifest: Path) -> int:
         run_items([item for job in unfinished for item in job.work_items()])
     # all jobs of a batch have one class
     job_class = type(jobs[0])
-    job_class.write_manifest(jobs, manifest, replaced_manifest(spec))
+    job_class.write_manifest(jobs, manifest, replaced_manifest_time(spec))
     return len(unfinished)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.jobs.batches import replaced_manifest, run_batch
+from routelab.jobs.batches import replaced_manifest_time, run_batch
 from routelab.results.survey_table import read_survey_table
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.report import write_report
@@ -47,7 +47,9 @@ def run(plan):
     plan.write_lists()
     for batch in plan.batches.values():
         spec, manifest = plan.spec(batch), plan.manifest(batch)
-        is_listed = replaced_manifest(spec) != replaced_manifest(manifest.with_suffix(".json"))
+        is_listed = replaced_manifest_time(spec) != replaced_manifest_time(
+            manifest.with_suffix(".json")
+        )
         if is_listed or not manifest.exists():
             run_batch(spec, manifest)
 

@@ -24,7 +24,7 @@ from routelab.cluster.bench.slurm import allocation, salloc_command
 from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
-from routelab.jobs.batches import join_run, read_jobs, replaced_manifest
+from routelab.jobs.batches import join_run, read_jobs, replaced_manifest_time
 from routelab.study.bench_settings import BenchSettings
 from routelab.toolkit.programs import run_in_foreground
 from routelab.workflow.stages.comparisons import RUNS, ComparisonJob
@@ -102,7 +102,7 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
         if result is None or end.restored is False:
             return code
     # the workflow's rule waits for this file
-    job.write_manifest(jobs, manifest, replaced_manifest(arguments.comparison))
+    job.write_manifest(jobs, manifest, replaced_manifest_time(arguments.comparison))
     return 0
 
 

@@ -18,7 +18,7 @@ from itertools import chain
 from math import ceil
 from pathlib import Path
 
-from routelab.jobs.batches import Batch, replaced_manifest, write_jobs
+from routelab.jobs.batches import Batch, replaced_manifest_time, write_jobs
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Compilation
 from routelab.results.missing_results import NOT_RUN, JobStatus
 from routelab.study import Study
@@ -118,7 +118,7 @@ class Plan:
         Comparisons use this: Snakemake would run one again that finished with an earlier version of
         routelab, which declared no list as an input, and a repetition costs node-hours.
         """
-        return self.work(batch) if replaced_manifest(self.spec(batch)) else []
+        return self.work(batch) if replaced_manifest_time(self.spec(batch)) else []
 
     def manifest(self, batch: Batch) -> Path:
         """Return the file that a batch writes when all its jobs have an outcome."""
@@ -171,12 +171,12 @@ class Plan:
             manifest, spec = self.manifest(batch), self.spec(batch)
             is_finished = all(job.folder not in folders_to_repeat for job in batch.jobs)
             if not manifest.exists():  # the batch was stopped, or never ran, so it runs anyway
-                replaces = replaced_manifest(spec)
+                replaces = replaced_manifest_time(spec)
             elif batch.kind in fresh_kinds or not is_finished:
                 # another time than the one that the manifest repeats: the list changes
                 replaces = manifest.stat().st_mtime_ns
             else:  # the time that the list had in the last run: it does not change
-                replaces = replaced_manifest(manifest.with_suffix(".json"))
+                replaces = replaced_manifest_time(manifest.with_suffix(".json"))
             write_jobs(batch.jobs, spec, self.results, replaces)
 
     # --- state of jobs --------------------------------------------------------------------------

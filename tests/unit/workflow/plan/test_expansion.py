@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.jobs.batches import replaced_manifest
+from routelab.jobs.batches import replaced_manifest_time
 from routelab.jobs.job import MAX_ID
 from routelab.registry.columns import default_metrics
 from routelab.study.study import OTHER_FOLDERS
@@ -306,7 +306,9 @@ def test_lists_of_their_batches_name_the_manifest_to_replace(outcomes):
 
     def replaced():
         plan.write_lists()
-        return {batch.kind: replaced_manifest(plan.spec(batch)) for batch in plan.batches.values()}
+        return {
+            batch.kind: replaced_manifest_time(plan.spec(batch)) for batch in plan.batches.values()
+        }
 
     times = {batch.kind: plan.manifest(batch).stat().st_mtime_ns for batch in plan.batches.values()}
     assert replaced() == {**times, "topologies": 0}
@@ -320,7 +322,7 @@ def test_lists_of_their_batches_name_the_manifest_to_replace(outcomes):
     assert replaced() == {**times, "topologies": 0, "routes": 7}
     plan.write_lists(["topologies"])
     network = plan.batches["topologies", "study-1"]
-    assert replaced_manifest(plan.spec(network)) == times["topologies"]
+    assert replaced_manifest_time(plan.spec(network)) == times["topologies"]
     # all is done, and the manifest names no other
     assert replaced()["topologies"] == 0
 
