@@ -172,7 +172,7 @@ def _write(arguments: argparse.Namespace) -> int:
             seconds=arguments.seconds,
         )
     else:
-        # without rules, `text` has a name that stands for the bounded routes
+        # without rules, a name stands for all routes of any length, or for all minimal routes
         job = BoundJob(
             folder=str(arguments.output),
             topology=arguments.topology,

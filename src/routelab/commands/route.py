@@ -87,6 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _job(arguments: argparse.Namespace) -> RouteJob:
+    """Return the job that writes the folder of ``-o``, as the workflow would run it."""
     from routelab.workflow.stages.routes import RouteJob
 
     return RouteJob(

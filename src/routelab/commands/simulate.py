@@ -227,8 +227,9 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
                 curve = read_rows(file, ["load"]) if file.is_file() else []
                 runs.append(Run(names, outcome.facts, curve, status=outcome.status, error=failure))
                 continue
-            # 3. Else in memory: MPI programs have no job, and outcomes no notes and no output. The
-            #    error of a single routing is the command's, with its exit code.
+            # 3. Else in memory, because an outcome would lack the notes and the output of a
+            #    program, and MPI programs have no job. If there is only one routing, its error is
+            #    raised, and decides the exit code of the command.
             try:
                 with as_unexpected_error():
                     result = run_simulation(network, algorithm, work, configured_engine)

@@ -47,7 +47,8 @@ class Batch:
     after : tuple of (str, str)
         Kind and id of the batches that must have run before.
     least_priority : int
-        Lower bound of its priority: higher than that of all batches that must run after this one.
+        Lower bound of `priority`. It is above the priority of all batches that must run after this
+        one: if one of them is urgent, so is this one.
     """
 
     kind: str

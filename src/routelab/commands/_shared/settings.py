@@ -110,12 +110,10 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
     # "(?!)" matches nothing
     underscore_name = "|".join(field for field in model.model_fields if "_" in field) or "(?!)"
     in_backquotes, in_advice = rf"`({name})`", rf"(?<=raise |lower )({name})\b"
-    # "=" before a name: it is a value; "~" or ",": a parameter of a plugin, as in npb~class=S,x=1
-    not_part_of_name = r"(?<![\w=,~@-])"
-    alone, before_equals = (
-        rf"{not_part_of_name}({underscore_name})\b",
-        rf"{not_part_of_name}({name})(?==)",
-    )
+    # What stands before the name must not be "=", as before a value; "~" or ",", as before a
+    # parameter of a plugin (npb~class=S,x=1); or a letter, "-" or "@", as in a longer name.
+    start = r"(?<![\w=,~@-])"
+    alone, before_equals = rf"{start}({underscore_name})\b", rf"{start}({name})(?==)"
     # 2. Replace them, line by line.
     marked_forms = f"{in_backquotes}|{in_advice}"
     all_forms = f"{marked_forms}|{alone}|{before_equals}"

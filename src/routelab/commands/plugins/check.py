@@ -152,12 +152,12 @@ def _has_failure(results: Sequence[CheckResult]) -> bool:
 
 def _print_plugin(name: str, results: Sequence[CheckResult], *, in_full: bool) -> None:
     """Print the results of a plugin: in full as a table, else as one line and its failures."""
-    by_check: dict[str, list[CheckResult]] = {}
+    results_by_check: dict[str, list[CheckResult]] = {}
     for result in results:
-        by_check.setdefault(result.check, []).append(result)
+        results_by_check.setdefault(result.check, []).append(result)
     rows = [
         row
-        for check, check_results in by_check.items()
+        for check, check_results in results_by_check.items()
         for row in _check_rows(check, check_results, in_full=in_full)
     ]
     count = Counter(result.status for result in results)
