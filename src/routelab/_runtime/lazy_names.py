@@ -35,7 +35,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
     load : callable
     list_names : callable
     """
-    # a name that is stored here is an attribute of the package, and Python calls `load` no more
+    # What is stored here is an attribute of the package, so Python does not call `load` for it.
     namespace = vars(sys.modules[package])
     module_names: dict[str, str] = {}  # by the names that they define
 

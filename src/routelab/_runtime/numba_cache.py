@@ -143,7 +143,7 @@ def _source_files(module: str, file: str) -> Files:
         return kernel_files()
     # 2. Kernels of a plugin call its own and those that routelab offers.
     files = offered_files() | plugin_files(module)
-    # It is missing if the module runs under another name than `import` would give it.
+    # The file is not among them if the module runs under another name than `import` gives it.
     if file not in files.values():
         files[os.path.basename(file)] = file
     # 3. Kernels of a user's files that are not installed may call anything, but only what was

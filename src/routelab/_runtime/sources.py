@@ -213,7 +213,7 @@ def _owners() -> dict[str, Distribution]:
 @cache
 def editable_distributions() -> tuple[Distribution, ...]:
     """Return the distributions that are installed to be edited, without routelab."""
-    # by name, because a distribution has an owner's entry for each of its modules
+    # by name, because `_owners` has a distribution once for each of its modules
     editable = {
         distribution.name: distribution
         for distribution in _owners().values()

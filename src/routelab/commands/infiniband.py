@@ -152,7 +152,7 @@ def _as_json(check: FabricCheck) -> dict[str, Any]:
     return {
         **check.facts,
         "faults": _faults(check.faults),
-        # inputs that the verdict would need, such as SL2VL tables; the check assumes them
+        # missing inputs, such as SL2VL tables, for which the check makes an assumption: VL = SL
         "gaps": [gap.missing for gap in check.gaps],
         # faults that exist if these assumptions hold
         "possible_faults": _faults(check.possible),

@@ -424,8 +424,8 @@ def _load_columns(engine: type[EnginePlugin], runs: Sequence[Run]) -> list[str]:
         for name in _table_columns(engine, "loads")
         if any(has_column(run, name) for run in runs)
     ]
-    # Runs with `messages` send a fixed number of messages instead of an offered load. Their rows
-    # have the load 0, which would only mislead.
+    # Runs with `messages` send a fixed number of messages instead of an offered load. The load in
+    # their rows is 0, and not printed.
     if not any(row.get("load") for run in runs for row in run.curve):
         columns = [name for name in columns if name != "load"]
     return columns

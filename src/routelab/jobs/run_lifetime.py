@@ -58,8 +58,8 @@ def end_jobs_on_interrupt() -> None:
         if callable(previous_handler):
             previous_handler(number, frame)
 
-    # The handler is SIG_IGN, which is not callable, where interruptions are ignored, as in the
-    # background of a script. They still are then.
+    # Where interruptions are ignored, as in the background of a script, the handler is SIG_IGN,
+    # which is not callable. They stay ignored.
     if callable(previous_handler):
         signal.signal(signal.SIGINT, end_jobs)
 

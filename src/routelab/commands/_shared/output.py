@@ -139,7 +139,7 @@ def print_facts(facts: Mapping[str, str], declared: Iterable[Column] = ()) -> No
     ----------
     facts : mapping of str to str
     declared : iterable of Column
-        Units and meanings by name. A fact whose name is not among them is shown without.
+        Units and meanings of facts. Other facts are shown with neither.
     """
     if not sys.stdout.isatty():
         _print_plain(("fact", "value"), list(facts.items()), "")
