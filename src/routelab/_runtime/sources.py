@@ -44,11 +44,12 @@ OFFERED = frozenset({"api", "kernels", "metrics", "toolkit"})
 
 
 def core_files(without: tuple[str, ...] = COMMAND_PARTS + PAGE_PARTS) -> Files:
-    """Return the files of routelab, without the folders or modules in `without`.
+    """Return the files of routelab, without some folders and modules.
 
-    By default, these are the files on which computed results depend.
+    By default, these are the files on which computed results depend: an edit of one of them makes
+    jobs run again. `without` has names such as "cluster/infiniband" or "cli".
     """
-    # the part "cluster" is routelab/cluster/... or routelab/cluster.py
+    # the part "cluster" is all files of routelab/cluster/, or the file routelab/cluster.py
     omitted = tuple(f"{OWN}/{part}{end}" for part in without for end in ("/", ".py"))
     return {name: file for name, file in _own_files().items() if not name.startswith(omitted)}
 
