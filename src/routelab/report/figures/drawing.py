@@ -92,13 +92,16 @@ class Drawing:
     description : str
         Text alternative to the picture.
     tooltips : mapping
-        Texts of the lines of a collection, in the order of drawing, by the id of its group in SVG.
+        Texts of the lines in SVG files: by the id of a group of lines, such as ``channels-0``, a
+        text for each of its lines, in the order of drawing.
     turns : mapping
-        Rows of a table of the turns that are marked in a panel, by title of the panel.
+        By title of the panel, the turns that are marked in it, as rows of a table: a text for each
+        column.
     cycles : mapping
-        Steps of the cycle that refutes a route table, by title of the panel.
+        By title of the panel, the steps of the dependency cycle that refutes the route table.
     on_paper : bool
-        Whether the colours of the files suit white pages only: parts are images.
+        Whether files keep the colours for white pages on dark ones: parts of the picture are an
+        image, which CSS cannot recolour.
     """
 
     figure: Figure
@@ -120,7 +123,10 @@ def house_style() -> Iterator[None]:
 
 
 def save_drawing(drawing: Drawing, directory: Path, name: str, suffixes: Iterable[str]) -> None:
-    """Write ``<name>.<suffix>`` for each suffix; delete files of an older drawing with others."""
+    """Write ``<name>.<suffix>`` for each suffix, and delete the files with all other `SUFFIXES`.
+
+    These would show an older drawing.
+    """
     for suffix in SUFFIXES:
         file = directory / f"{name}.{suffix}"
         if suffix in suffixes:
@@ -135,11 +141,13 @@ def write_drawing(drawing: Drawing, file: Path) -> None:
     if suffix == "csv":
         # names of plugins and files can begin like formulas of a spreadsheet
         data = drawing.data
-        texts = data.columns.drop(data.select_dtypes("number").columns)
-        cells = {name: data[name].astype(object).map(escape_cell) for name in texts}
-        escaped = data.assign(**cells).rename(columns=escape_cell)
+        text_columns = data.columns.drop(data.select_dtypes("number").columns)
+        escaped_columns = {
+            name: data[name].astype(object).map(escape_cell) for name in text_columns
+        }
+        escaped_data = data.assign(**escaped_columns).rename(columns=escape_cell)
         with atomic_file(file) as path:
-            escaped.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+            escaped_data.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
         return
     stream = io.BytesIO()
     with house_style():
@@ -183,16 +191,18 @@ def _accessible_svg(content: bytes, drawing: Drawing) -> bytes:
 def _dark_style(content: str) -> str:
     """Return CSS rules that replace the colours of an SVG file for readers who prefer dark pages.
 
-    They override the attributes of matplotlib's lines and areas: ``style``, and ``fill`` of areas
-    with a pattern.
+    `content` is the file. matplotlib writes the colour of a line or area as ``style="fill:
+    #222222"``, and that of an area with a pattern as ``fill="#222222"``. The rules select elements
+    by these texts.
     """
-    # The colours of loads, and those of `DARK`, which have priority.
+    # The colours of the scale of loads, and those of `DARK`, which have priority.
     scale = zip(scale_colours(dark=False), scale_colours(dark=True), strict=True)
     dark_colour = {**dict(scale), **DARK}
     rules = []
     for light, dark in dark_colour.items():
         # a file contains few of the colours; it has them in lower case, like these
         if light in content:
+            # without `!important`, the attribute `style` would have priority over a rule
             rules += [
                 f'[style*="fill: {light}" i] {{ fill: {dark} !important }}',
                 f'[style*="stroke: {light}" i] {{ stroke: {dark} !important }}',

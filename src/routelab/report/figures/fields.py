@@ -63,15 +63,18 @@ class ColourScale:
 
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        """Positions on the scale in percent of its length, and their texts."""
+        """Positions of the ticks on the scale, in percent of its length, and their texts."""
         if self.log:
-            # 1, 2, 5, 10, 20, ...; or if these are too many, powers of ten; or every k-th power
+            # 1, 2, 5, 10, 20, ...; if these are too many, powers of ten only; if these are still
+            # too many, every second, third or k-th of them.
             locator: Locator = LogLocator(subs=(1, 2, 5))
             candidates = np.asarray(locator.tick_values(self.low, self.high)).tolist()
             numbers = [number for number in candidates if self.low <= number <= self.high]
             if len(numbers) > MAX_TICKS:
+                # rounded, as the logarithm of a power of ten can differ from it in the last bits
                 numbers = [number for number in numbers if round(np.log10(number), 9).is_integer()]
-                numbers = numbers[:: -(-len(numbers) // MAX_TICKS)]
+                step = -(-len(numbers) // MAX_TICKS)  # rounded up
+                numbers = numbers[::step]
             # 10k, 1M, 1u: with a letter instead of zeros
             engineering_text = EngFormatter(sep="")
             texts = [engineering_text(number).replace("µ", "u") for number in numbers]
@@ -79,7 +82,8 @@ class ColourScale:
             locator = MaxNLocator(5, steps=[1, 2, 5, 10])
             candidates = np.asarray(locator.tick_values(self.low, self.high)).tolist()
             numbers = [number for number in candidates if self.low <= number <= self.high]
-            texts = [number_text("", number) for number in numbers]
+            # the column is empty, as no column decides how many decimals ticks have
+            texts = [number_text(column="", value=number) for number in numbers]
         positions = np.asarray(self.norm(numbers)) * 100
         return tuple(
             (round(float(position), 2), text)

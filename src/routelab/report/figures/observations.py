@@ -1,8 +1,11 @@
 """The data of figures: a row for each observation, such as a run, a channel or a packet.
 
-Runs have one row each. Details of runs, such as the channels of a routing, have a table of their
-own for each run, whose rows get the columns of their run. One row can stand for several equal
-observations; `COUNT` says for how many.
+    figure shows   row           columns
+    runs           one run       those of the run
+    details        one channel   those of the details, and those of its run that they lack
+
+Details are what each run has many of, such as channels, ranks or packets. One row can stand for
+several equal observations; `COUNT` says for how many.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ NOUNS = {
     "benchmarks": "measurements",
     SINGLE: "runs",
 }
-"""Nouns for observations, by kind of the rows. Other kinds of details are their own nouns, and all
-other rows are runs."""
+"""Nouns for observations, by kind of the rows. Other kinds of details, such as ``channels``, are
+their own nouns, and all other rows are runs."""
 
 
 def share_column(column: str) -> str:
@@ -42,7 +45,9 @@ def share_column(column: str) -> str:
 def collect_observations(
     request: FigureRequest, names: Sequence[str], numbers: Mapping[str, str]
 ) -> tuple[pd.DataFrame, str]:
-    """Return the observations that a figure shows, without those that lack a number.
+    """Return the observations that a figure shows: runs, or details such as their channels.
+
+    Observations that lack one of the numbers are left out.
 
     Parameters
     ----------
@@ -66,8 +71,9 @@ def collect_observations(
         If a column does not exist or holds words where numbers are needed.
     """
     spec, row_set, place = request.spec, request.row_set, request.place
-    details = request.details_of(*numbers.values())
-    # 1. Rows of runs. Conditions on columns that only details have are left for the details.
+    details = request.details_kind(*numbers.values())
+    # 1. The runs. If the figure shows details, conditions on columns that runs lack are left for
+    #    these.
     run_conditions = dict(spec.where)
     detail_conditions = {}
     if details is not None:
@@ -75,7 +81,8 @@ def collect_observations(
             if column not in row_set.jobs:
                 detail_conditions[column] = run_conditions.pop(column)
     jobs = request.rows(run_conditions)
-    # 2. Rows of details have the columns of their run, if they have no column of this name.
+    # 2. The rows, numbered from 0: the runs; or the details, with the columns of their run whose
+    #    names they do not have themselves.
     columns_needed = list(dict.fromkeys([*names, *numbers.values()]))
     if details is None:
         rows = jobs.reset_index()
@@ -90,10 +97,13 @@ def collect_observations(
     if COUNT not in rows:
         rows = rows.assign(**{COUNT: 1})
     columns = request.columns(rows, names)
-    # Names to suggest if a column does not exist: runs do not have these, but their details do.
-    value_names = {"routes": [LOAD], "benchmarks": [VALUE]}.get(spec.of, [])
+    # The message on a column that does not exist lists the existing ones. These two are valid too:
+    # a figure that names one of them shows details, which have it.
+    details_columns = {"routes": [LOAD], "benchmarks": [VALUE]}.get(spec.of, [])
     columns |= {
-        name: row_set.numbers(rows, name, f"{place}{key}: ", value_names).astype(np.float64)
+        name: row_set.numbers(
+            rows, name, place=f"{place}{key}: ", other_names=details_columns
+        ).astype(np.float64)
         for key, name in numbers.items()
     }
     data = pd.DataFrame({"run": rows["run"], **columns, COUNT: rows[COUNT]})

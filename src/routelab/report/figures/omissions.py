@@ -22,9 +22,10 @@ COMPLETE_STATES = ("stationary", "finished")
 
 
 def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str]:
-    """Return a sentence for each series without a value in a panel where it has runs.
+    """Return a sentence for each series without a value in a panel where it has runs, and why.
 
-    For bars of measurements, return one for each missing bar.
+    Such as ``Without a value: dor in uniform (saturated at load 0.9).``, for the notes below the
+    figure. For bars of benchmark measurements, return a sentence for each missing bar.
 
     Parameters
     ----------
@@ -45,14 +46,14 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
     spec, row_set, hue = request.spec, request.row_set, request.hue
     if spec.kind not in OF_SERIES:
         return []
-    # Conditions on parts of runs, such as channels, do not select runs.
+    # Conditions on details of runs, such as the direction of channels, do not select runs.
     where = {key: value for key, value in spec.where.items() if key in row_set.jobs}
     jobs = row_set.select(where, request.pooled, request.place, spec.relative)
     if hue not in jobs:
-        # The series are parts of runs, too, which have neither a status nor a reason.
+        # The series are details of runs, which have neither a status nor a reason.
         return []
     value = request.x if spec.kind in ("ecdf", "histogram") else request.y
-    # 1. The columns that identify a series in a panel; the series comes first.
+    # 1. The columns whose values identify a series in a panel (the key); the series comes first.
     facets = [hue]
     if spec.col and spec.col in jobs:
         facets.append(spec.col)
@@ -91,7 +92,7 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
 
 
 def _key_texts(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:
-    """Return the texts of each row in some columns."""
+    """Return the key of each row: the texts of its values in these columns."""
     return list(zip(*(frame[name].map(key_text) for name in facets), strict=True))
 
 
@@ -103,11 +104,14 @@ def _cause(runs: Iterable[Mapping[Hashable, Any]], quantity: str) -> str:
     """
     loads_of: dict[str, list[float]] = {}
     for run in runs:
-        cause = key_text(run.get("state"))
+        state = key_text(run.get("state"))  # empty if the run is no simulation
         if run["status"] != OK:
             cause = f"no result: {status_text(run['status'], run['reason'])}"
-        elif not cause or cause in COMPLETE_STATES:
+        elif state and state not in COMPLETE_STATES:
+            cause = state
+        else:
             cause = f"no {quantity}" + (f": {run['reason']}" if run.get("reason") else "")
+        # 0 stands for a run without an offered load
         loads_of.setdefault(cause, []).append(float(run.get("load") or 0))
     return "; ".join(f"{cause}{_loads_text(loads)}" for cause, loads in loads_of.items())
 

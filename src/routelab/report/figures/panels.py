@@ -138,6 +138,7 @@ def add_legend(
     The entry shows its line, its marker or both; an area with its pattern if neither is wanted.
     `more` has further entries.
     """
+    # entries are drawn as lines or areas that have no points in the figure itself
     handles: list[Artist] = [
         Line2D(
             [],

@@ -35,6 +35,9 @@ def published_legend_entry() -> Line2D:
 def published_values(request: FigureRequest, data: pd.DataFrame) -> list[float]:
     """Return the published value of ``y`` for each row of a figure's data; NaN if there is none.
 
+    A row and a line of the published file belong together if they have equal texts in the columns
+    that ``beside: on`` names, such as topology and routing.
+
     Raises
     ------
     InputError
@@ -42,14 +45,15 @@ def published_values(request: FigureRequest, data: pd.DataFrame) -> list[float]:
     """
     spec, y, place = request.spec, request.y, request.place
     assert spec.beside is not None
-    # 1. The columns that match our rows with those of the file, under their names in the figure.
-    columns = {name: spec.names.get(name, name) for name in spec.beside.on}
-    if absent_columns := set(columns.values()) - set(data.columns):
+    # 1. The columns that match our rows with those of the file. For a column of the file that has
+    #    another name in the figure, ``names`` has this name.
+    columns = [spec.names.get(name, name) for name in spec.beside.on]
+    if absent_columns := set(columns) - set(data.columns):
         raise InputError(
             f"{place}beside: on: the figure has no {', '.join(sorted(absent_columns))}"
         )
     # 2. The published number of each row. A word such as "saturated" is none.
     lines = published_lines(spec.beside, request.reference, columns=[y], place=place)
-    keys = data[list(columns.values())].map(key_text).itertuples(index=False, name=None)
+    keys = data[columns].map(key_text).itertuples(index=False, name=None)
     numbers = (parse_cell(lines.get(key, {}).get(y, "")) for key in keys)
     return [float(number) if isinstance(number, int | float) else np.nan for number in numbers]

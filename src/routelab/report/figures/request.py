@@ -26,12 +26,15 @@ VALUE = "value"
 class FigureRequest:
     """A figure of a study: its entry, its rows, and the styles of its series.
 
+    A figure shows runs, or details of runs: what each run has many of, such as channels, terminals,
+    ranks or packets.
+
     Attributes
     ----------
     spec : FigureSpec
         The figure as declared; its kind decides which columns it has.
     row_set : RowSet
-        Rows of the kind that it shows.
+        The runs that it shows, or whose details it shows: rows of ``spec.of``.
     pooled : collection of str
         Parameters that are pooled: runs that differ in these only are one series.
     place : str
@@ -71,12 +74,16 @@ class FigureRequest:
 
     @property
     def col(self) -> str:
-        """Column of the panels; empty if there is one panel."""
+        """Column with a panel for each value; empty if there is one panel.
+
+        The default is one panel, but for heat maps of details it is one for each routing (or for
+        each workload, if they show pairs of terminals).
+        """
         if self.spec.col or self.spec.kind != "heat":
             return self.spec.col or ""
-        # A field of a heat map is the mean over all runs of its panel. Without panels, a map of
-        # details would mix routings, or workloads, in one field.
-        details = self.details_of(self.colour)
+        # A field of a heat map is the mean over all runs of its panel. With one panel, a field of
+        # details would mix the channels of all routings, or the pairs of all workloads.
+        details = self.details_kind(self.colour)
         if details is None:
             return ""
         return "workload" if details == PAIRS else "routing"
@@ -96,11 +103,12 @@ class FigureRequest:
         """Columns that separate panels and the fields of a heat map."""
         return _distinct(self.col, self.y, self.x)
 
-    def details_of(self, *numbers: str) -> str | None:
-        """Return the kind of details that have these columns; None if the runs have them.
+    def details_kind(self, *numbers: str) -> str | None:
+        """Return the kind of details that the figure shows, such as ``channels``; None for runs.
 
-        A figure of routes with the column ``load`` shows the channels of each run, and a figure of
-        benchmarks with ``value`` each single measurement. Other figures name the details in ``of``.
+        A figure of routes that shows the column ``load`` shows the channels of each run, and a
+        figure of benchmarks that shows ``value`` each single measurement. Other figures name the
+        details in ``of``. `numbers` are the columns of numbers that the figure shows.
         """
         of = self.spec.of
         if of == "routes" and LOAD in numbers:

@@ -97,7 +97,7 @@ def _style(number: int, position: int) -> SeriesStyle:
     """Return a style by its number below `MAX_LINES`, for the line at a position in its figure.
 
     Numbers 0 to 6 have the seven colours and no hatch, numbers 7 to 13 the colours again with the
-    next dashes and the next hatch, and so on.
+    next dashes and hatch, and so on. The position in the figure determines the width only.
     """
     use, color = divmod(number, len(PALETTE))
     return SeriesStyle(

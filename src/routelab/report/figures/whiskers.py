@@ -37,10 +37,12 @@ def value_label(request: FigureRequest, column: str) -> str:
     Such as ``median, latency (us)``; the column ``median`` itself has no unit.
     """
     spec, text = request.spec, request.label(column)
-    # other columns of measurements, such as the improvement, are not in the unit of the metric
+    # Only some columns of benchmarks are in the unit of the metric; others have a unit of their
+    # own, such as the improvement in percent.
     if spec.of not in BENCHMARKS or column not in (*OF_A_METRIC, "value"):
         return text
     jobs = request.row_set.select(spec.where, request.pooled, request.place)
+    # measurements without a result have no metric or unit: missing or empty
     metrics, units = (set(jobs[name].dropna()) - {""} for name in ("metric", "unit"))
     if len(metrics) == 1:
         text += f", {metrics.pop().replace('_', ' ')}"
@@ -50,13 +52,16 @@ def value_label(request: FigureRequest, column: str) -> str:
 def interval_and_noise(group: pd.DataFrame, column: str) -> tuple[float, float, bool]:
     """Return both ends of the interval of a mark, and whether its improvement may be noise.
 
+    A mark is a bar, dot or point of benchmark measurements.
+
     Parameters
     ----------
     group : DataFrame
         Rows that the mark stands for. The ends are NaN for several rows, which have no common
-        interval. The mark is noise if each row is.
+        interval. The improvement may be noise if that of each row may be.
     column : str
-        Column with the value of the mark.
+        Column with the value of the mark. The ends are NaN for columns without an interval, and
+        only an improvement can be noise.
     """
     ends = INTERVAL_COLUMNS.get(column)
     is_noise = (

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from matplotlib.colors import to_rgb
 
-from routelab.report.figures.channel_styles import GROUPS
+from routelab.report.figures.channel_styles import GROUP_COLOURS
 from routelab.report.figures.drawing import DARK, write_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
@@ -52,7 +52,7 @@ def test_every_colour_is_replaced_and_loads_stand_out_from_the_page(draw):
 
 def test_groups_keep_colours_that_are_visible_on_both(draw):
     assert not draw(colour="cycle")[0].on_paper
-    assert all(brightness(colour) > brightness(DARK["#ffffff"]) + 0.2 for colour in GROUPS)
+    assert all(brightness(colour) > brightness(DARK["#ffffff"]) + 0.2 for colour in GROUP_COLOURS)
 
 
 def test_a_picture_with_an_image_stays_on_paper(draw, monkeypatch):

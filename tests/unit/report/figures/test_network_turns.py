@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from routelab.api import InputError
-from routelab.report.figures.channel_styles import GROUPS, NO_GROUP
+from routelab.report.figures.channel_styles import GROUP_COLOURS, NO_GROUP
 from routelab.report.figures.drawing import write_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
@@ -58,7 +58,7 @@ def test_the_picture_has_each_segment_and_each_restriction(world, routed, tmp_pa
     picture = picture_of(graph.topology)
     lines = strokes(tmp_path, "channels-0")
     assert len(lines) == len(picture.lines)
-    assert all(colour in GROUPS for colour, _ in lines)
+    assert all(colour in GROUP_COLOURS for colour, _ in lines)
     shown = {text for _, text in lines}
     names = map(graph.topology.channel_name, range(graph.topology.num_channels))
     segments = graph.channel_facts["segment"]

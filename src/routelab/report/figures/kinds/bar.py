@@ -39,7 +39,11 @@ TOTAL_WIDTH = 0.8
 
 
 def draw_bars(request: FigureRequest) -> Drawing | None:
-    """Draw a statistic of ``y`` at every ``x`` for every ``hue``, in one panel for each ``col``."""
+    """Draw a statistic of ``y`` at every ``x`` for every ``hue``, in one panel for each ``col``.
+
+    Above each bar is the number of networks of its runs. A bar of a benchmark has an error bar
+    instead, and a sign above it if its improvement may be noise.
+    """
     spec, x, y, hue = request.spec, request.x, request.y, request.hue
     data = _bar_data(request)
     if data.empty:
@@ -60,6 +64,7 @@ def draw_bars(request: FigureRequest) -> Drawing | None:
         if interval_columns(spec.of, y):
             description += f"; lines are 95 % intervals, {NOISE_SIGN} stands for: within noise"
     else:
+        # the name that tables give the statistic, such as max_load_mean, has a label of its own
         y_label = request.label(f"{y}_{spec.statistic or 'mean'}")
         description = f"{y_label} {by_text(request)}; above each bar the number of networks"
     label_axes(panels, request.label(x), y_label)
@@ -129,20 +134,25 @@ def _draw_panel(
 
 
 def _bar_data(request: FigureRequest) -> pd.DataFrame:
-    """Return a line for each bar: its keys, its height, and its interval or number of networks."""
+    """Return a row for each bar: its keys, its height, and its interval or number of networks.
+
+    The keys are its series, panel and category. Bars without a height are left out.
+    """
     spec, keys, y = request.spec, request.keys, request.y
     # a single measurement is its own mean
     statistic = spec.statistic or "mean"
     runs = request.rows().reset_index()
     runs = runs.assign(**request.columns(runs, keys))
-    rows = []
+    bars = []
     is_measurement = spec.of in BENCHMARKS
-    # a benchmark without messages has no size
+    # A benchmark without messages has no message size, which can be a key. Its rows stay: pandas
+    # drops rows whose key is missing.
     for key, group in runs.groupby(keys, sort=False, dropna=not is_measurement):
         row = statistics_of(group, {y: [statistic]}, spec.over, request.row_set, request.place)
-        if (value := row.get(f"{y}_{statistic}")) is not None:
+        height = row.get(f"{y}_{statistic}")
+        if height is not None:
             extra_values = interval_and_noise(group, y) if is_measurement else (row[SYSTEMS],)
-            rows.append((*key, value, *extra_values))
+            bars.append((*key, height, *extra_values))
     extra_columns = (f"{y}_low", f"{y}_high", WITHIN_NOISE) if is_measurement else (SYSTEMS,)
-    data = pd.DataFrame(rows, columns=[*keys, y, *extra_columns])
+    data = pd.DataFrame(bars, columns=[*keys, y, *extra_columns])
     return data.sort_values(keys, key=ranks, ignore_index=True)

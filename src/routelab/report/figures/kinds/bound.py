@@ -118,7 +118,10 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
 
 
 def _bar_data(request: FigureRequest) -> pd.DataFrame:
-    """Return a line for each bar: keys, medians of value and bound, the value's range, the gap."""
+    """Return a row for each bar: its keys, medians of value and bound, range of the value, gap.
+
+    The keys are its series, panel and category.
+    """
     keys, y, bound = request.keys, request.y, request.spec.bound or ""
     rows = request.rows()
     columns = request.columns(rows, keys) | request.numbers(rows, y, bound)

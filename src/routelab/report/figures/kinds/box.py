@@ -55,9 +55,10 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
         for number, (style, series) in enumerate(series_of_panel(request, panel_rows, styles)):
             if series.empty:
                 continue
-            # two boxes: half a width to the left and to the right; a single one: 0 for each series
-            position = number % boxes_per_category
-            offset = (1 - boxes_per_category) * width / 2 + position * width
+            # The distance of the box from the middle of its category: for two series, half a width
+            # to the left and to the right. A single box stands in the middle: its number is 0.
+            number_in_category = number % boxes_per_category
+            offset = (1 - boxes_per_category) * width / 2 + number_in_category * width
             axis.bxp(
                 [_bxp_statistics(row) for _, row in series.iterrows()],
                 positions=[categories.index(key_text(value)) + offset for value in series[x]],
@@ -96,10 +97,11 @@ def _statistics(values: np.ndarray, counts: np.ndarray) -> tuple[float, ...]:
     """
     order = np.argsort(values, kind="stable")
     values, counts = values[order], counts[order]
-    num_up_to = np.cumsum(counts)
-    total = num_up_to[-1]
-    positions = np.searchsorted(num_up_to, np.array(list(QUANTILES.values())) * total)
-    quantiles = values[np.minimum(positions, len(values) - 1)]
+    cumulative_counts = np.cumsum(counts)
+    total = cumulative_counts[-1]
+    # Quantile q is the first value up to which there are at least q * total observations.
+    needed_counts = np.array(list(QUANTILES.values())) * total
+    quantiles = values[np.searchsorted(cumulative_counts, needed_counts)]
     mean = np.average(values, weights=counts)
     return (*map(float, quantiles), float(mean), float(total))
 

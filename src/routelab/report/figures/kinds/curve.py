@@ -44,7 +44,10 @@ def draw_curves(request: FigureRequest) -> Drawing | None:
 
 
 def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
-    """Draw the points of curves; see `draw_curves`.
+    """Draw a line with a band through the points of each ``hue``, and mark where it ends.
+
+    A line ends before the first ``x`` without a ``y``. A mark at the top edge of the panel shows
+    the state of the simulation there, such as ``saturated``.
 
     Parameters
     ----------
@@ -55,25 +58,26 @@ def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
     """
     x, y, hue = request.x, request.y, request.hue
     figure, panels, styles = line_panels(request, data, request.label(y))
-    # 1. Mark the ends of lines above the panels: one height for each line that ends in any panel,
-    #    so that marks at the same load do not cover each other, and titles move up by as much.
-    states_seen: list[str] = []
-    lacks_value = set(data.loc[data[y].isna(), hue].map(key_text))
-    ending_series = [name for name in styles if name in lacks_value]
+    # 1. Mark the ends of lines above the panels. Each line that ends in any panel has a height of
+    #    its own, so that marks at the same load do not cover each other. Titles move up to make
+    #    room for the marks.
+    marked_states: list[str] = []
+    series_without_value = set(data.loc[data[y].isna(), hue].map(key_text))
+    ending_series = [name for name in styles if name in series_without_value]
     for axis, panel_rows in panels:
         for number, name in enumerate(ending_series):
             series = panel_rows[panel_rows[hue].map(key_text) == name]
-            height = 1.02 + MARK_DISTANCE * number
+            height = 1.02 + MARK_DISTANCE * number  # the top edge of the panel is at 1
             state = _mark_end(axis, series, x=x, y=y, style=styles[name], height=height)
             if state is not None:
-                states_seen.append(state)
+                marked_states.append(state)
         if ending_series:
             axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(ending_series))
     if "x" not in request.spec.log:
         panels[0][0].set_xlim(left=0)
     # 2. Explain the marks. They are formulas, which the house style prints as text.
-    if states_seen:
-        states = [state for state in STATE_MARKERS if state in states_seen]
+    if marked_states:
+        states = [state for state in STATE_MARKERS if state in marked_states]
         with mpl.rc_context({"text.parse_math": True}):
             handles = []
             for state in states:
@@ -81,8 +85,8 @@ def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
                 handles.append(Line2D([], [], color=INK, marker=marker, linestyle="", label=text))
             figure.legend(handles=handles, loc="outside lower left", ncols=min(3, len(handles)))
     text = f"{request.label(y)} against {request.label(x)} with confidence intervals, by {hue}"
-    if states_seen:
-        ends = ", ".join(dict.fromkeys(states_seen))
+    if marked_states:
+        ends = ", ".join(dict.fromkeys(marked_states))
         text += f"; a mark above: from there {ends}, and the line ends before"
     return Drawing(figure, data, f"{text}.")
 
@@ -92,14 +96,15 @@ def _mark_end(
 ) -> str | None:
     """Mark the first ``x`` of a series without a value, and return the state there.
 
-    None, without a mark, if there is no such ``x`` or ``x`` is not a number. `height` is relative
-    to the panel: 1 is its top.
+    Draw nothing and return None if there is no such ``x``, or if ``x`` is not a number. `height` is
+    relative to the panel: 1 is its top.
     """
     without_value = series[series[y].isna()]
     if without_value.empty or not pd.api.types.is_numeric_dtype(series[x]):
         return None
     end_row = without_value.iloc[0]
     state = str(end_row["state"])
+    # such as "stationary", which is no reason why a value is missing
     if state not in STATE_MARKERS:
         state = "undecided"
     with mpl.rc_context({"text.parse_math": True}):

@@ -27,10 +27,11 @@ BINS = 40
 
 
 def draw_distribution(request: FigureRequest) -> Drawing | None:
-    """Draw the distribution of ``x`` for every ``hue``, a panel per ``col``; pool the pooled runs.
+    """Draw the distribution of ``x`` for every ``hue``, in one panel for each ``col``.
 
     Kind ``ecdf`` shows the share of observations that are not larger. Kind ``histogram`` shows the
-    share of each value: whole numbers have a bin each, other numbers `BINS` of equal width.
+    share of each value: whole numbers have a bin each, other numbers `BINS` of equal width. The
+    observations of pooled runs form one distribution.
     """
     spec, x, hue, facets = request.spec, request.x, request.hue, request.facets
     # 1. Shares of the values of each series.
@@ -54,7 +55,7 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
     if is_cumulative:
         first_axis = panels[0][0]
         low, high = float(observations[x].min()), float(observations[x].max())
-        margin = max(0.04 * (high - low), 0.5 if low == high else 0.0)
+        margin = 0.04 * (high - low) if low < high else 0.5
         if "x" not in spec.log:
             first_axis.set_xlim(low - margin, high + margin)
         first_axis.set_ylim(0, 1.03)
@@ -76,8 +77,8 @@ def _draw_cumulative_shares(axis: Axes, data: pd.DataFrame, x: str, style: dict[
 
 
 def _draw_bins(axis: Axes, data: pd.DataFrame, x: str, style: dict[str, Any]) -> None:
-    at, shares = (data[name].to_numpy(float) for name in (x, share_column(x)))
-    sns.lineplot(x=at, y=shares, drawstyle="steps-mid", estimator=None, **style, ax=axis)
+    middles, shares = (data[name].to_numpy(float) for name in (x, share_column(x)))
+    sns.lineplot(x=middles, y=shares, drawstyle="steps-mid", estimator=None, **style, ax=axis)
 
 
 def _is_whole(values: pd.Series) -> bool:
@@ -108,14 +109,14 @@ def _bin_shares(observations: pd.DataFrame, facets: list[str], x: str) -> pd.Dat
         lowest_middle = low + width / 2
     middles = lowest_middle + width * np.arange(-1, num_bins + 1)
     # 2. The observations in each bin of each series.
-    parts = []
+    histograms = []
     for key, series in observations.groupby(facets, sort=False, dropna=False):
         # The greatest value is the upper edge of the last bin, and belongs to it.
-        number = np.floor((series[x] - lowest_middle) / width + 0.5).astype(int)
-        number = np.clip(number, 0, num_bins - 1)
+        bin_number = np.floor((series[x] - lowest_middle) / width + 0.5).astype(int)
+        bin_number = np.clip(bin_number, 0, num_bins - 1)
         # Moved up by 1, because entry 0 is the empty bin below. A row may stand for several
         # observations, COUNT of them.
-        counts = np.bincount(number + 1, weights=series[COUNT], minlength=num_bins + 2)
-        shares = {x: middles, COUNT: counts, share_column(x): counts / counts.sum()}
-        parts.append(pd.DataFrame({**dict(zip(facets, key, strict=True)), **shares}))
-    return pd.concat(parts).sort_values([*facets, x], key=ranks, ignore_index=True)
+        counts = np.bincount(bin_number + 1, weights=series[COUNT], minlength=num_bins + 2)
+        columns = {x: middles, COUNT: counts, share_column(x): counts / counts.sum()}
+        histograms.append(pd.DataFrame({**dict(zip(facets, key, strict=True)), **columns}))
+    return pd.concat(histograms).sort_values([*facets, x], key=ranks, ignore_index=True)

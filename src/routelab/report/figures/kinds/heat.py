@@ -43,8 +43,10 @@ def draw_heat(request: FigureRequest) -> Drawing | None:
     if request.spec.of == PAIRS:
         return draw_pairs(request)
     x, y, colour, keys = request.x, request.y, request.colour, request.grid_keys
-    has_numbers = request.details_of(colour) is None
-    # 1. The mean of each field, weighted by the number of observations of each row.
+    # Rows that are runs give few fields, each with its number. Details, such as channels, give too
+    # many fields for numbers.
+    has_numbers = request.details_kind(colour) is None
+    # 1. The mean of each field. A row can stand for several equal observations, `COUNT` of them.
     rows, noun = collect_observations(request, keys, {"colour": colour})
     if rows.empty:
         return None
@@ -100,15 +102,17 @@ def _write_numbers(
 ) -> None:
     """Write all values in their fields, and all names at the axes, the first row on top.
 
-    `better`: the preferred direction, to make the best value of each column bold; or nothing.
+    `data` has a row for each field, numbered from 0. `better`: preferred direction, ``lower`` or
+    ``higher``, to make the best value of each ``x`` bold; empty if none is bold.
     """
     x, y, colour = request.x, request.y, request.colour
     x_texts, y_texts = ordered_texts(data[x]), ordered_texts(data[y])
-    form = column_format(colour, request.spec.of, data[colour])
-    texts = [form.text(value) for value in data[colour]]
+    number_format = column_format(colour, request.spec.of, data[colour])
+    texts = [number_format.text(value) for value in data[colour]]
     is_best = [False] * len(data)
     if better:
-        # Values that look equal are all best, so texts are compared.
+        # The best row of each `x` is given to all its rows. Texts are compared, so that values that
+        # look equal to the best one are bold, too.
         column_keys = [x, request.col] if request.col else [x]
         columns = data.groupby(column_keys, sort=False, dropna=False)[colour]
         best_row = columns.transform("idxmin" if better == "lower" else "idxmax")
@@ -138,7 +142,7 @@ def _fit_size_to_numbers(
 ) -> None:
     """Make the figure so large that all fields have room for their numbers, and axes for names."""
     # A field is 6.5 letters wide. Names along x are rotated by 30°, so they need half their length
-    # as height, and a little more.
+    # as height, and a little more: 0.6.
     panel_width = len(x_texts) * 6.5 * LETTER_WIDTH + max(map(len, y_texts)) * LETTER_WIDTH
     names_height = max(map(len, x_texts)) * LETTER_WIDTH * 0.6
     panel_height = len(y_texts) * ROW_HEIGHT + names_height + 0.4

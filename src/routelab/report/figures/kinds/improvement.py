@@ -41,8 +41,10 @@ TOTAL_WIDTH = 0.7
 def draw_improvements(request: FigureRequest) -> Drawing | None:
     """Draw the median of ``y`` over all pairs at every ``x`` for every ``hue``, with an interval.
 
-    Measurements have their own intervals; other intervals reach over all pairs. Categories are in
-    descending order of their mean, numbers ascending. The baseline is the line at 0.
+    A pair is a run and a run of the baseline under the same conditions; ``y`` compares them, such
+    as the improvement in percent. Intervals reach over all pairs; benchmark measurements have
+    confidence intervals instead. Categories are in descending order of their mean, numbers
+    ascending. The baseline is the line at 0.
     """
     spec, x, y = request.spec, request.x, request.y
     data = _dot_data(request)
@@ -78,7 +80,7 @@ def draw_improvements(request: FigureRequest) -> Drawing | None:
     label_axes(panels, request.label(x), y_label)
     more = [published_legend_entry()] if spec.beside is not None else []
     add_legend(figure, request, styles, markers=True, lines=False, more=more)
-    # 2. What the lines reach over.
+    # 2. The description says what the intervals reach over.
     if spec.of in BENCHMARKS:
         extent = "95 % intervals"
     elif spec.relative and spec.relative.median:
@@ -101,19 +103,24 @@ def _sorted_categories(data: pd.DataFrame, x: str, y: str) -> list[str]:
 
 
 def _dot_data(request: FigureRequest) -> pd.DataFrame:
-    """Return a row for each dot: its keys, the median of its pairs, both ends, number of pairs."""
+    """Return a row for each dot: its keys, the median of its pairs, both ends, number of pairs.
+
+    The keys are its series, panel and category; the ends are those of its interval.
+    """
     spec, keys, y = request.spec, request.keys, request.y
     runs = request.rows().reset_index()
     is_measurement = spec.of in BENCHMARKS
     runs = runs.assign(**request.columns(runs, keys) | request.numbers(runs, y))
-    # If each run has one pair, tables show the same value, which must be that of a run; the median
-    # of all pairs may be a mean of two.
+    # With the median of the baseline, each run is in one pair. Then the dot shows the value of a
+    # run, as tables do. Otherwise it shows the median of all pairs, which may be a mean of two.
     has_one_pair = spec.relative is not None and spec.relative.median
-    pool = middle_of(y, spec.relative, request.row_set.better) if has_one_pair else median
+    median_of_pairs = (
+        middle_of(y, spec.relative, request.row_set.better) if has_one_pair else median
+    )
     rows = []
     for key, group in runs.dropna(subset=[y]).groupby(keys, sort=False):
         values = group[y].astype(float)
         ends = interval_and_noise(group, y)[:2] if is_measurement else (values.min(), values.max())
-        rows.append((*key, pool(values.tolist()), *map(float, ends), len(values)))
+        rows.append((*key, median_of_pairs(values.tolist()), *map(float, ends), len(values)))
     data = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", NUM_PAIRS])
     return data.sort_values(keys, key=ranks, ignore_index=True)

@@ -104,6 +104,8 @@ def line_panels(
             # whole height: with a smaller one, marks of points at the top would be cut.
             axis.update_datalim([(axis.dataLim.x0, least)])
             axis.autoscale_view(scalex=False)
+    # A second loop: all panels share the vertical axis, and a limit set for one of them ends the
+    # automatic limits of all.
     for axis, _ in panels:
         if "y" not in spec.log:
             axis.set_ylim(bottom=least)
@@ -118,7 +120,7 @@ def line_panels(
 def _line_points(request: FigureRequest) -> pd.DataFrame:
     """Return a row for each point: its keys, its value, both ends, and the number of its runs.
 
-    Runs with the same keys are one point.
+    Runs with the same keys (series, panel and ``x``) are one point; the ends are those of its band.
     """
     spec, keys, y = request.spec, request.keys, request.y
     runs = request.rows()
@@ -132,9 +134,11 @@ def _line_points(request: FigureRequest) -> pd.DataFrame:
             value = low = high = fmean(numbers)  # a band of no height
         else:
             value = median_low(numbers)
-            low, high, _ = interval_and_noise(runs.loc[group.index], y if is_measurement else "")
-            if np.isnan(low):  # several runs, or no interval
-                low, high = min(numbers), max(numbers)
+            low, high = min(numbers), max(numbers)
+            if is_measurement:
+                interval_low, interval_high, _ = interval_and_noise(runs.loc[group.index], y)
+                if not np.isnan(interval_low):  # NaN for several runs, or without an interval
+                    low, high = interval_low, interval_high
         rows.append((*key, value, low, high, len(numbers)))
     table = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", "runs"])
     return table.sort_values(keys, key=ranks, ignore_index=True)

@@ -48,8 +48,9 @@ _HINT_STYLE: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "
 def draw_networks(request: FigureRequest) -> Drawing | None:
     """Draw the network for each routing (and topology, ...), all with one colour scale.
 
-    Pooled runs are represented by the run with the lower median of the maximum load; in
-    simulations, of the maximum utilisation; in flows without tables, of the bottleneck's share.
+    Pooled runs share a picture, which shows the median one of them: the run with the lower median
+    of the maximum load (in packet simulations, of the maximum utilisation; in flow simulations
+    without route tables, of the bottleneck's share).
     """
     colour, row_set = request.colour, request.row_set
     jobs = row_set.select(request.spec.where, request.pooled, request.place)
@@ -103,8 +104,8 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
     -------
     figure : Figure
     tooltips : dict of str to list of str
-        Texts of the lines of each group of the SVG, such as ``channels-0`` of the first picture, in
-        the order of drawing.
+        Tooltips for SVG files: by the id of a group of lines, such as ``channels-0`` for the
+        channels of the first picture, a text for each line, in the order of drawing.
     """
     # 1. One scale of colours, so that pictures can be compared; 1 if no channel has any load.
     top = max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
@@ -126,9 +127,9 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
                 tooltips[failed] = failed_texts
         if panel.turns:
             tooltips[turns] = _draw_turns(axis, panel, group=turns, unit=unit)
-    # 2. Keys: the colour scale of amounts (the groups of a picture have numbers instead), and each
-    #    kind of failed part once.
-    if not panels[0].groups:
+    # 2. Keys: the colour scale of amounts (groups of channels have numbers instead), and each kind
+    #    of failed part once. All pictures show the same column, so the first one decides.
+    if not panels[0].shows_groups:
         bar = figure.colorbar(
             ScalarMappable(Normalize(0, top), scale_map()),
             ax=axes,
@@ -164,7 +165,8 @@ def _has_images(panels: list[Panel]) -> bool:
 def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
     """Return sentences on how to read the pictures, each once."""
     hints = [panel.picture.hint for panel in panels]
-    if panels[0].groups:
+    if panels[0].shows_groups:
+        # a channel with the value 0 is in no group
         has_several_groups = any(len(set(panel.values[panel.values > 0])) > 1 for panel in panels)
         colour_rule = (
             "those that meet at a switch differ" if has_several_groups else "others are grey"
@@ -188,45 +190,51 @@ def _failures_text(topology: Topology) -> str:
 
 def _group_labels(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:
     """Yield the position (x, y) and the text of the number of each group; nothing for amounts."""
-    if panel.groups:
+    if panel.shows_groups:
         for group, (x, y) in group_number_positions(panel.topology, panel.picture, panel.values):
             yield (float(x), float(y)), str(group)
 
 
 def _turn_table(panel: Panel, colour: str) -> list[dict[str, str]]:
-    """Return the marked turns as rows of a table, with the groups of their links, if any."""
-    # Parallel channels count as one: the first.
-    group: dict[tuple[int, int], float] = {}
+    """Return the marked turns as rows of a table: a text for each column.
+
+    If the colours stand for groups of channels, a column has the groups of the two channels of the
+    turn, such as ``1, 2``.
+    """
+    # The group of the channel from one switch to another; of parallel channels, of the first.
+    group_of: dict[tuple[int, int], float] = {}
     topology = panel.topology
     ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     for source_and_target, value in zip(ends, panel.values.tolist(), strict=True):
-        group.setdefault(source_and_target, value)
+        group_of.setdefault(source_and_target, value)
     rows = []
     for turn in panel.turns:
         before, switch, after = panel.turn_names(turn)
         both_ways = "yes" if turn.both_ways else "no"
         row = {"switch": switch, "from": before, "to": after, "and back": both_ways}
-        if panel.groups:
-            groups = (group[turn.before, turn.switch], group[turn.switch, turn.after])
+        if panel.shows_groups:
+            groups = (group_of[turn.before, turn.switch], group_of[turn.switch, turn.after])
             row[label(colour)] = ", ".join(dict.fromkeys(f"{number:g}" for number in groups))
         rows.append(row)
     return rows
 
 
 def _make_axes(panels: list[Panel]) -> tuple[Figure, list[Axes], float]:
-    """Return a figure, its axes of equal size, and the length of a unit of them in inches.
+    """Return a figure, an axis of equal size for each picture, and the inches of a picture's unit.
 
-    The number of axes in a row makes the figure about as wide as it is high.
+    As many axes stand in a row as make the figure about as wide as it is high.
     """
     # 1. Width and height of the largest picture, in units.
     boxes = [panel.picture.box for panel in panels]
     width = max(right - left for left, right, _, _ in boxes)
     height = max(top - bottom for _, _, bottom, top in boxes)
-    # 2. Columns and rows of pictures: the quotient of width and height is closest to 1.
-    rows_of = {columns: -(-len(panels) // columns) for columns in range(1, len(panels) + 1)}
-    columns = min(rows_of, key=lambda n: abs(np.log(n * width / (rows_of[n] * height))))
-    rows = rows_of[columns]
-    # 3. The size: pictures have room above them for a title of two lines, the figure for its keys.
+    # 2. Columns and rows of pictures: the quotient of width and height is closest to 1. The
+    #    logarithm makes twice as wide as high as bad as twice as high as wide.
+    rows_for = {columns: -(-len(panels) // columns) for columns in range(1, len(panels) + 1)}
+    columns = min(rows_for, key=lambda n: abs(np.log(n * width / (rows_for[n] * height))))
+    rows = rows_for[columns]
+    # 3. The size: pictures have room above them for a title of two lines (0.75 inches), the figure
+    #    for its keys (0.8 inches).
     figure_width = FIGURE_WIDTH if columns == 1 else 1.5 * FIGURE_WIDTH
     unit = min(MAX_UNIT, figure_width / (columns * width))
     figure = NotebookFigure(
@@ -269,11 +277,12 @@ def _draw_channels(
     picture, values, styles = panel.picture, panel.values, panel.styles(top)
     line_channel = np.array(picture.line_channel, dtype=np.int64)
     # ascending: later lines cover earlier ones, and the busiest channels are on top
-    order = np.argsort(values[line_channel], kind="stable")
-    channels = line_channel[order]
+    drawing_order = np.argsort(values[line_channel], kind="stable")
+    channels = line_channel[drawing_order]
     lines = LineCollection(
-        [picture.lines[i] for i in order],
+        [picture.lines[line] for line in drawing_order],
         colors=styles.colours[channels],
+        # large networks have a smaller unit, and lines that are thinner by as much
         linewidths=styles.widths[channels] * unit / MAX_UNIT,
         capstyle="round",
         joinstyle="round",
@@ -290,9 +299,10 @@ def _draw_channels(
 
 
 def _draw_switches(axis: Axes, panel: Panel, unit: float, *, as_image: bool) -> None:
-    """Draw switches with their texts, names and numbers of groups, and the coordinates as ticks.
+    """Draw switches and texts of a picture, and its ticks, such as coordinates.
 
-    Files with an image have no texts in switches.
+    The texts are one in each switch (unless files have an image), the names of groups of switches,
+    and the numbers of groups of channels.
     """
     picture = panel.picture
     left, right, bottom, top = picture.box
@@ -371,16 +381,19 @@ def _draw_turns(axis: Axes, panel: Panel, *, group: str, unit: float) -> list[st
 
 
 def _channel_values(request: FigureRequest, jobs: pd.DataFrame, run: int) -> pd.DataFrame:
-    """Return the channels of a run with their values, and the columns that identify the run.
+    """Return a row for each channel of a run, for the data of the figure.
 
-    These come first, and the column of the values last.
+    The columns that identify the run come first, such as topology and routing, then those of the
+    channel, and the value that its colour stands for last.
     """
     row_set, colour = request.row_set, request.colour
     channels = channels_of(request, run)
-    names = [*channels.columns.drop(colour), colour]
-    identity = {kind: jobs[kind][run] for kind in row_set.identity if kind not in names}
+    channel_columns = [*channels.columns.drop(colour), colour]
+    identity = {
+        column: jobs[column][run] for column in row_set.identity if column not in channel_columns
+    }
     # Names in `jobs` stand for all pooled runs. The picture shows one of them, so the names of the
     # network and the routing are those of this run.
     record = row_set.records[run]
     identity |= {"topology": record.topology, "routing": record.routing}
-    return channels[names].assign(**identity)[[*identity, *names]]
+    return channels[channel_columns].assign(**identity)[[*identity, *channel_columns]]

@@ -1,7 +1,8 @@
 """Heat maps of traffic: a field for each pair of terminals that exchange messages.
 
-Rows send and columns receive, and the colour scale is logarithmic. Above `MAX_VECTORS` fields
-the file has an image instead of squares, which keeps it small.
+Rows send and columns receive, and the colour scale is logarithmic. In large networks, a field is
+that of two blocks of consecutive terminals. Above `MAX_VECTORS` fields the file has an image
+instead of squares, which keeps it small.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from routelab.report.figures.panels import make_panels, ranks
 from routelab.report.figures.request import FigureRequest
 
 SENDER, RECEIVER, BLOCK_SIZE = "sender", "receiver", "block"
+"""Columns with the first terminal of the block that sends, of the one that receives, and the number
+of terminals in each."""
 MAX_VECTORS = 10_000
 """Largest number of fields that are drawn as vectors; more are drawn as one image."""
 
@@ -24,8 +27,8 @@ MAX_VECTORS = 10_000
 def draw_pairs(request: FigureRequest) -> Drawing | None:
     """Draw the mean of ``colour`` over the runs of each ``col`` for all pairs of terminals."""
     col, colour = request.col, request.colour
-    # 1. The mean over the runs of a panel. A run without a pair counts as zero, so the sum of a
-    #    pair is divided by all runs that have any messages.
+    # 1. The mean over the runs of a panel. A run in which a pair exchanges nothing counts as zero,
+    #    so the sum of the pair is divided by the number of all runs that have any messages.
     keys = [col, SENDER, RECEIVER, BLOCK_SIZE]
     rows, _ = collect_observations(request, keys, {"colour": colour})
     rows = rows[rows[colour] > 0]
@@ -39,10 +42,10 @@ def draw_pairs(request: FigureRequest) -> Drawing | None:
     #    networks of different sizes have blocks of different sizes.
     scale = ColourScale.over(data[colour], log=True)
     is_large = len(data) > MAX_VECTORS
-    # A field is a block of terminals, named by its first sender and receiver. Terminal k reaches
-    # from k - 0.5 to k + 0.5.
+    # Terminal k reaches from k - 0.5 to k + 0.5, and a block from the beginning of its first
+    # terminal to the end of its last one.
     largest_block = int(data[BLOCK_SIZE].max())
-    end = int(data[[SENDER, RECEIVER]].max().max()) + largest_block - 0.5
+    axis_end = int(data[[SENDER, RECEIVER]].max().max()) + largest_block - 0.5
     unit_square = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
     figure, panels = make_panels(request, data)
     for axis, panel_rows in panels:
@@ -60,7 +63,7 @@ def draw_pairs(request: FigureRequest) -> Drawing | None:
         axis.add_collection(squares)
         axis.grid(visible=False)
         axis.tick_params(length=0)
-        axis.set(xlim=(-0.5, end), ylim=(end, -0.5), aspect="equal")  # sender 0 on top
+        axis.set(xlim=(-0.5, axis_end), ylim=(axis_end, -0.5), aspect="equal")  # sender 0 on top
         axis.set(xlabel=request.label(RECEIVER), ylabel=request.label(SENDER))
     title = request.label(colour)
     add_colour_bar(figure, [axis for axis, _ in panels], scale, title)

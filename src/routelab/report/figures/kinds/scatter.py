@@ -53,8 +53,9 @@ def draw_points(request: FigureRequest) -> Drawing | None:
             costs = list(zip(x_sign * panel_rows[x], y_sign * panel_rows[y], strict=True))
             front = panel_rows[pareto_front(costs)].sort_values(x)
             data.loc[front.index, FRONT] = True
-            # The line bounds what the front dominates: all to the right of a point if less of x
-            # is better, else all to its left.
+            # The line bounds what the front dominates. If less of x is better, a point dominates
+            # what is to its right, so the line runs from it to the right until the next point
+            # ("post"); otherwise from it to the left ("pre").
             steps = "steps-post" if x_sign > 0 else "steps-pre"
             axis.plot(front[x], front[y], drawstyle=steps, color=INK, linewidth=1.0, zorder=1)
             # only the first point of a series is named, or names would cover the line
@@ -94,7 +95,7 @@ def draw_points(request: FigureRequest) -> Drawing | None:
 
 
 def points_of(request: FigureRequest) -> pd.DataFrame:
-    """Return the points of a figure, a row for each run with both values."""
+    """Return the points of a figure: a row for each run that has a value for both axes."""
     x, y, facets = request.x, request.y, request.facets
     rows = request.rows()
     columns = request.columns(rows, facets) | request.numbers(rows, x, y)
