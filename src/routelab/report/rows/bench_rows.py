@@ -1,4 +1,9 @@
-"""Rows of measurements: one for each figure of merit of a benchmark under a routing."""
+"""Rows of measurements: one for each figure of merit of a benchmark under a routing.
+
+A comparison of a study runs benchmarks under several routings; it has a record for each benchmark
+under each routing, and a record has a row for each figure of merit, such as a latency or a rate.
+"Figure" stands for figure of merit here.
+"""
 
 from __future__ import annotations
 
@@ -80,9 +85,9 @@ class BenchRow:
     record : BenchmarkRecord
     files : ComparisonFiles
     outcome : Outcome
-        Outcome of its runs; a failure if none of them gave this figure.
+        Outcome of its runs; a failure if no run printed this figure.
     values : dict
-        Columns of the row, by name.
+        Values of the row, by column.
     sample : dict of int to float
         Measured values of the figure, by round.
     """
@@ -138,17 +143,25 @@ def _merit_rows(
 ) -> list[BenchRow]:
     """Return a row for each figure of merit of a benchmark under a routing, at least one.
 
-    Predictions are those of this routing and of the baseline.
+    Parameters
+    ----------
+    record : BenchmarkRecord
+    files : ComparisonFiles
+    predictions, base_predictions : mapping
+        Figures that the flow engine predicts for this routing and for the baseline.
     """
     group = files.groups.get((record.routing, record.benchmark)) or empty_group(files.outcome)
     base = files.groups.get((record.baseline, record.benchmark))
     # 1. The figures: those that were measured under any routing, or else those that are predicted.
-    #    The main figure is always among them, so that a benchmark without it has a row, too.
+    #    The main figure is always among them, so that a benchmark without it has a row, too. If its
+    #    plugin cannot be loaded, the main figure is not known; then a row without a name stands for
+    #    it if there is no other figure.
     keys = files.keys(record.benchmark) or list(predictions)
     main_figure = record.plugin.figure if record.plugin else ""
-    if not keys or main_figure not in ("", *(metric for metric, _ in keys)):
+    metrics = {metric for metric, _ in keys}
+    if not keys or main_figure not in {"", *metrics}:
         keys = [*keys, (main_figure, None)]
-    # 2. A row for each figure. A figure without a value has failed although the runs did not.
+    # 2. A row for each figure.
     shared_columns = _shared_columns(record, files, group)
     rows = []
     for key in keys:
@@ -173,8 +186,10 @@ def _merit_rows(
             values["predicted_improvement_percent"] = statistics.improvement_percent(
                 prediction.value, base_prediction.value, prediction.better
             )
+        # a figure without a value has failed although the runs did not
         if group.status == OK and not sample.values:
             values |= {"status": "failed", "reason": "no run gave this figure"}
+        # an `Outcome` refuses the status not-run
         outcome_class = PendingOutcome if values["status"] == NOT_RUN else Outcome
         names = "comparison", record.topology_name, record.routing_name
         outcome = outcome_class(*names, values["status"], values["reason"])
@@ -185,7 +200,10 @@ def _merit_rows(
 def _shared_columns(
     record: BenchmarkRecord, files: ComparisonFiles, group: RunGroup
 ) -> dict[str, Any]:
-    """Return the columns that all figures of a benchmark under a routing share."""
+    """Return the columns that all figures of a benchmark under a routing share.
+
+    These are names, parameters and settings, and what is known of the runs, `group`.
+    """
     facts = files.outcome.facts
     row: dict[str, Any] = {}
     for kind in KINDS:
@@ -281,13 +299,25 @@ def _predict_figures(record: BenchmarkRecord, files: ComparisonFiles) -> dict[Ke
     facts = files.outcome.facts
     if record.prediction is None or record.plugin is None or not facts.get("ranks"):
         return {}
-    names = record.topology, record.routing, record.topology_name, record.routing_name
-    flow = read_job_outcome("flow", Record(*names, record.prediction, record.topology_directory))
-    # A prediction of an older route table says nothing about the runs of this one.
+    flow_record = Record(
+        topology=record.topology,
+        routing=record.routing,
+        topology_name=record.topology_name,
+        routing_name=record.routing_name,
+        directory=record.prediction,
+        topology_directory=record.topology_directory,
+    )
+    flow = read_job_outcome("flow", flow_record)
+    # A prediction for another route table than that of the runs says nothing about them.
     table = flow.provenance.get("sources", {}).get("table")
     if flow.status != OK or not files.may_have_used(record.routing, table):
         return {}
-    ranks, nodes = int(facts["ranks"]), int(facts["nodes"])
-    task = BenchmarkTask(ranks, nodes, Path(record.plugin.name), record.directory)
+    # Nothing is run: the program and the folder only complete the task.
+    task = BenchmarkTask(
+        ranks=int(facts["ranks"]),
+        nodes=int(facts["nodes"]),
+        executable=Path(record.plugin.name),
+        folder=record.directory,
+    )
     figures = record.plugin.predicted(flow.facts, task)
     return {(figure.metric, figure.size): figure for figure in figures}

@@ -23,8 +23,10 @@ SINGLE = "benchmark-runs"
 """Details of rows: the value of every run except warm-up runs."""
 
 COLUMNS = ("median", "mean", "cov_percent", "ci_low", "ci_high", "runs", "failed", "failures")
+"""Columns of measurements that data frames without rows have, too."""
 
 BETTER = {column.name: column.better for column in BENCHMARKS if column.better}
+"""Preferred directions that do not depend on the figure of merit, by column."""
 
 OF_A_METRIC = ("median", "mean", "ci_low", "ci_high", "predicted")
 """Columns in the unit of the metric; its preferred direction applies to them."""
@@ -65,8 +67,9 @@ class BenchmarkRows(RowSet):
         rows = []
         for row in self.rows:
             pair = row.record.topology, row.record.routing
-            table = tables[pair].provenance.get("digest") if pair in tables else None
-            is_same_table = row.files.may_have_used(row.record.routing, table)
+            table_digest = tables[pair].provenance.get("digest") if pair in tables else None
+            # facts of a table that was computed anew after the runs do not describe them
+            is_same_table = row.files.may_have_used(row.record.routing, table_digest)
             table_columns = facts.get(pair, {}) if is_same_table else {}
             rows.append(table_columns | row.values)
         columns = None if rows else [*self.identity, *COLUMNS, "status", "reason", "nodes"]
@@ -79,7 +82,8 @@ class BenchmarkRows(RowSet):
     def better(self) -> Mapping[str, str]:
         """Preferred directions by column.
 
-        Columns in the unit of the figures of merit have one only if all figures have the same.
+        The columns `OF_A_METRIC` have the direction of the figures of merit if all rows agree in
+        it: none if the rows have latencies (lower) and rates (higher).
         """
         directions = {**self._routes.better, **BETTER}
         merit_directions = {str(row.values["better"]) for row in self.rows} - {""}
@@ -120,7 +124,10 @@ class BenchmarkRows(RowSet):
         return super().select(where, pooled, place, relative)
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return the values of single runs, as ``run, round, value``; see `RowSet.details`."""
+        """Return the values of single runs, one per line: columns ``run``, ``round``, ``value``.
+
+        ``run`` is the number of the row. There is one kind of details only, so `of` is not read.
+        """
         lines = [
             (run, round_number, value)
             for run in runs
@@ -163,7 +170,7 @@ class BenchmarkRows(RowSet):
         """Versions of benchmarks that ran, as they print them, by the plugin's name."""
         versions_of: dict[str, set[str]] = {}
         for row in self.rows:
-            # One row can have several, as `RunGroup.version`.
+            # several versions of one row are separated by semicolons, and no version is empty text
             row_versions = {version for version in row.values["version"].split("; ") if version}
             versions_of.setdefault(row.values["program"], set()).update(row_versions)
         return {

@@ -22,11 +22,14 @@ from routelab.results.outcome import Outcome
 def with_bounds(
     outcome: Outcome, rules: Path | None, network: Path | None, any_length: Path | None = None
 ) -> Outcome:
-    """Return the outcome of a run with `routelab.metrics.bounds.BOUND_FIELDS` among its facts.
+    """Return the outcome of a run with its bounds among the facts, such as ``gap``.
+
+    The facts are `routelab.metrics.bounds.BOUND_FIELDS`. A run without a result gets none.
 
     Parameters
     ----------
     outcome : Outcome
+        Of a routing on a network.
     rules : Path or None
         Folder of the bound of the run's rules; None for a complete algorithm.
     network : Path or None
@@ -40,10 +43,11 @@ def with_bounds(
     rules_bound = None if rules is None else _read_bound(rules)
     facts = bound_facts(outcome.facts, rules_bound, _read_bound(network))
     if rules is not None and rules_bound is None:
-        # All fields but one are None. The network's bound is no substitute for that of the rules:
-        # it allows routes that the rules forbid.
+        # The bound of the rules is not known. Then all fields are None but the network's bound
+        # itself, which is no substitute: it allows routes that the rules forbid.
         facts |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
     if any_length is not None:
+        # the number of pairs of the network: the bound does not hold for a table without all
         pairs = _read_outcome(any_length).facts.get("pairs", 0)
         facts |= any_length_facts(outcome.facts, _read_bound(any_length), pairs)
     return replace(outcome, facts={**outcome.facts, **facts})

@@ -16,9 +16,10 @@ from routelab.results.outcome import Outcome, Status
 from routelab.results.tables import read_rows
 
 Key: TypeAlias = tuple[str, float | None]
-"""Metric, and message size in bytes if the benchmark measures several sizes."""
+"""A figure of merit: its metric and message size in bytes; None if the benchmark has no sizes."""
 
 Merit: TypeAlias = Literal["lower", "higher", ""]
+"""Preferred direction of a figure of merit; empty if it has none."""
 
 WORST: tuple[Status, ...] = ("failed", "timeout", "unsupported")
 """The worst status first."""
@@ -76,11 +77,12 @@ class RunGroup:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonFiles:
-    """The files of a comparison.
+    """What the files of a comparison contain: its outcome, and the runs of benchmarks.
 
     Attributes
     ----------
     directory : Path
+        Folder of the files.
     outcome : Outcome
     runs : list of dict
         With the keys `RUN_COLUMNS`; empty if nothing was measured.
@@ -94,7 +96,10 @@ class ComparisonFiles:
     groups: Mapping[tuple[str, str], RunGroup]
 
     def may_have_used(self, routing: str, table: str | None) -> bool:
-        """Whether the runs used the table with this digest; True if either digest is unknown."""
+        """Return whether the runs of a routing used the route table with the digest `table`.
+
+        True if either digest is unknown.
+        """
         used_digest = self.outcome.provenance.get("sources", {}).get(routing)
         return used_digest is None or table in (None, used_digest)
 
@@ -115,7 +120,9 @@ class ComparisonFiles:
 
 
 def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
-    """Read the runs and figures of a comparison.
+    """Read the runs of a comparison and their figures of merit.
+
+    A comparison that has not run yet has neither, and is no error.
 
     Raises
     ------
@@ -135,17 +142,19 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
             "run again"
         )
     # 2. The values of each figure of merit by round, without those of warm-up rounds (0 and less).
-    #    Equal round numbers of two sessions are different rounds, measured at different times, so
-    #    they are counted on: rounds 1 and 2 of a session and round 1 of the next are 1, 2 and 3.
+    #    Each session counts its rounds from 1, but round 1 of two sessions was measured at
+    #    different times. So the numbers are continued: rounds 1 and 2 of a session are 1 and 2, and
+    #    round 1 of the next session is 3.
     samples: dict[tuple[str, str], dict[Key, MeritSample]] = {}
     session_of = {row["run"]: row["session"] for row in runs}
     round_numbers: dict[tuple[str, int], int] = {}
     for row in figures:
         if row["round"] >= 1:
+            # a figure of a benchmark without message sizes has an empty cell, which is read as NaN
             size = None if math.isnan(row["size"]) else row["size"]
-            by_key = samples.setdefault((row["routing"], row["benchmark"]), {})
-            empty = MeritSample(row["unit"], cast(Merit, row["better"]))
-            sample = by_key.setdefault((row["metric"], size), empty)
+            benchmark_samples = samples.setdefault((row["routing"], row["benchmark"]), {})
+            empty_sample = MeritSample(row["unit"], cast(Merit, row["better"]))
+            sample = benchmark_samples.setdefault((row["metric"], size), empty_sample)
             session_round = session_of.get(row["run"], ""), int(row["round"])
             number = round_numbers.setdefault(session_round, len(round_numbers) + 1)
             sample.values[number] = row["value"]
@@ -185,11 +194,12 @@ def failure_kind(run: Mapping[str, Any]) -> str:
 
 
 def _read_rows(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[dict[str, Any]]:
-    """Read a table of any version: measurements are never made again to get further columns.
+    """Read a table that this or an older version wrote, as a mapping from `columns` for each row.
 
-    A column that the table lacks is NaN if it is one of `numbers`, otherwise empty.
+    Measurements are not repeated because a newer version has more columns. Where the table has no
+    value or no such column, the value is NaN in the columns `numbers`, otherwise empty.
     """
-    rows = read_rows(path, REQUIRED[path.name], set(columns) - numbers)
+    rows = read_rows(path, needed=REQUIRED[path.name], texts=set(columns) - numbers)
     for row in rows:
         for name in numbers:
             value = row.get(name)

@@ -35,10 +35,12 @@ def with_derived_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
     ::
 
-        topology.dims   2x8x4     dimensions 3, smallest_size 2, sizes 8x4x2
-        max_load, gap   52, 2     gap_percent 4 (of the bound 50), near_optimal no: more than 1 % of
-                                  the bound, and more than one route
-        max_load, lower_bound_any_length   52, 40     load_to_bound 1.3
+        columns                            values   computed columns
+        topology.dims                      2x8x4    dimensions 3, smallest_size 2, sizes 8x4x2
+        max_load, gap                      52, 2    gap_percent 4 (of the bound 52 - 2 = 50),
+                                                    near_optimal no: the gap is more than 1 % of the
+                                                    bound, and more than one route
+        max_load, lower_bound_any_length   52, 40   load_to_bound 1.3
     """
     frame = frame.copy()
     if DIMS in frame:
@@ -51,13 +53,13 @@ def with_derived_columns(frame: pd.DataFrame) -> pd.DataFrame:
         bound = load - gap
         frame["gap_percent"] = 100 * gap / bound.where(bound > 0)
         near_optimal = gap <= np.maximum(1, NEAR * bound)
-        # A comparison with NaN is false, but without a gap it is unknown.
+        # Without a gap, the comparison with NaN gives false; but the answer is not known.
         frame["near_optimal"] = near_optimal.astype(object).where(gap.notna(), None)
     if "lower_bound_any_length" in frame and "max_load" in frame:
-        load, bound = (
+        load, any_length_bound = (
             pd.to_numeric(frame[name]) for name in ("max_load", "lower_bound_any_length")
         )
-        frame["load_to_bound"] = load / bound.where(bound > 0)
+        frame["load_to_bound"] = load / any_length_bound.where(any_length_bound > 0)
     return frame
 
 
@@ -90,21 +92,31 @@ def compare_runs(
     Returns
     -------
     frame : DataFrame
-        A row for each pair, with the columns of the run (the index may repeat), ``relative_to``
-        (the reference routing), ``relative_run`` and, for the column c that is compared,
-        ``c_reference``, ``c_ratio``, ``c_gain`` (by how many percent it is less), ``c_group``
-        (less, equal, greater) and ``improvement_percent``. A value of 8 after 10 has ratio 0.8,
-        gain 20 and, if less is better, improvement 25; otherwise −20.
+        A row for each pair of a run and a reference run; the index is the run, and repeats if it is
+        in several pairs. The columns are those of the run, and for the column c that is compared:
 
-        Runs of the reference routing itself are left out, unless all are compared with its lower
-        median.
+        ==========================  =====================================  =======================
+        column                      meaning                                example
+        ==========================  =====================================  =======================
+        ``c``, ``c_reference``      value of the run, and of the other     8, 10
+        ``c_ratio``                 ``c`` / ``c_reference``                0.8
+        ``c_gain``                  by how many percent ``c`` is less      20
+        ``c_group``                 less, equal or greater                 less
+        ``improvement_percent``     by how many percent the run is better  25 if less is better,
+                                                                           otherwise −20
+        ``relative_to``             reference routing                      dor
+        ``relative_run``            reference run                          7
+        ==========================  =====================================  =======================
+
+        A run is not compared with runs of its own routing. But with ``spec.median`` the only
+        reference run of a routing is that with the lower median, and all runs are compared with it.
 
     Raises
     ------
     InputError
         If a routing or the column does not exist.
     """
-    # 1. The values. A column that no row has is one without numbers.
+    # 1. The values. If no run has a result, the column may be missing: it has no numbers then.
     column = spec.column
     routings = dict.fromkeys(frame["routing"])
     for name in spec.routings:
@@ -136,8 +148,9 @@ def compare_runs(
             REFERENCE_RUN: references.index,
         }
     )
-    # 3. All pairs under equal conditions. Against the median, the routing's own runs show their
-    #    spread; otherwise they would be compared with themselves.
+    # 3. All pairs under equal conditions. If the reference is a median, runs of the reference
+    #    routing stay, too, and show their spread around it. Otherwise they would be compared with
+    #    themselves.
     pairs = runs.merge(reference, on="_conditions", how="inner")
     if not spec.median:
         pairs = pairs[pairs["routing"] != pairs[RELATIVE_TO]]
@@ -154,7 +167,7 @@ def compare_runs(
 def middle_of(
     column: str, spec: Relative | None, better: Mapping[str, str]
 ) -> Callable[[list[Any]], Any]:
-    """Return the median, lower or upper, that pools a column of runs to the value of one run.
+    """Return the function that pools a column of runs to its median: `median_low` or `median_high`.
 
     All columns of a row should show the same run, such as its time and its improvement. The column
     that is compared has its lower median. Columns that fall where it rises have their upper one:
@@ -162,8 +175,9 @@ def middle_of(
     """
     if spec is None:
         return median_low
-    falls = column == IMPROVEMENT and better.get(spec.column) != "higher"
-    return median_high if falls or column == f"{spec.column}_gain" else median_low
+    improvement_falls = better.get(spec.column) != "higher"
+    falls = column == f"{spec.column}_gain" or (column == IMPROVEMENT and improvement_falls)
+    return median_high if falls else median_low
 
 
 def lies_between(values: pd.Series[Any], limits: Between) -> pd.Series[bool]:

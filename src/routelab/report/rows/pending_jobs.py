@@ -19,6 +19,7 @@ class PendingOutcome(Outcome):
     """
 
     def __post_init__(self) -> None:
+        # An `Outcome` is frozen, and its own check, which this replaces, refuses the status.
         object.__setattr__(self, "status", NOT_RUN)
 
     def to_json(self) -> dict[str, Any]:
@@ -45,23 +46,26 @@ def read_or_pending(folder: Path, kind: str, topology: str, routing: str) -> Out
     try:
         return read_outcome(path)
     except (InputError, OSError) as error:
+        # a missing file is the cause of an `InputError`
         if isinstance(error.__cause__, FileNotFoundError):
             return PendingOutcome(kind, topology, routing, reason=f"{path} does not exist")
         return Outcome(kind, topology, routing, "failed", f"no outcome: {error}")
 
 
 def fail_if_stale(outcome: Outcome, table: Outcome | None) -> Outcome:
-    """Return the outcome of a job that used a table; a failure if the table is another one now.
+    """Return the outcome of a job that used a route table; a failure if the table has changed.
 
     Parameters
     ----------
     outcome : Outcome
         Of a measurement or simulation; its provenance has the digest of the table that it used.
     table : Outcome or None
-        Of the job that makes the table; None if none does.
+        Of the job that makes the table; None if the study has no such job.
     """
     present_digest = None if table is None else table.provenance.get("digest")
     used_digest = outcome.provenance.get("sources", {}).get("table")
+    # A job that failed for some metrics has files with the numbers of the others. A job without any
+    # result keeps its own reason.
     has_result = outcome.status == "ok" or outcome.files
     if not has_result or present_digest in (None, used_digest):
         return outcome

@@ -67,7 +67,9 @@ class RouteRecord(Record):
 
 
 class RouteRows(RowSet):
-    """Results of a study's runs as data frames.
+    """Results of a study's runs (routings on topologies) as data frames.
+
+    A run is up to two jobs: one makes the route table, and one measures further metrics of it.
 
     Parameters
     ----------
@@ -77,8 +79,8 @@ class RouteRows(RowSet):
     Attributes
     ----------
     tables : dict of (str, str) to Outcome
-        Outcomes of the jobs that make the tables, by topology and routing. `outcomes` has that of
-        a measurement instead if it has no result at all.
+        Outcomes of the jobs that make the tables, by topology and routing. In `outcomes`, a run
+        has this outcome, too, or that of its measurement if this has no result at all.
     incomplete : dict of int to Outcome
         Outcomes of measurements in which some metrics have no numbers, by run.
     """
@@ -94,7 +96,7 @@ class RouteRows(RowSet):
             table = self.tables[record.topology, record.routing]
             measured = _measured_outcome(record, table)
             # A measurement that failed for some metrics only has files with the numbers of the
-            # others: the run has a result.
+            # others. Then the run has a result, and its outcome is that of the table.
             outcome = table if measured.status == OK or measured.files else measured
             if measured.status != OK and measured.files:
                 self.incomplete[run] = measured
@@ -176,7 +178,9 @@ class RouteRows(RowSet):
             rows.append(row)
         columns = None if rows else ["topology", "routing", "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        if self.incomplete:  # a metric that never has a result has no column in any row
+        # A metric without a number in any run has no column yet. If measurements are incomplete,
+        # it gets an empty one, so that tables can show it.
+        if self.incomplete:
             declared = installed_columns().of("routes")
             frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *declared])))
         return with_derived_columns(with_bare_names(frame, ("routing", "topology")))
@@ -188,7 +192,10 @@ class RouteRows(RowSet):
         return dict(zip(directed["metric"], directed["better"], strict=True))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return channels with their loads, or prohibited turns; see `RowSet.details`."""
+        """Return the channels of runs with their loads, or the turns that their rules prohibit.
+
+        `of` is ``channels`` or ``turns``; the column ``run`` is the run of a channel or turn.
+        """
         if of == "turns":
             return self._turns(runs)
         if of != "channels":
@@ -225,7 +232,7 @@ class RouteRows(RowSet):
                 rule_columns = further_columns(path, CHANNEL_COLUMNS)
                 columns = [*CHANNEL_COLUMNS, *rule_columns]
                 lines = read_tuples(path, columns, {"channel", "load", *rule_columns})
-                # pictures use the numbers as positions, so none may be missing
+                # pictures use the numbers as indices of arrays, so none may be missing
                 expected = self.outcomes[run].facts.get("channels", len(lines))
                 if [line[0] for line in lines] != list(range(expected)):
                     raise InputError(
@@ -250,7 +257,10 @@ def _table_outcome(record: RouteRecord) -> Outcome:
 
 
 def _measured_outcome(record: RouteRecord, table: Outcome) -> Outcome:
-    """Return the outcome of the measurements of a table; if there are none, that of the table."""
+    """Return the outcome of the measurements of a table, or that of the table if there are none.
+
+    There are none for a table without a result, in a survey, and if the study asks for no metrics.
+    """
     if table.status != OK or record.survey_result or record.metrics_directory is None:
         return table
     names = record.topology_name, record.routing_name

@@ -67,7 +67,10 @@ class Record:
 
 
 class RowSet(ABC):
-    """Rows of one kind.
+    """Rows of one kind, such as all simulations of a study, as data frames for tables and figures.
+
+    A row is a job of the study, or one of several results of a job, such as that of an offered
+    load. Methods name rows by their numbers from 0, the parameter or column ``run``.
 
     Attributes
     ----------
@@ -86,7 +89,7 @@ class RowSet(ABC):
     @property
     @abstractmethod
     def jobs(self) -> pd.DataFrame:
-        """The rows; the index ``run`` is their number."""
+        """All rows, with or without a result; the index ``run`` is the number of the row."""
 
     @property
     @abstractmethod
@@ -95,21 +98,24 @@ class RowSet(ABC):
 
     @abstractmethod
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return lines with parts of rows, such as channels; the column ``run`` is the row.
+        """Return the details of rows, in one data frame: what each row has many of.
+
+        These are a line for each channel, terminal, packet, ... of each row. The column ``run`` is
+        the number of the row that a line belongs to.
 
         Parameters
         ----------
         of : str
-            Kind of lines.
+            Kind of details, such as ``channels``.
         runs : iterable of int
-            Rows; a row without a result has no lines.
+            Rows; a row without a result has no details.
         place : str
-            Beginning of messages: the part of the study that asks for the rows.
+            Beginning of messages: the part of the study that asks for the details.
 
         Raises
         ------
         InputError
-            If the rows have no lines of this kind.
+            If the rows have no details of this kind.
         """
 
     @property
@@ -118,7 +124,10 @@ class RowSet(ABC):
         return self.kinds
 
     def counterpart(self, run: int) -> str:
-        """Return a text that is equal for rows of different routings that can be compared."""
+        """Return a text for the conditions of a row: all that identifies it but its routing.
+
+        Rows with equal texts can be compared; see `derivation.compare_runs`.
+        """
         return self.records[run].topology_name
 
     def warnings(self, runs: Iterable[int]) -> list[str]:
@@ -141,10 +150,11 @@ class RowSet(ABC):
         place: str,
         relative: Relative | None = None,
     ) -> pd.DataFrame:
-        """Return the rows that match `where`.
+        """Return the rows that match `where`, with names without the `pooled` parameters.
 
-        Networks, routings or works that differ in `pooled` parameters only get the same name, so
-        that a table can group their rows: ``sssp~seed=1`` and ``sssp~seed=2`` become ``sssp``.
+        Networks, routings, traffic or workloads that differ in these parameters only get the same
+        name, so that a table can group their rows: ``sssp~seed=1`` and ``sssp~seed=2`` become
+        ``sssp``.
 
         Parameters
         ----------
@@ -166,13 +176,16 @@ class RowSet(ABC):
         frame = self.jobs.copy()
         for kind in self.kinds:
             parameters = self._pooled_parameters(kind, pooled)
-            labels_and_names = [record.instance(kind)[:2] for record in self.records]
-            # An alias stays: only canonical names, which are their own label, have parameters.
-            pooled_label = {
-                (label, name): label if label != name else without_parameters(name, parameters)
-                for label, name in set(labels_and_names)
+            # the name in the study (an alias, or the canonical name) and the canonical name
+            study_and_canonical_names = [record.instance(kind)[:2] for record in self.records]
+            # An alias stays: only canonical names have parameters.
+            pooled_name = {
+                (name, canonical): (
+                    name if name != canonical else without_parameters(name, parameters)
+                )
+                for name, canonical in set(study_and_canonical_names)
             }
-            frame[kind] = [pooled_label[pair] for pair in labels_and_names]
+            frame[kind] = [pooled_name[names] for names in study_and_canonical_names]
         if relative is not None:
             # Only to raise an error with this place if the column does not exist or holds words.
             self.numbers(frame, relative.column, f"{place}relative: ")
@@ -244,10 +257,11 @@ class RowSet(ABC):
             raise InputError(f"{place}no parameter {name!r}{_suggestion(name, sorted(names))}")
 
     def _pooled_parameters(self, kind: str, pooled: Collection[str]) -> set[str]:
-        """Return the parameters of a kind among the `pooled` ones, without their qualifier.
+        """Return the parameters of a kind of plugin among the `pooled` ones, by their bare names.
 
-        Of ``seed`` and ``topology.dims``, those of the topology are both, unless a routing has a
-        seed: a bare name that they share is the routing's.
+        A bare name stands for a parameter of any kind. But if a routing has a parameter of this
+        name, it is that of the routing only. Of ``seed`` and ``topology.dims``, the routing has
+        ``seed``, and the topology ``dims`` and, unless a routing has a seed, ``seed``.
         """
         qualified = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
         qualifiers = tuple(f"{any_kind}." for any_kind in self.kinds)
@@ -295,9 +309,10 @@ def read_network_facts(records: Iterable[Record]) -> dict[Path, dict[str, Any]]:
 
 
 def with_bare_names(frame: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
-    """Return columns ``<kind>.<name>`` by their bare name too: also ``seed`` for ``routing.seed``.
+    """Return `frame` with further columns: a parameter ``routing.seed`` is also ``seed``.
 
-    A column that has the bare name already stays as it is; among kinds, the first one gives it.
+    A column that has the bare name already stays as it is. If several kinds have a parameter of
+    this name, the first of `kinds` gives the column.
     """
     frame = frame.copy()
     for kind in kinds:
@@ -323,14 +338,15 @@ def key_text(value: Any) -> str:
         return str(bool(value)).lower()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    is_nan = value is not pd.NA and value != value  # pd.NA has no truth value
+    # NaN differs from itself; the comparison of `pd.NA` has no truth value
+    is_nan = value is not pd.NA and value != value
     return "" if value is None or value is pd.NA or is_nan else str(value)
 
 
 def sort_texts(texts: Iterable[str]) -> list[str]:
     """Return distinct texts: ascending if all are numbers (empty last), else in given order.
 
-    `GROUPS` of comparisons (less, equal, greater) keep their order.
+    The words of a comparison are always in the order less, equal, greater.
     """
     distinct = list(dict.fromkeys(texts))
     if set(distinct) <= set(GROUPS):

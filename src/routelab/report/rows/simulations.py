@@ -110,18 +110,23 @@ class SimulationRows(RowSet):
             table = routes.tables.get((record.topology, record.routing))
             outcome = fail_if_stale(read_job_outcome(self._settings_kind, record), table)
             loads = self._read_loads(record, outcome)
-            rows += [(record, outcome, load) for load in loads or [{}]]  # {}: not about one load
+            # {}: one row for the whole simulation, which is not about one load
+            rows += [(record, outcome, load) for load in loads or [{}]]
         self.records: tuple[SimulationRecord, ...] = tuple(record for record, _, _ in rows)
         self.outcomes = tuple(outcome for _, outcome, _ in rows)
         self._loads = tuple(load for _, _, load in rows)
         self._details: dict[tuple[str, Path], pd.DataFrame] = {}
 
     def _read_loads(self, record: SimulationRecord, outcome: Outcome) -> list[dict[str, Any]]:
-        """Return the columns of each offered load that is a row; empty for one row without any."""
+        """Return the columns of each offered load that is a row of its own.
+
+        The list is empty if the simulation is one row: it has no result or no loads, or rows are
+        simulations.
+        """
         if outcome.status != OK or not record.columns("loads"):
             return []
-        loads = read_rows(record.directory / TABLES[self.work]["loads"], ["load"])
-        # A single load describes the whole simulation.
+        loads = read_rows(record.directory / TABLES[self.work]["loads"], needed=["load"])
+        # A simulation of a single load is one row in any case, and has the columns of this load.
         return loads if self.by_load or len(loads) == 1 else []
 
     @cached_property
@@ -182,7 +187,8 @@ class SimulationRows(RowSet):
             seeds = traffic_seeds(record.engine.parameters)
             row |= throughput_bounds(bound, seeds, row.get("load"))
         if self.work == "workload":
-            # A fact with the name of a setting has its resolved value, such as the machine.
+            # Flow engines return some settings as facts, too, with the values that were used in
+            # place of a default such as "the machine's": these are the values of the settings.
             settings = {key: row.get(key, value) for key, value in settings.items()}
             row["program"] = parse_name(record.work_name).key
         else:
@@ -222,25 +228,33 @@ class SimulationRows(RowSet):
         return (*self.kinds, self._settings_kind, *(["load"] if self.by_load else []))
 
     def counterpart(self, run: int) -> str:
-        """Return network, work, settings and load as text."""
+        """Return network, work, settings and load as text; see `RowSet.counterpart`."""
         record = self.records[run]
         names = [record.topology_name, record.work_name, record.settings_id]
         load = self._loads[run].get("load", "") if self.by_load else ""
         return " ".join([*names, str(load)])
 
     def engine(self, run: int) -> EnginePlugin:
-        """Return the engine of a row; for a row of one load, the engine with only this load."""
+        """Return the engine that computes a row, for the command that repeats it.
+
+        For a row of one load, it simulates this load only, and does not search for saturation.
+        """
         engine, load = self.records[run].engine, self._loads[run].get("load")
         fields = type(engine.parameters).model_fields
         if not (self.by_load and load and "loads" in fields):
             return engine
         only_load = {"loads": (load,), "find_saturation": False}
+        # an engine may have no search for saturation
         update = {name: value for name, value in only_load.items() if name in fields}
         return type(engine)(engine.parameters.model_copy(update=update))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return lines of another table of the engines; see `RowSet.details`."""
-        # Of flow simulations, a study names the lines without their prefix.
+        """Return the lines of a table that the engines wrote, such as their channels.
+
+        The column ``run`` is the number of the row that a line belongs to. Rows without a result,
+        or of an engine without this table, have no lines.
+        """
+        # "channels" of flow simulations are in the table "flow-channels"
         of = of if of in TABLES[self.work] else f"flow-{of}"
         frames = [
             self._read_details(of, run).assign(run=run)
@@ -253,17 +267,19 @@ class SimulationRows(RowSet):
         return pd.concat(frames, ignore_index=True)
 
     def _read_details(self, of: str, run: int) -> pd.DataFrame:
-        """Return the lines of a row in table `of`; of lines for several loads, those for its load.
+        """Return the lines of the table `of` that belong to a row, such as one for each channel.
 
-        A simulation's table is read once for all of its rows.
+        If the table has lines for each offered load, these are the lines of the row's load. The
+        table of a simulation is read once for all of its rows.
         """
         record = self.records[run]
         path = record.directory / TABLES[self.work][of]
         names = [column.name for column in record.columns(of)]
         if (of, path) not in self._details:
-            # The first column besides the load identifies a line. These two must be there.
-            line_column = next(name for name in names if name != "load")
-            needed = [name for name in ("load", line_column) if name in names]
+            # The first column besides the load identifies a line, such as the channel. These two
+            # columns must be in the file.
+            key_column = next(name for name in names if name != "load")
+            needed = [name for name in ("load", key_column) if name in names]
             table = pd.DataFrame(read_rows(path, needed, TEXTS))
             if of in LOCATED_ROWS and "channel" in table:
                 table = add_coordinates(table, record)
@@ -277,8 +293,9 @@ class SimulationRows(RowSet):
 
 
 def effective_settings(engine: EnginePlugin, used_settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a result: those that it used, and the engine's for all others.
+    """Return the settings of a result by name, as values of a table's cells.
 
+    They are the settings in its provenance (`used_settings`), and the engine's for all others.
     Lists become texts like ``0.1+0.5``. Used settings that the engine no longer has are left out.
     """
     settings = {}
@@ -290,16 +307,22 @@ def effective_settings(engine: EnginePlugin, used_settings: Mapping[str, Any]) -
 
 
 def table_facts(routes: RouteRows) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the facts of the routings' tables, by topology and routing."""
-    # Bare names of parameters are left out: `with_bare_names` gives them to all rows later, also to
-    # those without a table. (A bare name with other values is no copy of the parameter.)
+    """Return the columns of each route table, by topology and routing.
+
+    Simulations and measurements show them beside their own columns. A parameter such as
+    ``routing.seed`` is among them, but not its copy ``seed``.
+    """
+    # The caller copies parameters to their bare names later, with `with_bare_names`. This leaves a
+    # column that exists already as it is. So with a column ``seed`` of the tables, rows whose
+    # routing has no table would have no seed.
     frame = routes.jobs
     bare_copies = []
     for column in frame.columns:
-        kind, dot, bare = column.partition(".")
+        kind, dot, bare_name = column.partition(".")
         is_parameter = dot and kind in routes.kinds
-        if is_parameter and bare in frame and frame[column].equals(frame[bare]):
-            bare_copies.append(bare)
+        # a column with other values is no copy of the parameter, such as a fact of the same name
+        if is_parameter and bare_name in frame and frame[column].equals(frame[bare_name]):
+            bare_copies.append(bare_name)
     frame = frame.drop(columns=bare_copies)
     return {
         (row["topology"], row["routing"]): {str(key): value for key, value in row.items()}

@@ -21,7 +21,8 @@ MAX_NETWORK_NAMES = 3
 NETWORK_NAMES = ("argmin", "argmax")
 """Statistics whose values are names of networks."""
 
-_TOTALS = ("_ratio", "_gain")
+_TOTAL_ENDINGS = ("_ratio", "_gain")
+"""Endings of the columns that have a total: those that a comparison with another routing makes."""
 
 
 def statistics_of(
@@ -31,17 +32,18 @@ def statistics_of(
     row_set: RowSet,
     place: str,
 ) -> dict[str, Any]:
-    """Compute one row of a table.
+    """Compute statistics of runs, usually on many networks: one row of a table, or one bar.
 
     Parameters
     ----------
     runs : DataFrame
-        The row's runs with a result; the column ``run`` has their numbers.
+        Runs with a result; the column ``run`` has their numbers.
     statistics : mapping of str to sequence of str
-        Statistics by column; see `routelab.study.views.Statistic`.
+        Names of statistics by column, such as ``mean`` and ``max``.
     over : mapping of str to str
-        Parameters with separate statistics for each setting. The lower median of these is the
-        value; if any parameter is pooled to its range, the extremes are the range.
+        Parameters that are pooled, such as a seed, and how: ``median`` or ``range``. A statistic is
+        computed separately for the runs with each setting of them. Its value is the lower median of
+        these numbers, and with ``range`` their extremes are its range.
     row_set : RowSet
     place : str
         Prefix of messages: where the table is declared.
@@ -91,10 +93,11 @@ def _read_numbers(row_set: RowSet, runs: pd.DataFrame, column: str, place: str) 
 def _group_by_setting(
     runs: pd.DataFrame, over: Mapping[str, str], row_set: RowSet
 ) -> list[list[int]]:
-    """Group the index of runs by the setting of the parameters `over`.
+    """Return the groups of runs with equal settings of the parameters `over`, as index labels.
 
-    Runs that are compared with several instances of a reference routing are separate, too. Without
-    parameters, all runs are one group.
+    Without parameters, all runs are one group. If runs are compared with a reference routing that
+    has several instances, such as ``sssp~seed=1`` and ``sssp~seed=2``, each of these is a setting,
+    too.
     """
     if not over:
         return [runs.index.tolist()] if len(runs) else []
@@ -128,15 +131,17 @@ def _total(values: pd.Series[Any], runs: pd.DataFrame, column: str, place: str) 
 
     Of the values 1 and 9 and the references 2 and 10, the ratio is 10/12, and not a mean of ratios.
     """
-    suffix = next((end for end in _TOTALS if column.endswith(end)), None)
-    base = column.removesuffix(suffix or "")
-    if suffix is None or f"{base}_reference" not in runs:
+    # of the column ``max_load_ratio``, the sums are those of ``max_load`` and its reference
+    ending = next((ending for ending in _TOTAL_ENDINGS if column.endswith(ending)), None)
+    compared_column = column.removesuffix(ending or "")
+    if ending is None or f"{compared_column}_reference" not in runs:
         raise InputError(
             f"{place}statistics: {column!r} has no total; only ratios and gains that 'relative' "
             "makes have"
         )
-    ratio = runs.loc[values.index, base].sum() / runs.loc[values.index, f"{base}_reference"].sum()
-    return float(ratio if suffix == "_ratio" else 100 * (1 - ratio))
+    total = runs.loc[values.index, compared_column].sum()
+    ratio = total / runs.loc[values.index, f"{compared_column}_reference"].sum()
+    return float(ratio if ending == "_ratio" else 100 * (1 - ratio))
 
 
 def _extreme_networks(values: pd.Series[Any], runs: pd.DataFrame, name: str) -> str | None:

@@ -20,14 +20,21 @@ METRIC = "metric"
 
 
 class StudyRows:
-    """The rows of a study, by kind.
+    """The rows of a study, by kind: routes, simulations, loads, flows and benchmarks.
 
     Parameters
     ----------
     runs : sequence of RouteRecord
-    simulations : sequence of SimulationRecord
-    flows : sequence of SimulationRecord
+        Routings on topologies.
+    simulations, flows : sequence of SimulationRecord
+        Packet simulations of traffic, and flow simulations of workloads.
     measurements : sequence of BenchmarkRecord
+        Benchmarks under routings.
+
+    Attributes
+    ----------
+    routes : RouteRows
+        One row for each routing on a topology.
     """
 
     def __init__(
@@ -68,13 +75,13 @@ class StudyRows:
 
     @cached_property
     def merits(self) -> BenchmarkRows:
-        """The main figures of benchmarks among these rows."""
+        """One row for the main figure (or each size of it) of a benchmark under a routing."""
         return BenchmarkRows([row for row in self._bench_rows if row.is_merit], self.routes)
 
     @cached_property
     def measurements(self) -> BenchmarkRows:
-        """One row for each benchmark under a routing."""
-        # A main figure may have a row for each message size: take the first one.
+        """Exactly one row for each benchmark under a routing: the first of its main figure."""
+        # a main figure may have a row for each message size
         first_rows: dict[int, BenchRow] = {}
         for row in self.merits.rows:
             first_rows.setdefault(id(row.record), row)
@@ -82,7 +89,7 @@ class StudyRows:
 
     @property
     def named_rows(self) -> tuple[tuple[str, RowSet], ...]:
-        """Nouns and rows of simulations and measurements, without empty kinds."""
+        """Rows of simulations and measurements, each kind with its noun; without empty kinds."""
         kinds: tuple[tuple[str, RowSet], ...] = (
             ("simulation", self.simulations),
             ("flow simulation", self.flows),
@@ -96,9 +103,10 @@ class StudyRows:
         return (self.routes, *(row_set for _, row_set in self.named_rows))
 
     def rows_for(self, spec: Table | Figure) -> RowSet:
-        """Return the rows for a table or figure.
+        """Return the rows that a table or figure shows.
 
-        Unless it uses the column metric, rows of benchmarks are their main figures only.
+        Rows of benchmarks are those of their main figures of merit. If the table or figure names
+        the column ``metric``, such as to choose one with ``where``, it gets those of all figures.
         """
         columns = {column for _, column in named_columns(spec)}
         if spec.of in BENCHMARKS and METRIC in columns:
@@ -106,14 +114,17 @@ class StudyRows:
         return self.by_kind(spec.of)
 
     def by_kind(self, kind: str) -> RowSet:
-        """Return the rows of a kind, as `of` in a study; of benchmarks, their main figures."""
+        """Return the rows of a kind, such as ``of: loads`` in a study, or those with its details.
+
+        Benchmarks have rows of their main figures of merit.
+        """
         if kind in BENCHMARKS:
             return self.merits
         if kind in FLOWS:
             return self.flows
         if kind not in SIMULATED:
             return self.routes
-        # All other kinds are lines of loads, such as their channels.
+        # loads, or details that each load has, such as its channels
         return self.simulations if kind == "simulations" else self.loads
 
     @property

@@ -16,7 +16,7 @@ _TIMES = {"run_wall_seconds": "wall_seconds", "run_cpu_seconds": "cpu_seconds"}
 
 
 def survey_records(records: Iterable[RouteRecord], tables: Iterable[Path]) -> list[RouteRecord]:
-    """Return `records` with their results from the tables.
+    """Return `records` with their results: the outcome and the metrics of their rows in the tables.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ SurveyResult = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
 def _result_in_row(row: Mapping[str, Any], table: SurveyTable) -> SurveyResult:
     """Return the outcome and the metrics, with unit and direction, of a survey's row.
 
-    All columns that are not the names, times, origin or metrics of the run are its facts.
+    All columns that are not the names, times, origin or metrics of the run are its facts. The
+    column ``origin`` is a key of `SurveyTable.origins`: rows of one origin share their provenance.
     """
     topology, routing, status, reason = (row[name] for name in NAMES)
     separate_columns = {*NAMES, *_TIMES, "origin", *table.metrics}
