@@ -81,8 +81,7 @@ def collect_observations(
             if column not in row_set.jobs:
                 detail_conditions[column] = run_conditions.pop(column)
     jobs = request.rows(run_conditions)
-    # 2. The rows, numbered from 0: the runs; or the details, with the columns of their run whose
-    #    names they do not have themselves.
+    # 2. The rows: the runs; or the details, with the columns of their run that they lack.
     columns_needed = list(dict.fromkeys([*names, *numbers.values()]))
     if details is None:
         rows = jobs.reset_index()

@@ -93,11 +93,11 @@ class BenchmarkRows(RowSet):
 
     @property
     def identity(self) -> Sequence[str]:
-        """Columns of network, routing, benchmark, settings and figure."""
+        """Columns of network, routing, benchmark, settings, metric and message size."""
         return (*self.kinds, "bench", "metric", "size")
 
     def counterpart(self, run: int) -> str:
-        """Return network, benchmark, settings and figure as text."""
+        """Return network, benchmark, settings, metric and message size as text."""
         record, values = self.records[run], self.rows[run].values
         names = record.topology_name, record.benchmark_name, record.settings_id
         return " ".join((*names, values["metric"], str(values["size"])))
@@ -110,9 +110,10 @@ class BenchmarkRows(RowSet):
         place: str,
         relative: Relative | None = None,
     ) -> pd.DataFrame:
-        """Return rows as `RowSet.select`; refuse to compare figures with different directions.
+        """Return the rows that match `where`; refuse to compare figures of different directions.
 
-        A comparison with another routing (`relative`) takes one direction for all rows.
+        A comparison with another routing (`relative`) takes one preferred direction for all rows,
+        so latencies and rates cannot be in one. The parameters are those of `RowSet.select`.
         """
         if relative is not None and relative.column in OF_A_METRIC:
             rows = super().select(where, pooled, place)

@@ -215,7 +215,7 @@ class RowSet(ABC):
         """
         if name in frame:
             return frame[name]
-        # Many columns come from results: without any, it is not known whether this one exists.
+        # Many columns come from results: without any, nobody knows whether this one exists.
         if not self.has_results:
             return pd.Series(np.nan, index=frame.index, name=name)
         names = [*other_names, *map(str, frame.columns)]
@@ -224,7 +224,15 @@ class RowSet(ABC):
     def numbers(
         self, frame: pd.DataFrame, name: str, place: str, other_names: Sequence[str] = ()
     ) -> pd.Series[Any]:
-        """Return a column of `frame` that holds numbers; parameters as of `column`.
+        """Return a column of `frame` that must hold numbers, or an empty one if no row has results.
+
+        Parameters
+        ----------
+        name : str
+        place : str
+            Beginning of messages: the part of the study that asks for the column.
+        other_names : sequence of str
+            Valid values of `name` that are not columns of `frame`, for the message.
 
         Raises
         ------

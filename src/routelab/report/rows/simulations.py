@@ -187,8 +187,8 @@ class SimulationRows(RowSet):
             seeds = traffic_seeds(record.engine.parameters)
             row |= throughput_bounds(bound, seeds, row.get("load"))
         if self.work == "workload":
-            # Flow engines return some settings as facts, too, with the values that were used in
-            # place of a default such as "the machine's": these are the values of the settings.
+            # Flow engines return facts with the names of settings. They have the values that were
+            # used, such as the machine's link bandwidth if the setting is empty.
             settings = {key: row.get(key, value) for key, value in settings.items()}
             row["program"] = parse_name(record.work_name).key
         else:

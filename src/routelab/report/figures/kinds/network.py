@@ -113,20 +113,20 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
     tooltips = {}
     as_image = _has_images(panels)
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
-        channels, failed, turns = f"channels-{i}", f"failed-{i}", f"turns-{i}"
+        channels_id, failed_id, turns_id = f"channels-{i}", f"failed-{i}", f"turns-{i}"
         channel_texts = _draw_channels(
-            axis, panel, group=channels, unit=unit, colour=colour, top=top, as_image=as_image
+            axis, panel, svg_id=channels_id, unit=unit, colour=colour, top=top, as_image=as_image
         )
         _draw_switches(axis, panel, unit, as_image=as_image)
-        _draw_failed_parts(axis, panel.picture, group=failed, unit=unit, as_image=as_image)
+        _draw_failed_parts(axis, panel.picture, svg_id=failed_id, unit=unit, as_image=as_image)
         failed_texts = [f"failed link {link}" for link, _ in panel.picture.failed_links]
         # Lines of an image are no elements of the file, so they have no tooltips.
         if not as_image:
-            tooltips[channels] = channel_texts
+            tooltips[channels_id] = channel_texts
             if failed_texts:
-                tooltips[failed] = failed_texts
+                tooltips[failed_id] = failed_texts
         if panel.turns:
-            tooltips[turns] = _draw_turns(axis, panel, group=turns, unit=unit)
+            tooltips[turns_id] = _draw_turns(axis, panel, svg_id=turns_id, unit=unit)
     # 2. Keys: the colour scale of amounts (groups of channels have numbers instead), and each kind
     #    of failed part once. All pictures show the same column, so the first one decides.
     if not panels[0].shows_groups:
@@ -251,7 +251,7 @@ def _draw_channels(
     axis: Axes,
     panel: Panel,
     *,
-    group: str,
+    svg_id: str,
     unit: float,
     colour: str,
     top: float,
@@ -263,8 +263,8 @@ def _draw_channels(
     ----------
     axis : Axes
     panel : Panel
-    group : str
-        Id of the group of lines in SVG files.
+    svg_id : str
+        Id of the lines in SVG files.
     unit : float
         Inches of a unit of the picture.
     colour : str
@@ -286,7 +286,7 @@ def _draw_channels(
         linewidths=styles.widths[channels] * unit / MAX_UNIT,
         capstyle="round",
         joinstyle="round",
-        gid=group,
+        gid=svg_id,
         zorder=2,
         rasterized=as_image,
     )
@@ -329,13 +329,13 @@ def _draw_switches(axis: Axes, panel: Panel, unit: float, *, as_image: bool) -> 
 
 
 def _draw_failed_parts(
-    axis: Axes, picture: Picture, *, group: str, unit: float, as_image: bool
+    axis: Axes, picture: Picture, *, svg_id: str, unit: float, as_image: bool
 ) -> None:
-    """Draw failed links and switches dashed; `group` is the id of the links in SVG files."""
+    """Draw failed links and switches dashed; `svg_id` is the id of the links in SVG files."""
     style = {**_FAILED_STYLE, "zorder": 1, "rasterized": as_image}
     lines = [line for _, line in picture.failed_links]
     if lines:
-        axis.add_collection(LineCollection(lines, gid=group, label="failed link", **style))
+        axis.add_collection(LineCollection(lines, gid=svg_id, label="failed link", **style))
     if len(picture.failed_switches):
         x, y = picture.failed_switches.T
         diameter = 2 * RADIUS * 72 * unit  # in points; see `_draw_switches`
@@ -349,19 +349,20 @@ def _draw_failed_parts(
             linewidth=0.8,
             rasterized=as_image,
             label="failed switch",
-            gid=f"switches-{group}",
+            gid=f"switches-{svg_id}",
         )
 
 
-def _draw_turns(axis: Axes, panel: Panel, *, group: str, unit: float) -> list[str]:
+def _draw_turns(axis: Axes, panel: Panel, *, svg_id: str, unit: float) -> list[str]:
     """Draw the arcs of turns with a white border; return their tooltips.
 
-    The arcs have the id `group` in SVG files; tooltips are in the order of the turns.
+    The arcs have the id `svg_id` in SVG files; tooltips are in the order of the turns.
     """
     arcs = turn_arcs(panel.topology, panel.picture, panel.turns)
-    for colour, width, name in (
-        ("white", BORDER_WIDTH, f"border-{group}"),
-        (INK, TURN_WIDTH, group),
+    # the border first, which the arcs cover but for its edges
+    for colour, width, collection_id in (
+        ("white", BORDER_WIDTH, f"border-{svg_id}"),
+        (INK, TURN_WIDTH, svg_id),
     ):
         axis.add_collection(
             LineCollection(
@@ -370,7 +371,7 @@ def _draw_turns(axis: Axes, panel: Panel, *, group: str, unit: float) -> list[st
                 linewidths=width * unit / MAX_UNIT,
                 capstyle="round",
                 joinstyle="round",
-                gid=name,
+                gid=collection_id,
                 zorder=5,
             )
         )
