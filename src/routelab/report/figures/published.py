@@ -47,13 +47,13 @@ def published_values(request: FigureRequest, data: pd.DataFrame) -> list[float]:
     assert spec.beside is not None
     # 1. The columns that match our rows with those of the file. For a column of the file that has
     #    another name in the figure, ``names`` has this name.
-    columns = [spec.names.get(name, name) for name in spec.beside.on]
-    if absent_columns := set(columns) - set(data.columns):
+    columns = {name: spec.names.get(name, name) for name in spec.beside.on}
+    if absent_columns := set(columns.values()) - set(data.columns):
         raise InputError(
             f"{place}beside: on: the figure has no {', '.join(sorted(absent_columns))}"
         )
     # 2. The published number of each row. A word such as "saturated" is none.
     lines = published_lines(spec.beside, request.reference, columns=[y], place=place)
-    keys = data[columns].map(key_text).itertuples(index=False, name=None)
+    keys = data[list(columns.values())].map(key_text).itertuples(index=False, name=None)
     numbers = (parse_cell(lines.get(key, {}).get(y, "")) for key in keys)
     return [float(number) if isinstance(number, int | float) else np.nan for number in numbers]

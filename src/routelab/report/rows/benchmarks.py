@@ -171,7 +171,7 @@ class BenchmarkRows(RowSet):
         """Versions of benchmarks that ran, as they print them, by the plugin's name."""
         versions_of: dict[str, set[str]] = {}
         for row in self.rows:
-            # several versions of one row are separated by semicolons, and no version is empty text
+            # a row has its versions separated by semicolons; the text is empty if none is known
             row_versions = {version for version in row.values["version"].split("; ") if version}
             versions_of.setdefault(row.values["program"], set()).update(row_versions)
         return {
