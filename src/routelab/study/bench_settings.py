@@ -47,7 +47,8 @@ class BenchSettings(Parameters):
     def canonical(self) -> str:
         """Return the settings that affect runs and are not defaults, as ``repeats=7,seed=3``.
 
-        As in instance names, brackets quote a value with ``=``.
+        Measurements with equal texts share a folder. Brackets quote a value that contains ``=``, as
+        in instance names: ``cluster=[a=b.yaml]``.
         """
         return ",".join(
             f"{name}=[{value}]" if "=" in value else f"{name}={value}"

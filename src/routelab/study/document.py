@@ -61,6 +61,7 @@ class Document:
     data : object
         Mappings, lists and scalars.
     root : yaml.Node
+        The parsed file, whose nodes know their lines; `data` does not.
     """
 
     path: Path
@@ -69,18 +70,19 @@ class Document:
 
     def line(self, location: Sequence[int | str]) -> int:
         """Return the line of a part, from 1 on; skip steps that the document does not have."""
-        return self._find(location)[0]
+        line, _ = self._line_and_key_path(location)
+        return line
 
     def place(self, location: Sequence[int | str]) -> str:
         """Return ``file:line: path: `` of a part, the beginning of a message."""
-        line, key_path = self._find(location)
+        line, key_path = self._line_and_key_path(location)
         return f"{self.path}:{line}: " + (f"{key_path}: " if key_path else "")
 
-    def _find(self, location: Sequence[int | str]) -> tuple[int, str]:
+    def _line_and_key_path(self, location: Sequence[int | str]) -> tuple[int, str]:
         """Return the line, from 1 on, and the key path of a part, such as ``tables.sizes.rows[0]``.
 
         Steps without such a part are skipped: a key that is missing, or the name of a union's
-        branch, which pydantic adds.
+        branch, which pydantic adds. So a mistake about a missing key has the line of the mapping.
         """
         node, line, key_path = self.root, self.root.start_mark.line, ""
         for step in location:
@@ -88,6 +90,7 @@ class Document:
             if child is not None:
                 line, node = child
                 key_path += f"[{step}]" if isinstance(step, int) else f".{step}"
+        # PyYAML counts lines from 0
         return line + 1, key_path.lstrip(".")
 
 
@@ -102,7 +105,7 @@ def load_document(path: Path) -> Document:
     """
     try:
         cached = _parse(path, _read_file(path))
-        # A copy, because a caller that changed its data would change those of all later callers.
+        # A copy, because a caller may change the data, which later callers get from the cache.
         return Document(path, copy.deepcopy(cached.data), cached.root)
     except RecursionError:
         raise ConfigError([f"{path}: its lists and mappings are nested too deeply"]) from None
@@ -112,8 +115,8 @@ def load_document(path: Path) -> Document:
 def _parse(path: Path, text: str) -> Document:
     """Return the document of a text, kept because hundreds of jobs read the same cluster file."""
     try:
-        # 1. The nodes, whose sizes are checked before values are made of them: a node that is
-        #    repeated by its name is one, but its values are as many as its repetitions.
+        # 1. The nodes. Their number is checked before values are made of them: a node that the file
+        #    names (`&name`) and repeats a thousand times (`*name`) has a thousand values.
         loader = _Loader(text)
         file_start = yaml.Mark(name="", index=0, line=0, column=0, buffer="", pointer=0)
         root = loader.get_single_node() or yaml.ScalarNode("", "", start_mark=file_start)
@@ -158,19 +161,20 @@ def _read_file(path: Path) -> str:
 
 
 def _check_size(root: yaml.Node, path: Path) -> None:
-    """Refuse a file whose repeated parts contain themselves or add up to too many."""
-    sizes: dict[int, int] = {}
+    """Refuse a file with more than `MAX_PARTS` parts, or with a part that contains itself."""
+    sizes: dict[int, int] = {}  # by id() of the node, as nodes cannot be hashed by content
 
-    def size(node: yaml.Node) -> int:
+    def count_parts(node: yaml.Node) -> int:
+        """Return the number of parts in a node, itself included; `*name` counts each time."""
         key = id(node)
         if key not in sizes:
-            # Until its size is known, a part counts as MAX_PARTS. So one that contains itself,
-            # which YAML allows, ends the recursion and is too large.
+            # Until its size is known, a part counts as MAX_PARTS. So one that contains itself
+            # (`&name [*name]`, which YAML allows) ends the recursion and is too large.
             sizes[key] = MAX_PARTS
-            sizes[key] = 1 + sum(map(size, _children(node)))
+            sizes[key] = 1 + sum(map(count_parts, _children(node)))
         return sizes[key]
 
-    if size(root) > MAX_PARTS:
+    if count_parts(root) > MAX_PARTS:
         counted = f"more than {MAX_PARTS} parts, those repeated by '*name' counted each time"
         raise ConfigError([f"{path}: has {counted}; shorten the file or repeat fewer parts"])
 
@@ -192,6 +196,7 @@ def _child_at(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
         return child.start_mark.line, child
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
+            # a key node has the text of the key, also where the key is a number: `3: value`
             if key.value == str(step):
                 return key.start_mark.line, value
     return None

@@ -76,7 +76,7 @@ class Box(StudyPart):
 
     @field_validator("sizes")
     @classmethod
-    def _ascending(cls, sizes: tuple[int, int]) -> tuple[int, int]:
+    def _require_ascending(cls, sizes: tuple[int, int]) -> tuple[int, int]:
         if not 2 <= sizes[0] <= sizes[1]:
             raise ValueError(
                 f"{list(sizes)} must be two sizes of at least 2, the smaller one first"
@@ -94,22 +94,26 @@ class Box(StudyPart):
     def grids(self) -> tuple[str, ...]:
         """Return the sizes as text, such as ``4x2x2``, ascending from the first dimension on.
 
-        Return at most one more than `MAX_INSTANCES`: then there are too many.
+        There may be billions. The list ends after `MAX_INSTANCES` + 1 of them, which are enough
+        for the caller to refuse the entry.
         """
         texts = ("x".join(map(str, sizes)) for sizes in self._grids_from())
         return tuple(islice(texts, MAX_INSTANCES + 1))
 
     def _grids_from(self, begin: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-        """Yield the sizes of all grids that start with `begin`."""
-        num_open = self.dimensions - len(begin)
-        if not num_open:
+        """Yield the sizes of all grids whose first dimensions have the sizes `begin`.
+
+        For two dimensions and `begin` = (2,): (2, 2), (2, 3), and so on.
+        """
+        num_missing = self.dimensions - len(begin)
+        if not num_missing:
             yield begin
             return
         low, high = self.sizes
         for size in range(low, high + 1):
             # The smallest grid that begins like this has the size `low` in all other dimensions.
             # If it is too large, so are those of the larger sizes that would follow here.
-            fewest_nodes = prod(begin) * size * low ** (num_open - 1)
+            fewest_nodes = prod(begin) * size * low ** (num_missing - 1)
             if self.max_nodes is not None and fewest_nodes > self.max_nodes:
                 return
             yield from self._grids_from((*begin, size))
@@ -160,12 +164,16 @@ class Named(RootModel[dict[str, dict[str, Value]]]):
     @field_validator("root", mode="before")
     @classmethod
     def _require_one_plugin(cls, value: Any) -> Any:
+        """Refuse a mapping of several plugins, and give a plugin without parameters an empty one.
+
+        `value` is a mapping: `Entry` selects this class for mappings only.
+        """
         if len(value) != 1:
             raise ValueError(
                 f"an entry names one plugin, this one names {len(value)}: write each as '- name: "
                 f"{{...}}'"
             )
-        # YAML reads "- name:" as a mapping of the name to nothing
+        # YAML reads "- name:" as {name: None}
         return {name: {} if values is None else values for name, values in value.items()}
 
     @model_validator(mode="after")
@@ -259,10 +267,13 @@ class Choice:
     Attributes
     ----------
     name : str
-        A plugin's key if `values` are given, else instance text.
+        The key of a plugin, such as ``dragonfly``, if `values` has its parameters; otherwise a
+        whole instance name, such as ``dragonfly~h=2``.
     values : dict or None
-        Parameters, one value each. They do not count in the hash, because a dict has none.
+        Parameters, one value each; None if `name` is a whole instance name. They do not count in
+        the hash, because a dict has none.
     alias : str or None
+        Name in results, tables and figures; None: the instance's own name.
     on : Systems or None
         The networks that a routing runs on; None: all.
     """
@@ -310,4 +321,5 @@ def _list_values(value: Value) -> list[Any]:
         return list(range(value.range))
     if isinstance(value, Boxes):
         return list(value.boxes.grids)
+    # a scalar, or a list that is itself the value of one parameter
     return [value]

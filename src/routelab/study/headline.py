@@ -65,7 +65,8 @@ def headline_mistakes(
     headline: Headline, tables: Mapping[str, Table], figures: Mapping[str, Figure]
 ) -> Iterator[tuple[str, str]]:
     """Yield the keys of a headline that do not fit the study, each with the mistake."""
-    # 1. Its figure and its table exist.
+    # 1. Its figure and its table exist. A headline that names no table takes the first one; without
+    #    any table, nothing else can be checked.
     if headline.figure is not None and headline.figure not in figures:
         fix = suggestion(headline.figure, figures)
         yield "figure", f"the study has no figure {headline.figure!r}{fix}"
@@ -76,15 +77,16 @@ def headline_mistakes(
         yield "table", f"the study has no table {name!r}{suggestion(name, tables)}"
         return
 
-    # 2. The table has the column `value`, and `where` names columns that identify its rows.
+    # 2. The table has the column `value`, and `where` names columns that identify its rows. With a
+    #    pivot, its column `by` identifies values, too.
     table = tables[name]
-    pivot_by, pivoted = ([table.pivot.by], table.pivot.values) if table.pivot else ([], [])
-    columns = [*table.values, *statistic_columns(table), *pivoted]
+    pivot_keys, pivot_values = ([table.pivot.by], table.pivot.values) if table.pivot else ([], [])
+    columns = [*table.values, *statistic_columns(table), *pivot_values]
     if headline.value is not None and headline.value not in columns:
         fix = suggestion(headline.value, columns)
         yield "value", f"table {name!r} has no value {headline.value!r}{fix}"
     yield from _comparison_mistakes(headline, table, name)
-    keys = [*table.rows, *pivot_by]
+    keys = [*table.rows, *pivot_keys]
     for column in headline.where:
         if column not in keys:
             fix = suggestion(column, keys)
@@ -97,31 +99,39 @@ def headline_mistakes(
                 yield key, "needs the key 'value', the column to compare"
     elif headline.baseline is None and not (table.relative and len(table.relative.routings) == 1):
         yield "value", "name the routing to compare with: add 'baseline: ROUTING'"
+    # 4. The rows name their routing, unless there is only one to compare. Nothing is required of
+    #    the first table if the headline does not name it: a study without a headline has it, too.
     if "routing" not in keys and len(headline.routings) != 1 and headline.table is not None:
         yield "table", f"the rows of table {name!r} have no routing; name a table with one"
 
 
 def _comparison_mistakes(headline: Headline, table: Table, name: str) -> Iterator[tuple[str, str]]:
-    """Find a value or baseline that does not fit the key `relative` of its table."""
+    """Find a value or baseline that does not fit the key `relative` of its table.
+
+    With `relative` for the column `time`, the table compares each run with that of another routing:
+    `time_ratio`, `time_gain` and `improvement_percent`. Its other columns are plain values, which
+    the headline compares itself.
+    """
     relative, baseline = table.relative, headline.baseline
     if relative is None or headline.value is None:
         return
     # the value may be a statistic of a column, such as time_ratio_mean of time_ratio
     column = statistic_columns(table).get(headline.value, headline.value)
     ratio = f"{relative.column}_ratio"
-    # 1. The value is no comparison by itself, so the baseline must have rows of its own. `relative`
-    #    keeps them only with `median`.
-    if column not in ("improvement_percent", f"{relative.column}_gain", ratio):
+    is_comparison = column in ("improvement_percent", f"{relative.column}_gain", ratio)
+    # 1. A plain value: the table must also have rows of the baseline. `relative` keeps the rows of
+    #    its routings only with `median`. A headline without a baseline takes one of these routings.
+    if not is_comparison:
         if baseline in (None, *relative.routings) and not relative.median:
             problem = (
                 f"table {name!r} has no rows of the routing to compare with, as 'relative' is set"
             )
             yield "value", f"{problem}; compare {ratio!r}, or in another table"
-    # 2. The value compares with the routings of `relative`. The baseline must be one of them.
+    # 2. A comparison with the routings of `relative`: the baseline must be one of them.
     elif baseline is not None and baseline not in relative.routings:
         fix = suggestion(baseline, relative.routings)
         yield "baseline", f"{headline.value!r} does not compare with {baseline!r}{fix}"
-    # 3. If it compares with several routings, there must be rows for each.
+    # 3. A comparison with several routings: there must be rows for each.
     elif len(relative.routings) > 1 and "relative_to" not in table.rows:
         problem = f"the rows of table {name!r} mix several routings to compare with"
         yield "value", f"{problem}; add 'relative_to' to 'rows'"

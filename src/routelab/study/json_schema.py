@@ -11,7 +11,7 @@ from routelab.registry.instances import parameter_rows
 from routelab.registry.parameters import ParameterRow
 from routelab.study.bench_settings import BenchSettings
 from routelab.study.simulation import engines_schema, settings_schema
-from routelab.study.study import BY_NAME, ENGINES, ENTRIES, Study
+from routelab.study.study import BY_NAME, ENGINES, ENTRIES, VIEWS, Study
 
 # the newest draft that all editors support
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -37,15 +37,16 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     #    allows other names beside it.
     schema: dict[str, Any] = drop_titles(Study.model_json_schema())
     definitions = schema["$defs"]
-    for part in ("tables", "figures"):
-        schema["properties"][part]["additionalProperties"] = False
-    # 2. Entries of lists, with the plugins of each kind and their parameters.
+    for key in VIEWS:
+        schema["properties"][key]["additionalProperties"] = False
+    # 2. Entries of lists, with the plugins of each kind and their parameters. The model `Named` is
+    #    {plugin: {parameter: value}} with any names, so the schema of a value is two levels down.
     named_schema = definitions.pop("Named")
     definitions["Value"] = named_schema["additionalProperties"]["additionalProperties"]
-    for part, kind in ENTRIES.items():
+    for key, kind in ENTRIES.items():
         entries = _usable_entries(catalogue, kind, distribution)
         definitions[kind] = _entry_schema(named_schema, entries, catalogue)
-        schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
+        schema["properties"][key]["items"] = {"$ref": f"#/$defs/{kind}"}
     # 3. Settings of engines and measurements. The model has them as plain mappings, because their
     #    keys depend on the engine.
     settings: dict[str, dict[str, Any]] = {}
@@ -53,16 +54,18 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
         engines = engine_classes(work, catalogue, distribution)
         settings[key] = engines_schema(engines, work, by_name=key in BY_NAME)
     settings["bench"] = settings_schema(BenchSettings)
-    for key, mapping in settings.items():
-        definitions |= mapping.pop("$defs", {})
-        definitions[key.title()] = drop_titles(mapping)
+    for key, settings_of_key in settings.items():
+        definitions |= settings_of_key.pop("$defs", {})
+        definition = key.title()  # "Flow" for the key "flow", as pydantic writes names of models
+        definitions[definition] = drop_titles(settings_of_key)
         schema["properties"][key] = {
-            "$ref": f"#/$defs/{key.title()}",
+            "$ref": f"#/$defs/{definition}",
             "description": schema["properties"][key]["description"],
         }
-    # 4. Names of metrics, in that form of `metrics` which is a list.
-    (names,) = (part for part in schema["properties"]["metrics"]["anyOf"] if "items" in part)
-    names["items"]["examples"] = [
+    # 4. Names of metrics. The key may also be null; the names belong to the form that is a list.
+    forms = schema["properties"]["metrics"]["anyOf"]
+    (list_form,) = (form for form in forms if "items" in form)
+    list_form["items"]["examples"] = [
         entry.key for entry in _usable_entries(catalogue, "metric", distribution)
     ]
     return {"$schema": DRAFT, "title": "A study of routelab", **schema}
@@ -88,12 +91,13 @@ def _entry_schema(
         for entry in entries
         if entry.plugin
     }
-    bounds = {key: named_schema[key] for key in ("minProperties", "maxProperties")}
+    # {plugin: parameters} has exactly one key
+    one_key = {limit: named_schema[limit] for limit in ("minProperties", "maxProperties")}
     name = {"type": "string", "description": "Instance name", "examples": list(plugins)}
     mapping = {
         "type": "object",
         "description": "A plugin and its parameters",
-        **bounds,
+        **one_key,
         "properties": plugins,
         "additionalProperties": _parameters_schema("Parameters by name", []),
     }
@@ -101,7 +105,10 @@ def _entry_schema(
 
 
 def _parameters_schema(description: str, rows: Sequence[ParameterRow]) -> dict[str, Any]:
-    """Return the schema of the parameters of a plugin."""
+    """Return the schema of the parameters of a plugin: a mapping, or null if none is set.
+
+    Other parameters are allowed, too, because a study may be for another installation.
+    """
     value = {"$ref": "#/$defs/Value"}
     schema: dict[str, Any] = {
         "type": ["object", "null"],
@@ -109,6 +116,7 @@ def _parameters_schema(description: str, rows: Sequence[ParameterRow]) -> dict[s
         "additionalProperties": value,
     }
     if rows:
+        # `allOf` because a validator of draft 7 ignores all other keys beside a `$ref`
         schema["properties"] = {
             row.name: {"description": _parameter_text(row), "allOf": [value]} for row in rows
         }

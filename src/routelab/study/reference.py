@@ -42,7 +42,9 @@ class Reference:
     Attributes
     ----------
     folder : Path
+        The folder with ``citation.yaml`` and the CSV files.
     source : Source
+        The content of ``citation.yaml``: the publication, and what each CSV file shows.
     """
 
     folder: Path
@@ -55,14 +57,16 @@ class Reference:
 
     def rows(self, table: str) -> list[dict[str, str]]:
         """Return the rows of a table, with cells as printed."""
-        # DictReader gives None for cells that a row lacks, and one list for all that are too many.
-        return [
-            {
+        rows: list[dict[str, str]] = []
+        for row in csv.DictReader(self._open_table(table)):
+            # Only texts are unescaped: DictReader gives None for cells that a row lacks, and one
+            # list for all that are too many.
+            cells = {
                 name: unescape_cell(cell) if isinstance(cell, str) else cell
                 for name, cell in row.items()
             }
-            for row in csv.DictReader(self._open_table(table))
-        ]
+            rows.append(cells)
+        return rows
 
     def columns(self, table: str) -> list[str]:
         """Return the column names of a table, in order."""

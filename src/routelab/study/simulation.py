@@ -55,15 +55,16 @@ def read_study_settings(
     model : class
         Class of the settings.
     by_name : bool
-        Whether a value may be ``{by: {name: value, ...}}``, one for each name.
+        Whether a value may be ``{by: {name: value, ...}}``, one for each name of a workload.
 
     Returns
     -------
     settings : dict of str to tuple
-        For every name with its own value, and for all others (`DEFAULT`): the product of all
-        values that are ``{sweep: [...]}``; the last one varies fastest.
+        The settings of each name that has its own value somewhere, and under the key `DEFAULT`
+        those of all other names. They are the points of the product of all sweeps; the last sweep
+        varies fastest. With mistakes, only `DEFAULT` has an entry, and no settings.
     mistakes : list of str
-        One line each, with its location; then there are no settings.
+        One line each, with its location.
     """
 
     def make_settings(point: dict[str, Any]) -> tuple[str, Settings]:
@@ -78,13 +79,26 @@ def read_engines(
 ) -> tuple[dict[str, tuple[EnginePlugin, ...]], list[str]]:
     """Read the engines and settings of a key of a study, and collect its mistakes.
 
-    Parameters and results are those of `read_study_settings`. The key `engine` names the engine;
-    the other keys are its parameters.
+    The key `engine` inside the key of the study names the engine; the other keys are its
+    parameters.
 
     Parameters
     ----------
+    document : Document
+        Document whose data is a mapping.
+    within : str
+        The key of the study, such as ``flow``.
     work : {"traffic", "workload"}
         What the engines must run.
+    by_name : bool
+        Whether a value may be ``{by: {name: value, ...}}``, one for each name of a workload.
+
+    Returns
+    -------
+    engines : dict of str to tuple
+        Engines by name, as the settings of `read_study_settings`.
+    mistakes : list of str
+        One line each, with its location.
     """
 
     def make_settings(point: dict[str, Any]) -> tuple[str, EnginePlugin]:
@@ -122,13 +136,14 @@ def _read_settings(
 ) -> tuple[dict[str, tuple[PointSettings, ...]], list[str]]:
     """Read the settings of a key of a study by name, and collect its mistakes.
 
-    `make_settings` makes the settings of a point. It also returns a text that is the same for equal
-    settings.
+    `make_settings` makes the settings of a point, and returns them after a text that is the same
+    for equal settings.
     """
+    no_settings: dict[str, tuple[PointSettings, ...]] = {DEFAULT: ()}
     # 1. The values of each key: `swept` for all names, or `values_by_name`.
     content = document.data.get(within, {})
     if not isinstance(content, Mapping):
-        return {DEFAULT: ()}, []  # the study's model reports it
+        return no_settings, []  # the study's model reports it
     mistakes = []
     swept: dict[str, list[Any]] = {}
     values_by_name: dict[str, Mapping[str, Any]] = {}
@@ -137,7 +152,7 @@ def _read_settings(
             swept[key] = [value]
         elif set(value) == {"sweep"} and isinstance(value["sweep"], list) and value["sweep"]:
             swept[key] = value["sweep"]
-        elif by_name and set(value) == {"by"} and _has_named_values(value["by"]):
+        elif by_name and set(value) == {"by"} and _is_mapping_of_names(value["by"]):
             values_by_name[key] = value["by"]
         else:
             by_form = " or {by: {name: value}}" if by_name else ""
@@ -154,9 +169,7 @@ def _read_settings(
         points = list(_list_points(swept | values_of_name))
         if len(points) > MAX_POINTS:
             prefix = document.place((within,))
-            return {DEFAULT: ()}, [
-                f"{prefix}stands for more than {MAX_POINTS} settings; sweep less"
-            ]
+            return no_settings, [f"{prefix}stands for more than {MAX_POINTS} settings; sweep less"]
         # Points with equal settings count once: one may write a default that another leaves out.
         settings_by_text: dict[str, PointSettings] = {}
         for point in points:
@@ -169,10 +182,10 @@ def _read_settings(
         settings[name] = tuple(settings_by_text.values())
     # A value without a name is part of the points of all names, and its mistake is, too.
     mistakes = list(dict.fromkeys(mistakes))
-    return ({DEFAULT: ()} if mistakes else settings), mistakes
+    return (no_settings if mistakes else settings), mistakes
 
 
-def _has_named_values(by: Any) -> bool:
+def _is_mapping_of_names(by: Any) -> bool:
     """Whether the value of ``by`` is a mapping with at least one name."""
     return isinstance(by, Mapping) and bool(by) and all(isinstance(name, str) for name in by)
 
@@ -184,17 +197,21 @@ def _list_points(swept: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def settings_schema(model: type[Parameters], *, by_name: bool = False) -> dict[str, Any]:
-    """Return the JSON schema of the mapping, in which every value may be a sweep of values.
+    """Return the JSON schema of a key of a study with settings, such as ``bench``.
+
+    Every value may be a sweep of values.
 
     Parameters
     ----------
     model : class
+        Class of the settings.
     by_name : bool
-        Whether there may also be a value for each name.
+        Whether there may also be a value for each name of a workload.
     """
     schema = model.model_json_schema()
     schema["properties"] = {
-        key: _sweep_schema(part, by_name) for key, part in schema["properties"].items()
+        key: _sweep_schema(value_schema, by_name)
+        for key, value_schema in schema["properties"].items()
     }
     return schema
 
@@ -213,7 +230,7 @@ def engines_schema(
     work : {"traffic", "workload"}
         What the engines run.
     by_name : bool
-        Whether there may also be a value for each name.
+        Whether there may also be a value for each name of a workload.
     """
     engines = list(engines)
     name_schema = {
@@ -227,14 +244,17 @@ def engines_schema(
     properties = {KEY: _sweep_schema(name_schema, by_name)}
     for engine in engines:
         engine_schema = settings_schema(engine.Parameters, by_name=by_name)
-        # later entries of a mapping replace earlier ones: those of the first engines stay
+        # Later entries of a mapping replace earlier ones. The schema so far comes last, so the
+        # entries of the first engines stay.
         schema = {
             **engine_schema,
             **schema,
             "$defs": {**engine_schema.get("$defs", {}), **schema.get("$defs", {})},
         }
         properties |= {
-            key: part for key, part in engine_schema["properties"].items() if key not in properties
+            key: value_schema
+            for key, value_schema in engine_schema["properties"].items()
+            if key not in properties
         }
     schema["properties"] = properties
     if not schema.get("$defs"):
@@ -242,29 +262,31 @@ def engines_schema(
     return schema
 
 
-def _sweep_schema(part: dict[str, Any], by_name: bool) -> dict[str, Any]:
-    """Return the schema of a value, of a sweep of such values, or of one value for each name.
+def _sweep_schema(value_schema: dict[str, Any], by_name: bool) -> dict[str, Any]:
+    """Return the schema of a setting that is a value, a sweep, or one value for each name.
 
-    The last form needs `by_name`.
+    The last form needs `by_name`. A setting that is a list is offered as a list only.
     """
-    if part.get("type") == "array":
-        return part
-    part = dict(part)
+    if value_schema.get("type") == "array":
+        return value_schema
+    # The description and the default stand once, before the three forms.
+    one_value = dict(value_schema)
     described: dict[str, Any] = {
-        name: part.pop(name) for name in ("description", "default") if name in part
+        name: one_value.pop(name) for name in ("description", "default") if name in one_value
     }
-    forms = [part, _single_key_schema("sweep", {"type": "array", "items": part, "minItems": 1})]
+    values = {"type": "array", "items": one_value, "minItems": 1}
+    forms = [one_value, _single_key_schema("sweep", values)]
     if by_name:
-        values = {"type": "object", "additionalProperties": part, "minProperties": 1}
-        forms.append(_single_key_schema("by", values))
+        values_by_name = {"type": "object", "additionalProperties": one_value, "minProperties": 1}
+        forms.append(_single_key_schema("by", values_by_name))
     return {**described, "anyOf": forms}
 
 
-def _single_key_schema(key: str, part: dict[str, Any]) -> dict[str, Any]:
+def _single_key_schema(key: str, value_schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a mapping with only this key."""
     return {
         "type": "object",
-        "properties": {key: part},
+        "properties": {key: value_schema},
         "required": [key],
         "additionalProperties": False,
     }

@@ -225,21 +225,27 @@ class Study(StudyPart):
             *((f"tables.{name}", table) for name, table in self.tables.items()),
             *((f"figures.{name}", figure) for name, figure in self.figures.items()),
         ]
-        # key with the entries, key with their settings, what the entries are, values of `of` that
-        # need them, and what is done with them
-        for key, settings, content, kinds, verb in (
+        # For each kind of measurement: the key with its entries, the key with their settings, what
+        # the entries are, the kinds of row (`of`) that come from them, and a verb for messages.
+        for entries_key, settings_key, description, row_kinds, verb in (
             ("traffic", "simulation", "the patterns to simulate", SIMULATED, "simulate"),
             ("workloads", "flow", "the programs to run", FLOWS, "simulate"),
             ("benchmarks", "bench", "the programs to measure", BENCHMARKS, "measure"),
         ):
-            has_entries = bool(getattr(self, key))
+            has_entries = bool(getattr(self, entries_key))
             if has_entries and self.survey:
-                raise ValueError(f"a survey does not {verb}: leave out '{key}', or 'survey'")
-            if getattr(self, settings) and not has_entries:
-                raise ValueError(f"'{settings}' needs '{key}': {content}")
-            empty_views = [name for name, view in views if view.of in kinds and not has_entries]
+                raise ValueError(
+                    f"a survey does not {verb}: leave out '{entries_key}', or 'survey'"
+                )
+            if has_entries:
+                continue
+            if getattr(self, settings_key):
+                raise ValueError(f"'{settings_key}' needs '{entries_key}': {description}")
+            empty_views = [name for name, view in views if view.of in row_kinds]
             if empty_views:
-                raise ValueError(f"{', '.join(empty_views)}: nothing is {verb}d; add '{key}'")
+                raise ValueError(
+                    f"{', '.join(empty_views)}: nothing is {verb}d; add '{entries_key}'"
+                )
         return self
 
     _document: Document = PrivateAttr()
@@ -342,7 +348,7 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
             [f"{document.place(())}a study must be a mapping with title, topologies, ..."]
         )
     # 1. The settings of engines and measurements, which the model has as plain mappings.
-    engines, problems = _engines(document)
+    engines, problems = _read_engines_by_key(document)
     bench_settings_by_name, bench_problems = read_study_settings(document, "bench", BenchSettings)
     problems += bench_problems + _useless_sweep_mistakes(document, bench_settings_by_name[DEFAULT])
     # 2. The study, without its wrong parts.
@@ -366,11 +372,14 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
         updated = (bench.model_copy(update={"cluster": cluster}) for bench in study._bench_settings)
         study._bench_settings = tuple(dict.fromkeys(updated))
     mistakes += [*_file_name_mistakes(study), *problems]
-    # 3. The headline, unless its table was left out as wrong: it would be reported as missing. A
-    #    headline that names no table takes the first one, so it is not checked if any was left out.
+    # 3. The headline. If its table was left out as wrong, it is not checked: the table would be
+    #    reported as missing. A headline that names no table takes the first one, which may be any
+    #    view that was left out.
     views = [part for key in VIEWS if isinstance(part := document.data.get(key), dict)]
-    left_out = {*chain(*views)} - study.tables.keys() - study.figures.keys()
-    if not left_out or (study.headline.table and study.headline.table not in left_out):
+    written_views = {*chain.from_iterable(views)}
+    left_out = written_views - study.tables.keys() - study.figures.keys()
+    headline_table = study.headline.table
+    if not left_out or (headline_table and headline_table not in left_out):
         for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
             mistakes.append(f"{study.place('headline', key)}{mistake}")
     # 4. The cited reference.
@@ -386,38 +395,42 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
 def _readable_study(data: Mapping[str, Any], error: ValidationError) -> Study | None:
     """Return a study without its wrong parts; None if it cannot be read without them either.
 
-    The first round leaves out single wrong keys and values. If what remains is still wrong, the
-    second round leaves out the whole view or settings. Entries of lists become `UNREADABLE`, so
-    that the others keep their position.
+    The first round leaves out single wrong keys and values, such as ``tables.sizes.rows[1]``. If
+    what remains is still wrong, the second round leaves out whole views, such as
+    ``tables.sizes``, and whole keys of the study. In both, a wrong entry of a list such as
+    `routings` becomes `UNREADABLE`, so that the others keep their positions.
     """
     rest: dict[int | str, Any] = {key: copy.deepcopy(part) for key, part in data.items()}
-    for coarse in (False, True):
-        details = error.errors(include_url=False)
-        # a location has steps that are no keys of the document: tags of a union's branches
+    for is_second_round in (False, True):
+        # 1. The locations of the mistakes, without the steps that are no keys of the document: the
+        #    tags of a union's branches.
         locations = [
-            [step for step in detail["loc"] if not str(step).startswith("<")] for detail in details
+            [step for step in detail["loc"] if not str(step).startswith("<")]
+            for detail in error.errors(include_url=False)
         ]
-        # numbers are padded, so that as text 10 comes after 9
+        # 2. Later items of a list come before earlier ones, whose removal would move them, and
+        #    deeper locations before those around them. Numbers are padded, so that as text 10 is
+        #    more than 9.
         locations.sort(
             key=lambda location: [
                 f"{step:9}" if isinstance(step, int) else step for step in location
-            ]
+            ],
+            reverse=True,
         )
-        # Deeper locations come first, and later items of a list before earlier ones, whose removal
-        # would move them.
-        for location in reversed(locations):
+        # 3. Leave out what is wrong.
+        for location in locations:
             # a mistake that only the whole study shows, such as too many runs, has no location
             key, *below = location or [""]
             if key in ENTRIES and below and isinstance(rest.get(key), list):
                 rest[key][below[0]] = UNREADABLE
             elif key == "title":
-                rest["title"] = ""
-            elif coarse and key in VIEWS and below:
-                _remove_part(rest, location[:2])
-            elif coarse and key == "bound":
+                rest["title"] = ""  # a study must have one
+            elif is_second_round and key in VIEWS and below:
+                _remove_part(rest, location[:2])  # the key and the name of the view
+            elif is_second_round and key == "bound":
                 # columns of views may need it, and would be reported as mistakes without it
                 rest["bound"] = True
-            elif coarse:
+            elif is_second_round:
                 rest.pop(key, None)
             else:
                 _remove_part(rest, location)
@@ -430,6 +443,8 @@ def _readable_study(data: Mapping[str, Any], error: ValidationError) -> Study | 
 
 def _remove_part(part: Any, location: Sequence[int | str]) -> None:
     """Remove what is at a location of nested mappings and lists, if anything is."""
+    # The empty location is that of a mistake of the whole study. Then nothing is removed, because
+    # no key is "".
     *outer, last = location or [""]
     for step in outer:
         is_key = isinstance(part, dict) and step in part
@@ -443,42 +458,46 @@ def _remove_part(part: Any, location: Sequence[int | str]) -> None:
         del part[last]
 
 
-def _engines(
+def _read_engines_by_key(
     document: Document,
 ) -> tuple[dict[str, Mapping[str, tuple[EnginePlugin, ...]]], list[str]]:
-    """Read the engines of the keys of `ENGINES`, and collect mistakes.
+    """Read the engines of the keys `simulation` and `flow`, and collect mistakes.
 
-    No engine is loaded for a study that runs none.
+    The engines of each key are those of `read_engines`. No engine is loaded for a study that runs
+    none.
     """
     engines: dict[str, Mapping[str, tuple[EnginePlugin, ...]]] = {}
     mistakes: list[str] = []
-    entries_key = {kind: key for key, kind in ENTRIES.items()}
+    key_of_kind = {kind: key for key, kind in ENTRIES.items()}  # "workload": "workloads"
     for key, work in ENGINES.items():
         engines[key] = {DEFAULT: ()}
-        if key in document.data or document.data.get(entries_key[work]):
+        if key in document.data or document.data.get(key_of_kind[work]):
             engines[key], problems = read_engines(document, key, work, by_name=key in BY_NAME)
             mistakes += problems
             if problems:
-                engines[key] = _valid_engines(document, key, work)
+                engines[key] = _read_valid_settings(document, key, work)
     return engines, mistakes
 
 
-def _valid_engines(
+def _read_valid_settings(
     document: Document, key: str, work: Work
 ) -> Mapping[str, tuple[EnginePlugin, ...]]:
-    """Return the engines with those settings that are valid by themselves.
+    """Return the engines of a key with mistakes, with those settings that are valid by themselves.
 
-    The columns of views depend on engines, so views can be checked despite mistakes of others.
+    The columns that tables and figures may name depend on the engines. With these engines, views
+    can be checked although some settings are wrong.
     """
 
     def read(
         content: Mapping[str, Any],
     ) -> tuple[Mapping[str, tuple[EnginePlugin, ...]], list[str]]:
-        part = replace(document, data={**document.data, key: content})
-        return read_engines(part, key, work, by_name=key in BY_NAME)
+        """Read the engines as if the study's key had this content."""
+        changed_document = replace(document, data={**document.data, key: content})
+        return read_engines(changed_document, key, work, by_name=key in BY_NAME)
 
     content = document.data[key]
-    # 1. The name of the engine, on which the validity of all others depends.
+    # 1. The name of the engine, which decides what settings there are. If it is wrong, the settings
+    #    are read as those of the default engine.
     engine = {}
     if KEY in content:
         _, mistakes = read({KEY: content[KEY]})
@@ -494,10 +513,14 @@ def _valid_engines(
 
 
 def _useless_sweep_mistakes(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
-    """Report sweeps of settings that do not affect measurements: they would share a folder."""
+    """Report sweeps of settings that do not change what is measured, such as `baseline`.
+
+    All points of such a sweep would be the same measurement, and have the same folder.
+    """
+    # canonical() leaves out the settings of NO_CHANGE. So, if two texts are equal, the settings
+    # differ in some of these only.
     if len({bench.canonical() for bench in settings}) == len(settings):
         return []
-    # canonical() leaves out the settings of NO_CHANGE, so some of them differ
     names = [name for name in NO_CHANGE if len({getattr(bench, name) for bench in settings}) > 1]
     prefix = document.place(("bench",))
     return [
@@ -514,21 +537,24 @@ def _file_name_mistakes(study: Study) -> Iterator[str]:
 
 
 def _load_citation(study: Study) -> Reference | None:
-    """Return the reference that a study cites, from the nearest folder; None if it cites none."""
+    """Return the reference that a study cites; None if it cites none.
+
+    Search the folder `references` beside the study's file, then those one and two levels above.
+    """
     if study.cites is None:
         return None
-    parents = [
+    folders = [
         Path(os.path.normpath(study.path.parent / up)) / "references" for up in (".", "..", "../..")
     ]
-    for parent in parents:
-        if is_folder(parent / study.cites):
-            return load_reference(parent / study.cites)
-    references = sorted(
-        folder.name for parent in parents if is_folder(parent) for folder in parent.iterdir()
+    for folder in folders:
+        if is_folder(folder / study.cites):
+            return load_reference(folder / study.cites)
+    names = sorted(
+        reference.name for folder in folders if is_folder(folder) for reference in folder.iterdir()
     )
-    parents_text = f"{', '.join(map(str, parents[:-1]))} or {parents[-1]}"
-    fix = suggestion(study.cites, references)
-    raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {parents_text}{fix}"])
+    folders_text = f"{', '.join(map(str, folders[:-1]))} or {folders[-1]}"
+    fix = suggestion(study.cites, names)
+    raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {folders_text}{fix}"])
 
 
 def _reference_mistakes(study: Study) -> Iterator[str]:

@@ -83,26 +83,28 @@ def _short(value: object) -> str:
 
 
 def _possible_keys(schema: Schema, location: Sequence[int | str]) -> Iterator[str]:
-    """Yield the keys that the mapping at `location` may have."""
-    # Several schemas may describe the same part of the document, such as the branches of a union.
-    parts = [schema]
+    """Yield the keys that the mapping at `location` may have, for a suggestion."""
+    # The schemas of what is at the location so far. They may be several, such as the branches of a
+    # union, because the branch that the author means is not known.
+    schemas = [schema]
     for step in location:
-        if str(step).startswith("<"):  # a branch of a union
+        if str(step).startswith("<"):  # a branch of a union is no step of the document
             continue
-        schemas = [option for part in parts for option in _alternatives(part, schema)]
+        options = [option for item in schemas for option in _alternatives(item, schema)]
         if isinstance(step, int):
-            parts = [option["items"] for option in schemas if "items" in option]
+            schemas = [option["items"] for option in options if "items" in option]
         else:
-            parts = [
+            schemas = [
                 option["properties"][step]
-                for option in schemas
+                for option in options
                 if step in option.get("properties", {})
             ]
-            parts += [
-                option["additionalProperties"] for option in schemas if _allows_other_keys(option)
+            # mappings by a name that the author chooses, such as `tables`
+            schemas += [
+                option["additionalProperties"] for option in options if _allows_other_keys(option)
             ]
-    for part in parts:
-        for option in _alternatives(part, schema):
+    for item in schemas:
+        for option in _alternatives(item, schema):
             yield from option.get("properties", {})
 
 
@@ -112,7 +114,7 @@ def _allows_other_keys(part: Schema) -> bool:
 
 
 def _alternatives(part: Schema, schema: Schema) -> Iterator[Schema]:
-    """Yield a part of a schema and all that it refers to or combines."""
+    """Yield a part of a schema, and before it all parts that it refers to or combines."""
     if "$ref" in part:
         definition = part["$ref"].rpartition("/")[2]  # Table of #/$defs/Table
         yield from _alternatives(schema["$defs"][definition], schema)

@@ -13,10 +13,10 @@ KEYS = {"traffic": "simulation", "workload": "flow"}
 
 
 def named_columns(view: Table | Figure) -> Iterator[tuple[str, str]]:
-    """Iterate over the keys of a table or figure that name columns, each with a column.
+    """Yield each column that a table or figure names, after the key that names it.
 
-    Where a table gives a column a name of its own (``names: {mine: max_load}``) and uses it as
-    ``values: mine``, the result has ``("names", "max_load")`` and nothing for the values.
+    A table may give a column another name, ``names: {mine: max_load}``, and use that one,
+    ``values: [mine]``. Then only ``("names", "max_load")`` comes out, because `mine` is no column.
     """
     for column in view.where:
         yield "where", column
