@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 
 
-def seen_from_here(path: Path) -> str:
-    """Normalise a path: relative if it is below the working directory, otherwise absolute."""
+def path_from_working_folder(path: Path) -> str:
+    """Return a normalized path as text: relative to the working directory if it is below it.
+
+    Any other path is absolute.
+    """
     current_folder = Path.cwd()
     absolute = Path(os.path.normpath(current_folder / path))
     return str(

@@ -11,7 +11,7 @@ from routelab.api import EnginePlugin
 from routelab.simulation.flow.placement import is_file, read_placement
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.study.cluster.keys import load_cluster, locate_cluster, require_cluster
-from routelab.study.files import seen_from_here
+from routelab.study.files import path_from_working_folder
 from routelab.toolkit.machine import Machine
 
 
@@ -44,7 +44,7 @@ class MachineEngine(EnginePlugin):
         if is_file(settings.placement):
             path = folder / settings.placement
             read_placement(path)  # only to find mistakes
-            changes["placement"] = seen_from_here(path)
+            changes["placement"] = path_from_working_folder(path)
         return type(self)(settings.model_copy(update=changes))
 
     @override

@@ -32,7 +32,7 @@ from routelab.study.cluster.machine import MachineValue, Origin, read_machine
 from routelab.study.document import Document, load_document
 from routelab.study.entries import StudyPart
 from routelab.study.errors import ConfigError, suggestion
-from routelab.study.files import seen_from_here
+from routelab.study.files import path_from_working_folder
 from routelab.study.validation import describe_mistakes
 from routelab.toolkit.input_files import is_regular
 from routelab.toolkit.machine import Machine
@@ -293,7 +293,9 @@ def locate_cluster(folder: Path, name: str, word: str = "machine") -> str:
     ]
     if Path(name).suffix in (".yaml", ".yml"):
         name = str(folder / name)
-    return seen_from_here(require_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
+    return path_from_working_folder(
+        require_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word)
+    )
 
 
 def load_cluster(path: Path) -> ClusterFile:

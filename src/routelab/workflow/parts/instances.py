@@ -14,7 +14,7 @@ from routelab.registry.names import Name, compose, parse_name, parse_routing
 from routelab.registry.parameters import as_text
 from routelab.results.fingerprint import job_fingerprint
 from routelab.study import Choice
-from routelab.study.files import seen_from_here
+from routelab.study.files import path_from_working_folder
 from routelab.toolkit.input_files import is_regular
 
 
@@ -75,7 +75,7 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
         text = compose((Name(first.key, (*first.parameters, *parameters)), *others))
         return Instance(text=text, written=text, plugins=(), inputs=(), quarantine=str(error))
     plugins = _plugins(kind, written)
-    text = _seen_from_here(written, plugins, folder)
+    text = _path_from_working_folder(written, plugins, folder)
     if text != written:  # the plugins have to open the files from the working directory
         plugins = _plugins(kind, text)
     inputs = tuple(str(path) for plugin in plugins for path in plugin.input_files())
@@ -115,7 +115,7 @@ def _plugins(kind: str, text: str) -> tuple[Plugin, ...]:
     return load_routing(text).plugins if kind == "routing" else (load(kind, text),)
 
 
-def _seen_from_here(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str:
+def _path_from_working_folder(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str:
     """Return a name whose files are relative to the working directory instead of `folder`."""
     files = {str(path) for plugin in plugins for path in _relative_files(plugin)}
     if not files:
@@ -123,7 +123,7 @@ def _seen_from_here(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str
 
     def resolve(name: Name) -> Name:
         parameters = (
-            (key, seen_from_here(folder / value) if value in files else value)
+            (key, path_from_working_folder(folder / value) if value in files else value)
             for key, value in name.parameters
         )
         return Name(name.key, tuple(parameters))
