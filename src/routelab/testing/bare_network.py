@@ -22,17 +22,18 @@ def bare_lengths(topology: Topology) -> Int32Array:
 def one_way_channels(topology: Topology) -> list[int]:
     """Return the channels without a channel back.
 
-    Of two parallel channels and one back, the second is such a channel.
+    Each channel back belongs to one channel. Of two parallel channels and one back, the second has
+    none.
     """
     ends = list(
         zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     )
-    # how many channels from one switch to another may still be the channel back of one
-    num_unmatched = Counter(ends)
+    # By (source, target): the channels that are not yet the channel back of another one.
+    num_available = Counter(ends)
     one_way = []
     for channel, (source, target) in enumerate(ends):
-        if num_unmatched[target, source]:
-            num_unmatched[target, source] -= 1
+        if num_available[target, source]:
+            num_available[target, source] -= 1
         else:
             one_way.append(channel)
     return one_way
@@ -60,17 +61,17 @@ def require_routes(topology: Topology, without_route: BoolArray, what: str) -> s
         If a pair has no route although the network is connected and undamaged, and all its links
         lead both ways.
     """
-    bare = bare_lengths(topology)
-    unrouted = np.argwhere(without_route & (bare >= 0))
+    is_connected = bare_lengths(topology) >= 0
+    unrouted = np.argwhere(without_route & is_connected)
     if not unrouted.size:
         return ""
     source, target = (topology.switch_names[topology.endpoints[end]] for end in unrouted[0])
     text = (
-        f"{len(unrouted)} of {int((bare >= 0).sum())} pairs have no {what}, such as {source} to "
+        f"{len(unrouted)} of {int(is_connected.sum())} pairs have no {what}, such as {source} to "
         f"{target}"
     )
-    damaged = topology.failed_switches or topology.failed_links or (bare < 0).any()
-    if damaged or one_way_channels(topology):
+    is_damaged = topology.failed_switches or topology.failed_links or not is_connected.all()
+    if is_damaged or one_way_channels(topology):
         return text
     raise Failed(
         f"{text}; the network is connected and has no failures: route these pairs, or refuse the "
@@ -79,21 +80,26 @@ def require_routes(topology: Topology, without_route: BoolArray, what: str) -> s
 
 
 def require_minimal(topology: Topology, lengths: Int32Array) -> str:
-    """Raise Failed if a route is longer than the bare network allows.
+    """Raise Failed if a route is longer than the shortest path on the bare network.
 
     Parameters
     ----------
     topology : Topology
     lengths : int array, shape (P, P)
         Hops of each pair's longest route; negative for pairs without a route.
+
+    Returns
+    -------
+    finding : str
+        Always empty: a check that ends with this one has nothing to add.
     """
-    bare = bare_lengths(topology)
-    longer = np.argwhere(lengths > bare)
+    shortest = bare_lengths(topology)
+    longer = np.argwhere(lengths > shortest)
     if longer.size:
         source, target = longer[0]
         names = [topology.switch_names[topology.endpoints[end]] for end in longer[0]]
         raise Failed(
             f"{len(longer)} pairs have longer routes than the network allows, such as {names[0]} "
-            f"to {names[1]}: {lengths[source, target]} hops, {bare[source, target]} are enough"
+            f"to {names[1]}: {lengths[source, target]} hops, {shortest[source, target]} are enough"
         )
     return ""

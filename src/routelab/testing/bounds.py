@@ -52,20 +52,21 @@ class BoundsArray(np.ndarray):
     label : str
         Name of the array in messages.
     forbidden : mapping
-        Reasons why indices of the last axis may not be used, by index. ``a[i]`` has those of ``a``.
+        For each index of the last axis that may not be used, the reason. In the rows of packets
+        these are columns of the engine; a row that is read, ``packets[0]``, forbids them, too.
     """
 
     label: str = ""
     forbidden: Mapping[int, str] = MappingProxyType({})
 
     def __array_finalize__(self, parent: Any) -> None:
-        """Take the label of the array that NumPy makes this one from."""
+        """Take the label of the array that NumPy makes this one from; NumPy calls this."""
         self.label = getattr(parent, "label", "")
         self.forbidden = MappingProxyType({})
 
     def __getitem__(self, key: Any) -> Any:
         """Return a Python number, or an array that checks its indices as well."""
-        self._check(key)
+        self._require_valid_indices(key)
         value = super().__getitem__(key)
         if not isinstance(value, BoundsArray):
             return value.item()
@@ -77,7 +78,7 @@ class BoundsArray(np.ndarray):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Refuse integers that do not fit into 32 bits, which compiled code would truncate."""
-        self._check(key)
+        self._require_valid_indices(key)
         if np.ndim(value) == 0 and self.dtype == np.int32:
             limits = np.iinfo(np.int32)
             if not limits.min <= int(value) <= limits.max:
@@ -87,11 +88,11 @@ class BoundsArray(np.ndarray):
             value = int(value)
         super().__setitem__(key, value)
 
-    def _check(self, key: Any) -> None:
-        """Refuse an index outside the array, or of an item that must not be read."""
+    def _require_valid_indices(self, key: Any) -> None:
+        """Raise BoundsError for an index that is outside the array or forbidden."""
         indices = key if isinstance(key, tuple) else (key,)
         for axis, index in enumerate(indices):
-            # slices cannot leave an array, and NumPy refuses an index too many
+            # Slices cannot leave an array. NumPy itself refuses more indices than axes.
             if not isinstance(index, (int, np.integer)) or axis >= self.ndim:
                 continue
             if not 0 <= index < self.shape[axis]:
@@ -100,6 +101,7 @@ class BoundsArray(np.ndarray):
                 raise BoundsError(
                     f"{self.label}[{_key_text(key)}]: index {index} is outside {valid}"
                 )
+            # `forbidden` has indices of the last axis: the columns, if the array has rows
             if axis == self.ndim - 1 and int(index) in self.forbidden:
                 raise BoundsError(f"{self.label}[{_key_text(key)}]: {self.forbidden[int(index)]}")
 
@@ -176,15 +178,19 @@ class BoundsWalker(Walker):
         return dict.fromkeys(block, "it is beyond the program's own tables")
 
     def _checked_helpers(self) -> dict[Any, Callable[..., Any]]:
-        """Return functions that check channels and classes, by the helper that each replaces."""
-        program, channels = self.program, self.topology.num_channels
+        """Return checked versions of the helpers that read queues, such as `class_flits`.
 
-        # A helper reads the engine block and the queues, which are forbidden to the program. So it
-        # gets the plain arrays of the walker instead of the program's `tables` and `queues`.
-        # Helpers that take only a channel leave `phase` and `vc` at 0, which always exist.
-        def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
+        They replace the helpers in the plain Python of the program's functions. The keys are the
+        helpers; each value first refuses a channel, phase or class that does not exist.
+        """
+        program, num_channels = self.program, self.topology.num_channels
+
+        # A helper reads the engine block and the queues, which are forbidden to the program itself.
+        # So it gets the walker's arrays, which forbid nothing, instead of its own arguments.
+        def require_existing(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
+            # Helpers without a class leave `phase` and `vc` at 0, which exist in every program.
             for kind, number, count in (
-                ("channel", channel, channels),
+                ("channel", channel, num_channels),
                 ("phase", phase, program.phases),
                 ("class", vc, program.vc_classes),
             ):
@@ -193,14 +199,14 @@ class BoundsWalker(Walker):
 
         def checked_class_helper(helper: Any) -> Callable[..., Any]:
             def checked(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> int:
-                check(helper.__name__, channel, phase, vc)
+                require_existing(helper.__name__, channel, phase, vc)
                 return int(helper(self.tables, self.queues, channel, phase, vc))
 
             return checked
 
         def checked_channel_helper(helper: Any) -> Callable[..., Any]:
             def checked(tables: Any, queues: Any, channel: int) -> int:
-                check(helper.__name__, channel)
+                require_existing(helper.__name__, channel)
                 if helper in _WAITING_HELPERS and not program.waiting:
                     raise BoundsError(f"{helper.__name__}: the program has waiting=False")
                 return int(helper(self.tables, self.queues, channel))
@@ -217,27 +223,29 @@ class BoundsWalker(Walker):
         }
 
     def _choose_pairs(self) -> Iterator[tuple[int, int]]:
-        """Iterate over all connected pairs of switches, or over `MAX_PAIRS` random ones."""
-        ends = self.topology.endpoints.tolist()
-        if len(ends) ** 2 <= MAX_PAIRS:
-            for source in ends:
+        """Yield all connected pairs of switches with terminals; of too many, a random choice."""
+        endpoints = self.topology.endpoints.tolist()
+        if len(endpoints) ** 2 <= MAX_PAIRS:
+            for source in endpoints:
                 yield from ((source, target) for target in self._reachable_endpoints(source))
             return
         for _ in range(MAX_PAIRS):
-            source = self.random.choice(ends)
+            source = self.random.choice(endpoints)
             targets = self._reachable_endpoints(source)
-            if targets:
+            if targets:  # none: the source is cut off
                 yield source, self.random.choice(targets)
 
     def _reachable_endpoints(self, source: int) -> list[int]:
         """Return the other switches with terminals that a path from `source` reaches."""
         topology = self.topology
+        out_start, out_channel = topology.outgoing
+        # hop_distances writes to both arrays
         distance = np.empty(topology.num_switches, np.int32)
         queue = np.empty_like(distance)
-        hop_distances(*topology.outgoing, topology.channel_target, source, distance, queue)
-        ends = topology.endpoints
+        hop_distances(out_start, out_channel, topology.channel_target, source, distance, queue)
         # distance 0 is the source itself, −1 an unreachable switch
-        targets: list[int] = ends[distance[ends] > 0].tolist()
+        endpoints = topology.endpoints
+        targets: list[int] = endpoints[distance[endpoints] > 0].tolist()
         return targets
 
     def _fill_queues(self) -> None:
@@ -284,11 +292,12 @@ class BoundsWalker(Walker):
             )
 
     def _call_for_candidates(self, switch: int, arrival: Candidate) -> tuple[Candidate, ...] | None:
-        """Return the candidates that a packet can follow; other checks report invalid ones.
+        """Call hop and return the candidates that a packet can follow.
 
+        Invalid ones are left out without an error, because another check of the kit reports them.
         None if hop set an invalid waypoint.
         """
-        # a candidate counts the classes of both phases, and must be in one of the current phase
+        # The classes of the current phase, in the numbers of Candidate, which go over both phases.
         first_class = int(self._packets[PACKET, PHASE]) * self.program.vc_classes
         classes = range(first_class, first_class + self.program.vc_classes)
         leaving_channels = set(np.flatnonzero(self.topology.channel_source == switch).tolist())
@@ -304,7 +313,10 @@ class BoundsWalker(Walker):
     def _choose(
         self, candidates: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
     ) -> Candidate | None:
-        """Return a random candidate, so that packets follow all of them at some point."""
+        """Return a random candidate, whatever the ranking prefers.
+
+        So packets follow all candidates at some point.
+        """
         return self.random.choice(candidates) if candidates else None
 
 

@@ -16,12 +16,17 @@ WORK_COUNTERS = "counters"
 def field_digests(value: Any, name: str = "") -> dict[str, str]:
     """Return a digest of each field of a network, routing graph, route table or list of numbers.
 
+    A list of two tables has the fields ``""`` (the list itself), ``0``, ``0.pair_start``, and so on
+    to ``1.path_weight``. Two values are equal if all digests are; otherwise the names of the others
+    say what differs.
+
     Parameters
     ----------
     value : object
-        Dataclasses, arrays, sequences and mappings are digested by part; other objects by ``repr``.
+        Dataclasses, sequences and mappings are digested by part; an array by its type, shape and
+        content; other objects by ``repr``.
     name : str
-        Prefix of the fields' names.
+        Prefix of the fields' names, for parts of a larger value.
     """
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
@@ -31,7 +36,7 @@ def field_digests(value: Any, name: str = "") -> dict[str, str]:
         parts = {str(number): item for number, item in enumerate(value)}
     else:
         return {name: _digest(value)}
-    # The container itself, so that [] differs from (), and a list from a longer one.
+    # The type and size of the container, so that [] differs from ().
     digests = {name: f"{type(value).__name__} of {len(parts)}"}
     for key, part in parts.items():
         if key != WORK_COUNTERS:
@@ -47,10 +52,11 @@ def differences(first: Mapping[str, str], second: Mapping[str, str]) -> list[str
 
 
 def _digest(value: Any) -> str:
+    """Return a text that differs if the value does, also between processes."""
     if isinstance(value, np.ndarray):
         header = f"{value.dtype.str} {value.shape} ".encode()
         return hashlib.sha256(header + np.ascontiguousarray(value).tobytes()).hexdigest()
     if hasattr(value, "py_func"):
-        # the repr of a compiled function contains its address
+        # the repr of a compiled function contains its address, which changes with the process
         value = f"{value.py_func.__module__}.{value.py_func.__qualname__}"
     return hashlib.sha256(repr(value).encode()).hexdigest()

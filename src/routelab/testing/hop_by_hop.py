@@ -18,14 +18,16 @@ def least_channels(routing: RoutingPart, topology: Topology) -> tuple[int, Any]:
     Returns
     -------
     num_vcs : int
-        The last one tried if the routing supports none.
+        The largest of `CHANNEL_COUNTS` if the routing supports none of them.
     answer : object
         Answer of ``supports()`` for this number: None if the routing supports it, otherwise the
-        reason, or an invalid answer, at which the search ends.
+        reason why not. A faulty plugin may answer with anything else; then the search ends, and the
+        caller reports the answer.
     """
     num_vcs, answer = 0, None
     for num_vcs in CHANNEL_COUNTS:
         answer = routing.supports(topology, num_vcs)
+        # a text is the reason of a refusal: try more
         if not isinstance(answer, str):
             break
     return num_vcs, answer
@@ -41,6 +43,7 @@ def explore_or_skip(
     program : HopProgram
     topology : Topology
     virtual_channels : int
+        Virtual channels per channel.
     escapes : bool
         Collect the dependencies on escape candidates, for Duato's proof.
 

@@ -67,15 +67,21 @@ def conformance(
 
     Parameters
     ----------
-    kind, text, budget_seconds, topologies, only
-        As `run_checks`.
+    kind, text : str
+        A kind and an instance name, or both in the first one (``"selection/my-key~param=3"``).
+    budget_seconds : float
+        Wall time of one check on one input.
+    topologies : sequence of str
+        Instances of installed topologies to check it on, besides the kit's own networks.
+    only : collection of str
+        Names of checks; all by default.
 
     Raises
     ------
     InputError
         If the kind, plugin or check does not exist.
     """
-    import pytest
+    import pytest  # here, because plugins are also checked where pytest is not installed
 
     suite = _suite(kind, text, topologies, only)
 

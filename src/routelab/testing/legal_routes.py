@@ -22,10 +22,14 @@ MAX_STEPS = 20_000_000
 def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     """Return a table of all shortest legal routes of every pair, with equal weights.
 
+    If the deadlock checker proves this table, every selection of these routes is free of deadlock.
+
     Parameters
     ----------
     graph : RoutingGraph
-        Deterministic.
+        Deterministic: a route is one path of the graph, so no route is listed twice.
+    flow_control : str
+        Flow control that the table declares.
 
     Raises
     ------
@@ -41,11 +45,12 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
         raise Skipped("there are too many shortest legal routes to list")
     pair_start, _, hops = enumerate_routes(graph.arrays, ends, counts, lengths)
     num_paths = np.diff(pair_start)  # 0 for a pair without a route
+    # all paths of a pair are equally long
+    path_lengths = np.repeat(lengths.reshape(-1), num_paths)
     return RouteTable.create(
         topology,
         pair_start=pair_start,
-        # all paths of a pair are equally long
-        path_start=np.concatenate(([0], np.cumsum(np.repeat(lengths.reshape(-1), num_paths)))),
+        path_start=np.concatenate(([0], np.cumsum(path_lengths))),
         hop_channel=hops,
         path_weight=np.repeat(1 / np.maximum(num_paths, 1), num_paths),
         flow_control=flow_control,
@@ -53,12 +58,14 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
 
 
 def first_paths(table: RouteTable) -> RouteTable:
-    """Return a table with the first path of every pair."""
+    """Return a table with the first path of every pair, as a single-path routing has one."""
     # the paths of pair p are pair_start[p] to pair_start[p + 1]; some pairs have none
     first = table.pair_start[:-1][np.diff(table.pair_start) > 0]
-    lengths = np.full(table.num_pairs, -1)
+    lengths = np.full(table.num_pairs, -1)  # −1: from_lengths takes it for a pair without a path
     lengths[table.path_pair[first]] = table.path_length[first]
-    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in first]
+    hops = [
+        table.hop_channel[table.path_start[path] : table.path_start[path + 1]] for path in first
+    ]
     # NumPy cannot concatenate an empty list: a table may have no path at all
     hop_channel = np.concatenate([*hops, []])
     return RouteTable.from_lengths(
@@ -69,8 +76,14 @@ def first_paths(table: RouteTable) -> RouteTable:
 def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     """Return a table with a legal route for each turn that legal routes of any length make.
 
-    A turn is a pair of consecutive channels. The table has the same dependencies as all legal
-    routes, whose number may be infinite.
+    A turn is a pair of consecutive channels, each with its virtual channel. The table has the same
+    channel dependencies as all legal routes, whose number may be infinite.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+    flow_control : str
+        Flow control that the table declares.
 
     Raises
     ------
@@ -85,19 +98,22 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     #    to the vertex, and the first edge of a route from the vertex to the endpoint.
     arriving_edges = [_search_forward(graph, int(graph.begin[end])) for end in ends]
     leaving_edges = [_search_backward(graph, int(end)) for end in ends]
-    # 2. A route for each turn, between the first two endpoints that have one. Several pairs of
-    #    edges may be the same turn, because a channel may lead to several vertices.
+    # 2. A route for each turn, between the first two endpoints that have one:
+    #
+    #        source ... first_vertex --edge--> vertex --next_edge--> last_vertex ... target
+    #
+    #    Several pairs of edges may be the same turn, because a channel may lead to several vertices
+    #    (states of the rules). If no route has these two edges, one may have two others.
     routes: dict[tuple[int, int], list[list[int]]] = {}
-    turns: set[tuple[tuple[int, int], tuple[int, int]]] = set()
-    for edge, next_edge in _turns(graph):
+    turns_with_route: set[tuple[tuple[int, int], tuple[int, int]]] = set()
+    for edge, next_edge in _consecutive_edges(graph):
         turn = _channel_and_vc(graph, edge), _channel_and_vc(graph, next_edge)
-        if turn in turns:
+        if turn in turns_with_route:
             continue
         first_vertex, last_vertex = int(graph.edge_source[edge]), int(graph.edge_target[next_edge])
         pair = _endpoints_around(first_vertex, last_vertex, arriving_edges, leaving_edges)
-        # Without a route over these two edges, others of the same turn may have one.
         if pair is not None:
-            turns.add(turn)
+            turns_with_route.add(turn)
             source, target = pair
             edges = [
                 *_edges_to_vertex(graph, arriving_edges[source], first_vertex),
@@ -106,6 +122,7 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
                 *_edges_from_vertex(graph, leaving_edges[target], last_vertex),
             ]
             routes.setdefault(pair, []).append(graph.edge_channel[edges].tolist())
+    # 3. The table. If the rules name virtual channels, the hops of its routes take these.
     table = _table_of_routes(graph, routes, flow_control)
     return table if graph.vertex_vc is None else table.with_vcs(graph.virtual_channels(table))
 
@@ -117,7 +134,10 @@ def _channel_and_vc(graph: RoutingGraph, edge: int) -> tuple[int, int]:
 
 
 def _search_forward(graph: RoutingGraph, root: int) -> dict[int, int]:
-    """Return the edge by which a breadth-first search reached each vertex; −1 for the root."""
+    """Return the edge by which a breadth-first search first reached each vertex; −1 for the root.
+
+    Vertices that the root does not reach are missing.
+    """
     edges, queue = {root: -1}, deque((root,))
     while queue:
         vertex = queue.popleft()
@@ -130,13 +150,16 @@ def _search_forward(graph: RoutingGraph, root: int) -> dict[int, int]:
 
 
 def _search_backward(graph: RoutingGraph, switch: int) -> dict[int, int]:
-    """Return the first edge of a shortest route from each vertex to a switch; −1 where it ends.
+    """Return the first edge of a shortest route from each vertex to a switch.
 
-    It is a breadth-first search against the edges, from all accepting vertices of the switch.
+    It is −1 for an accepting vertex of the switch, where a route ends; vertices without a route to
+    the switch are missing. Found by a breadth-first search against the edges, from all accepting
+    vertices of the switch.
     """
     arrays = graph.arrays
-    stops = np.flatnonzero((graph.vertex_switch == switch) & graph.accepting).tolist()
-    edges, queue = dict.fromkeys(stops, -1), deque(stops)
+    is_end = (graph.vertex_switch == switch) & graph.accepting
+    end_vertices = np.flatnonzero(is_end).tolist()
+    edges, queue = dict.fromkeys(end_vertices, -1), deque(end_vertices)
     while queue:
         vertex = queue.popleft()
         for edge in arrays.in_edge[arrays.in_start[vertex] : arrays.in_start[vertex + 1]].tolist():
@@ -147,7 +170,7 @@ def _search_backward(graph: RoutingGraph, switch: int) -> dict[int, int]:
     return edges
 
 
-def _turns(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
+def _consecutive_edges(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
     """Yield all pairs of consecutive edges."""
     for edge, vertex in enumerate(graph.edge_target.tolist()):
         for next_edge in range(graph.edge_start[vertex], graph.edge_start[vertex + 1]):
@@ -162,8 +185,17 @@ def _endpoints_around(
 ) -> tuple[int, int] | None:
     """Return a source that reaches `first_vertex` and another endpoint that `last_vertex` reaches.
 
-    They are indices of endpoints; None if there are none. The edges of each endpoint are those of
-    `_search_forward` and `_search_backward`, by the vertices that the search reached.
+    Parameters
+    ----------
+    first_vertex, last_vertex : int
+    arriving_edges, leaving_edges : list of dict
+        Results of `_search_forward` and `_search_backward` for each endpoint. Their keys are the
+        vertices that a route from the endpoint, or to it, passes.
+
+    Returns
+    -------
+    tuple of int, or None
+        Indices of the two endpoints; None if there are none.
     """
     sources = [source for source, edges in enumerate(arriving_edges) if first_vertex in edges]
     for target, edges in enumerate(leaving_edges):
@@ -197,9 +229,11 @@ def _table_of_routes(
 ) -> RouteTable:
     """Return the table with these routes, those of a pair with equal weights.
 
-    `routes` has the channels of each route, by the indices of its two endpoints.
+    `routes` has the channels of each route, by the indices of its two endpoints: ``routes[0, 2]``
+    has the routes from the first endpoint to the third.
     """
     endpoints = range(len(graph.topology.endpoints))
+    # all pairs of P endpoints in the order of a table: (0, 0), (0, 1), ..., (P − 1, P − 1)
     paths_of_pairs = [routes.get(pair, []) for pair in product(endpoints, endpoints)]
     pair_start = np.cumsum([0, *map(len, paths_of_pairs)])
     all_paths = [path for paths in paths_of_pairs for path in paths]

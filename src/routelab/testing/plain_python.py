@@ -14,10 +14,13 @@ Substitutes = Mapping[Any, Callable[..., Any]]
 def plain_python(function: Any, substitutes: Substitutes | None = None) -> Callable[..., Any]:
     """Return a compiled function as Python code that calls only Python code.
 
-    Compiled functions and helpers (see `routelab.kernels.jit.helper`) that it calls are replaced,
-    too: globals, variables of an enclosing function and attributes of a module. NumPy's integers
-    and floats become Python's, whose arithmetic is closer to that of compiled code: no bits are
-    lost, and truth values can be added. Unsigned 64-bit integers are not converted.
+    Compiled functions that it calls are replaced, too, and so are helpers, which Numba compiles
+    into their callers (`routelab.kernels.jit.helper`). They may be globals, variables of an
+    enclosing function or attributes of a module.
+
+    The types of NumPy that the code names become Python's: ``np.int32(x)`` is ``int(x)``. Compiled
+    code computes with 64 bits, in which Python's integers agree with it; NumPy's int32 would
+    overflow, and its ``True + True`` is ``True`` instead of 2. ``np.uint64`` is not converted.
 
     Parameters
     ----------
@@ -37,21 +40,24 @@ class _Converter:
 
     def convert_function(self, compiled: Any) -> Callable[..., Any]:
         """Return a compiled function as plain Python, with all that it calls."""
-        # A compiled function keeps its source in `py_func`; a helper is that source.
-        body = getattr(compiled, "py_func", compiled)
-        if id(body) in self._converted:
-            return self._converted[id(body)]
-        globals_ = dict(body.__globals__)
-        cells = tuple(CellType() for _ in body.__closure__ or ())
+        # A compiled function keeps the Python function in `py_func`; a helper is one itself.
+        source = getattr(compiled, "py_func", compiled)
+        if id(source) in self._converted:
+            return self._converted[id(source)]
+        # 1. A copy with globals of its own, and with empty cells for the variables of an enclosing
+        #    function. It is stored before its values are converted, because one of them may be a
+        #    function that calls this one.
+        globals_ = dict(source.__globals__)
+        cells = tuple(CellType() for _ in source.__closure__ or ())
         python_function = FunctionType(
-            body.__code__, globals_, body.__name__, body.__defaults__, cells or None
+            source.__code__, globals_, source.__name__, source.__defaults__, cells or None
         )
-        # Noted before what it calls is converted, which may call it again.
-        self._converted[id(body)] = python_function
-        for name in _global_names(body.__code__):
+        self._converted[id(source)] = python_function
+        # 2. The values that its code names.
+        for name in _global_names(source.__code__):
             if name in globals_:
                 globals_[name] = self.convert_value(globals_[name])
-        for cell, original in zip(cells, body.__closure__ or (), strict=True):
+        for cell, original in zip(cells, source.__closure__ or (), strict=True):
             cell.cell_contents = self.convert_value(original.cell_contents)
         return python_function
 

@@ -39,17 +39,18 @@ MOST_CALLS = 64
 
 @dataclass(frozen=True)
 class Candidate:
-    """A candidate of a hop function.
+    """A hop that a hop function offers to a packet.
 
     Attributes
     ----------
     channel : int
     vc : int
-        Number of the class of virtual channels. A packet with a waypoint is in phase 0 on the way
-        to it and in phase 1 behind it; the classes of phase 1 follow those of phase 0.
+        Number of the class of virtual channels, over both phases. A packet with a waypoint is in
+        phase 0 on the way to it and in phase 1 behind it. With 2 classes in each phase, class 1 of
+        phase 1 is number 3.
     penalty : int
-        Cost of the candidate, by which the program's ranking chooses; from `ESCAPE` on, it marks
-        an escape.
+        Cost of the candidate, by which the program's ranking chooses. `ESCAPE` or more marks an
+        escape, which is taken only if no other candidate can be taken.
     """
 
     channel: int
@@ -63,7 +64,7 @@ class Candidate:
 
 
 _NO_ARRIVAL = Candidate(channel=-1, vc=-1, penalty=0)
-"""Where hop is told that a packet came from at its injection and at its waypoint: no channel."""
+"""The arrival of a packet at its source and at its waypoint, where hop gets no channel."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class Walk:
         All its candidates at each switch, in the order of `hops`; then those at the switch where it
         could not move, if it did not arrive.
     waypoint : int
-        −1 for none; the last one if hop changed it.
+        The switch that the packet had to visit first, as inject or the last call of hop set it; −1
+        for none.
     arrived : bool
         False if the packet could not move, took too many hops, or got an invalid waypoint.
     """
@@ -110,14 +112,16 @@ class Walker:
     def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
         self.program, self.topology = program, topology
         self.random = Random(seed)
+        # one virtual channel for each class, so a class is a buffer
         self.classes = needed_classes(program)
         # compiled functions take writable arrays
         self.reals = program.reals.copy()
         run = run_tables(program, topology, self.classes, capacity=FREE)
-        # The rows of waiting flits, one for each channel, follow those of the buffers.
+        # A row of queues for the buffer of each channel and class. Behind these rows, if the
+        # program reads waiting flits: a row for each channel.
         self.tables, self.queues, self._first_waiting_row = run.tables, run.queues, run.buffers
         self._packets = np.zeros((1, PACKET_COLUMNS), np.int32)
-        # rows of (channel, vc, penalty), which hop fills
+        # rows of (channel, class of the current phase, penalty), which hop fills
         self._candidates = np.zeros((program.candidates, 3), np.int32)
 
     def occupy(self, channel: int, vc: int, flits: int) -> None:
@@ -169,13 +173,14 @@ class Walker:
         *,
         terminals: tuple[int, int] | None = None,
     ) -> Walk:
-        """Send a packet from switch to switch.
+        """Send a packet from one switch to another, and return its path.
 
         Parameters
         ----------
         source, target : int
+            Switches.
         blocked : function
-            Whether a candidate has no room.
+            Returns whether a candidate has no room (default: all have room).
         terminals : tuple of int, optional
             Terminals that send and receive the packet (default: the first of each switch, −1 if
             it has none).
@@ -187,7 +192,8 @@ class Walker:
             terminals = sender, receiver
         self._inject_packet(source, target, terminals)
 
-        # 2. Move it from switch to switch. A program without a limit may send it around forever.
+        # 2. Move it from switch to switch. A program without a limit may send it around forever, so
+        #    such a walk ends after four hops for each switch of the network.
         max_hops = self.program.max_hops
         limit = 4 * self.topology.num_switches + 4 if max_hops is None else max_hops
         switch, arrival = source, _NO_ARRIVAL
@@ -197,7 +203,7 @@ class Walker:
             if packet[PHASE] == 0 and packet[WAYPOINT] == switch:
                 self._begin_phase_1()
                 arrival = _NO_ARRIVAL
-                # The waypoint may be the destination, so the packet may have arrived now.
+                # Examine the loop's condition again: the waypoint may be the destination.
                 continue
             candidates, chosen = self._choose_hop(switch, arrival, blocked)
             offers.append(candidates)
@@ -227,9 +233,10 @@ class Walker:
             packet[TARGET] = packet[WAYPOINT]
 
     def _call_inject(self, random_bits: Any) -> None:
-        """Let the program's inject fill the packet's row; the arguments are those of `INJECT`.
+        """Let the program's inject change the packet's row, such as set a waypoint.
 
-        The last one is scratch for the candidates of hop, which inject may call.
+        The arguments are those of `INJECT`. It gets hop and room for candidates, because it may
+        call hop to compare the candidates at several switches.
         """
         self.program.inject(
             self.tables,
@@ -243,9 +250,10 @@ class Walker:
         )
 
     def _call_hop(self, switch: int, channel: int, vc: int, random_bits: Any) -> int:
-        """Let the program's hop fill `_candidates`; return how many there are.
+        """Let the program's hop write to the first rows of `_candidates`; return their number.
 
-        The arguments are those of `HOP`: `channel` and `vc` are those over which the packet came.
+        The arguments are those of `HOP`. `channel` and `vc` (a class of the current phase) are
+        those over which the packet came to `switch`, both −1 for `_NO_ARRIVAL`.
         """
         count: int = self.program.hop(
             self.tables,
@@ -278,15 +286,16 @@ class Walker:
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
         """Return the candidates of the last call of hop, and the candidate that the packet takes.
 
-        It is None if the packet cannot move, or if hop set an invalid waypoint.
+        The second is None if the packet cannot move, or if hop set an invalid waypoint.
         """
         candidates: tuple[Candidate, ...] = ()
-        # Further calls of hop may return other candidates, because each gets new random bits.
+        # With `again`, the engine calls hop anew while a packet waits. Each call gets new random
+        # bits, so it may offer other candidates, of which one may have room.
         for _ in range(MOST_CALLS if self.program.again else 1):
-            valid_candidates = self._call_for_candidates(switch, arrival)
-            if valid_candidates is None:
+            offered = self._call_for_candidates(switch, arrival)
+            if offered is None:  # an invalid waypoint
                 break
-            candidates = valid_candidates
+            candidates = offered
             chosen = self._choose(candidates, blocked)
             if chosen is not None:
                 return candidates, chosen
@@ -305,10 +314,11 @@ class Walker:
         # hop counts the classes of the current phase from 0; a Candidate counts those of both
         # phases. With 2 classes in each phase, class 1 of hop in phase 1 is class 3 of a Candidate.
         first_class = int(packet[PHASE]) * self.program.vc_classes
-        waypoint = int(packet[WAYPOINT])
+        waypoint_before = int(packet[WAYPOINT])
+        # The arrival, if any, is of the current phase, because a phase begins without one.
         arrival_vc = arrival.vc - first_class if arrival.channel >= 0 else -1
         count = self._call_hop(switch, arrival.channel, arrival_vc, self._random_bits())
-        if packet[WAYPOINT] != waypoint and not self._aim_at_waypoint(switch):
+        if packet[WAYPOINT] != waypoint_before and not self._aim_at_waypoint(switch):
             return None
         # A faulty hop may return a negative count, with which a slice would count from the end.
         rows = self._candidates[: max(count, 0)].tolist()
@@ -317,7 +327,7 @@ class Walker:
     def _aim_at_waypoint(self, switch: int) -> bool:
         """Set TARGET to the waypoint that hop has just set, or to the destination if it removed it.
 
-        Return False, and change nothing, if hop must not do so (see WAYPOINT in `kernels.hops`).
+        Return False, and leave TARGET as it is, if hop must not set or remove the waypoint now.
         """
         packet = self._packets[PACKET]
         waypoint = int(packet[WAYPOINT])
@@ -325,7 +335,8 @@ class Walker:
         # There is no waypoint in a program of one phase, and no second one behind the first.
         if self.program.phases < 2 or packet[PHASE] != 0:
             return False
-        # The packet must go on from here: the candidates of this call stay valid.
+        # At its target a packet has no next hop. But this call of hop has also written candidates,
+        # one of which the packet takes from here.
         if target == switch:
             return False
         # −1 removes the waypoint; anything else must be a switch.
@@ -339,12 +350,14 @@ class Walker:
     ) -> Candidate | None:
         """Return the candidate that the program's ranking prefers; None: the packet waits."""
         free = [candidate for candidate in candidates if not blocked(candidate)]
+        # "room" takes the cheapest candidate with room.
         if self.program.ranking == "room":
             return self._draw_cheapest(free)
+        # "best" and "best-or-escape" take the cheapest of all candidates if it has room.
         cheapest = self._draw_cheapest(candidates)
         if cheapest is None or not blocked(cheapest):
             return cheapest
-        # The best candidate has no room: "best" waits for it, "best-or-escape" takes an escape.
+        # Without room, "best" waits for it, and "best-or-escape" takes an escape with room.
         if self.program.ranking == "best":
             return None
         return self._draw_cheapest([candidate for candidate in free if candidate.escape])

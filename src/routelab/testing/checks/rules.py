@@ -48,7 +48,8 @@ def deadlock_free(trial: Trial) -> str:
     claim = trial.subject.capabilities.flow_control
     if claim is None:
         raise Skipped("no claim to be free of deadlock")
-    # These rules forbid longer routes, so only the turns of shortest routes count.
+    # These rules forbid longer routes, so only the turns of shortest routes count. They are listed
+    # route by route, which needs a deterministic graph; the turns of all routes do not.
     if graph.minimal_only:
         require_proof(
             shortest_legal_routes(determinized(graph), claim), "all shortest legal routes"
