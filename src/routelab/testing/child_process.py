@@ -53,26 +53,30 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
     num_failed_children = 0
     while len(results) < len(suite.cases):
         pending = suite.cases[len(results) :]
-        # From the second round on, the last result is that of the case that ended the process.
-        # The check of the contract imports the plugin, as does every other check: what ended its
-        # process would end theirs.
+        # 1. Give up after some failed children. After each of them, the last result is that of the
+        #    case that ended it. If this was the check of the contract, give up at once: that check
+        #    imports the plugin, as does every other check, so the import ends every process.
         contract_failed = num_failed_children > 0 and results[-1].check == CONTRACT
         if contract_failed or num_failed_children == MAX_FAILED_CHILDREN:
-            # A single failure is named; of several, the results before show each.
-            why = (
+            # One failure is the reason for the rest. Several stand above, one after the other.
+            reason = (
                 f"not tried: {results[-1].message}"
                 if num_failed_children == 1
                 else "not tried after these failures"
             )
-            results += [CheckResult(*case, "skipped", why, 0.0) for case in pending]
+            results += [
+                CheckResult(check, input_name, "skipped", reason, seconds=0.0)
+                for check, input_name in pending
+            ]
             break
+        # 2. Run the cases that are left in a child, as far as it gets.
         begin = time.monotonic()
         finished, failure = _run_child(suite, pending, budget_seconds)
         results += finished
         if len(finished) < len(pending):
             num_failed_children += 1
-            # The first case without a result ended the process. The cases of the next child that
-            # have the same input are skipped, with this reason.
+            # 3. The first case without a result ended the process. The cases of the next child that
+            #    have the same input are skipped, with this reason.
             check, input_name = pending[len(finished)]
             suite.avoid[input_name] = f"{failure} (check {check!r})"
             seconds = time.monotonic() - begin - sum(result.seconds for result in finished)
@@ -82,10 +86,14 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
 
 @cache
 def _load_kernels() -> None:
-    """Load the kit's kernels once, before the start of children, which inherit them."""
+    """Load the kit's kernels once, before the start of children, which inherit them.
+
+    A kernel is loaded when it is first called, so each is called here on a small input.
+    """
     graph = all_walks(NETWORKS["one-way-ring"]())
     table = table_on(graph.topology)
-    # Routes around a ring can deadlock under plain flow control: the checker searches a cycle, too.
+    # Routes around a ring can deadlock under plain flow control, so the deadlock checker also calls
+    # its kernels that search a cycle.
     check_table(table, "plain")
     first_illegal_path(
         graph.arrays,

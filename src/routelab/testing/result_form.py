@@ -117,27 +117,30 @@ def _check_arrays(result: Any) -> None:
 
 
 def _recreate(result: Any) -> Any:
-    """Rebuild a result with ``create``, which checks more than the constructor."""
-    parts = {field.name: getattr(result, field.name) for field in fields(result)}
+    """Rebuild a result with ``create``, which checks more than the constructor.
+
+    The arguments of ``create`` are the fields of the result, except where noted below.
+    """
+    arguments = {field.name: getattr(result, field.name) for field in fields(result)}
     try:
-        # Some arguments of create() differ from the fields that it sets.
         if isinstance(result, Block):
-            parts.pop("receive_of")  # create() finds the receive of each send
+            arguments.pop("receive_of")  # create() finds the receive of each send
         if isinstance(result, (Block, Topology, Demand, Messages)):
-            return type(result).create(**parts)
-        topology = parts.pop("topology")
+            return type(result).create(**arguments)
+        topology = arguments.pop("topology")
         if isinstance(result, RouteTable):
-            return RouteTable.create(topology, **parts)
-        # edge_start has a first edge for each vertex, edge_source a vertex for each edge
-        start = parts.pop("edge_start")
-        parts["edge_source"] = np.repeat(np.arange(len(start) - 1), np.diff(start))
-        return RoutingGraph.create(topology, **parts)
+            return RouteTable.create(topology, **arguments)
+        # A graph has edge_start, the first edge of each vertex; create() takes edge_source, the
+        # vertex of each edge: (0, 2, 3) is (0, 0, 1).
+        start = arguments.pop("edge_start")
+        arguments["edge_source"] = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        return RoutingGraph.create(topology, **arguments)
     except (RoutelabError, ValueError, IndexError, TypeError) as error:
         raise Failed(f"{type(result).__name__}.create refuses it: {error}") from None
 
 
 def _check_array(name: str, array: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> None:
-    """Refuse an array that is writeable or differs from `expected`, that of create()."""
+    """Raise Failed if an array is writeable, or differs from the one that ``create`` makes."""
     if array.flags.writeable:
         raise Failed(f"{name} can be written to; make the result with its class's create()")
     if array.dtype != expected.dtype or array.shape != expected.shape:

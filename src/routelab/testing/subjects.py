@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 from routelab.api import (
     Capabilities,
     MetricContext,
+    RouteTable,
+    RoutingGraph,
     Topology,
     UnsupportedError,
 )
@@ -44,22 +46,31 @@ _LIBRARY_FOLDERS = tuple(
 
 
 class Subject:
-    """A plugin instance under test.
-
-    Its attribute `given_text` is the instance name as the user wrote it; `text` has a value for
-    every required parameter.
+    """A plugin instance under test, with a trial for each input.
 
     Parameters
     ----------
     kind, text : str
-        A kind and an instance name; parameters without a default get a stand-in.
+        A kind and an instance name; parameters without a default get an example value.
     topologies : sequence of str
-        Instances of topologies to add to the inputs.
+        Instances of topologies that the user added to the inputs.
     catalogue : Catalogue
     inputs : mapping
-        Makers of the inputs, by name.
+        Functions that make the inputs, by name.
     avoid : mapping
-        Inputs that ended their process, with the reason.
+        Names of inputs on which the plugin has ended its process, with the reason. They are not
+        tried again.
+
+    Attributes
+    ----------
+    given_text : str
+        The instance name as the user wrote it.
+    text : str
+        The same with a value for every required parameter.
+    plugin : object
+        The plugin instance; of a routing, `routelab.registry.instances.RoutingPlugins`.
+    trials : dict
+        A `Trial` for each input, by its name.
 
     Raises
     ------
@@ -86,13 +97,15 @@ class Subject:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """Claims of the plugin; compositions without a name claim almost nothing."""
+        """Claims of the plugin, which the checks hold it to."""
         if not isinstance(self.plugin, RoutingPlugins):
             return capabilities_of(self.plugin)
-        # The plugin of an algorithm, or of a named composition, comes before its parts.
+        # An algorithm, or a composition with a name of its own, makes the claims itself. It is the
+        # first of `plugins`, before its parts.
         if not isinstance(self.plugin, ComposedRouting) or self.plugin.composition is not None:
             return capabilities_of(self.plugin.plugins[0])
-        # Nobody makes claims for a composition without a name; these follow from its parts.
+        # Nobody makes claims for a composition that a user writes, such as `sssp@up-down`. What
+        # its parts claim decides these two; nothing else is claimed.
         return Capabilities(
             deterministic=all(part.capabilities.deterministic for part in self.plugin.plugins),
             multipath=capabilities_of(self.plugin.selection).multipath,
@@ -147,17 +160,17 @@ class Trial:
 
     @cached_property
     def refusal(self) -> str | None:
-        """Answer of ``supports()``.
+        """Why the plugin does not support the input; None if it does.
 
         Raises
         ------
         Failed
-            If it raises, or returns anything but a reason or None.
+            If ``supports()`` raises, or returns anything but a reason or None.
         """
         return self.call_supports()
 
     def call_supports(self) -> str | None:
-        """Call ``supports()`` and return None or the reason why not; raises as `refusal`."""
+        """Call ``supports()`` and return what `refusal` keeps of the first call, or raise as it."""
         value = self.value
         answer = call_plugin("supports()", lambda: call_supports_of(self.subject.plugin, value))
         if answer is None or (isinstance(answer, str) and answer.strip()):
@@ -174,53 +187,58 @@ class Trial:
             raise Skipped(f"not supported: {reason}")
 
     @cached_property
-    def _result_and_changes(self) -> tuple[Any, list[str]]:
-        """The result, or the exception that says why there is none; and changed input fields."""
+    def _outcome_and_changes(self) -> tuple[Any, list[str]]:
+        """The outcome of a run, and the fields of the input that the plugin changed.
+
+        The outcome is the result, or the exception that says why there is none.
+        """
         before = field_digests(self.value)
         try:
             self.require_support()
-            result = run_plugin(self.subject.plugin, self.value)
-            check_form(self.subject.kind, self.value, result)
+            outcome = run_plugin(self.subject.plugin, self.value)
+            check_form(self.subject.kind, self.value, outcome)
         except (Failed, Skipped) as problem:
-            result = problem
-        return result, differences(before, field_digests(self.value))
+            outcome = problem
+        return outcome, differences(before, field_digests(self.value))
 
     @property
     def changes(self) -> list[str]:
         """Return the fields of the input that the plugin changed."""
         self.require_support()
-        _, changed_fields = self._result_and_changes
+        _, changed_fields = self._outcome_and_changes
         return changed_fields
 
-    def first_result(self) -> Any:
-        """Return the plugin's result for the input.
+    def require_result(self) -> Any:
+        """Return the plugin's result for the input, or raise why there is none.
 
         Raises
         ------
-        Failed, Skipped
-            If it crashed or broke its contract; if it does not support the input.
+        Failed
+            If the plugin crashed or broke its contract.
+        Skipped
+            If the input cannot be made, or the plugin does not support it.
         """
-        result, _ = self._result_and_changes
-        if isinstance(result, (Failed, Skipped)):
-            raise result
-        return result
+        outcome, _ = self._outcome_and_changes
+        if isinstance(outcome, (Failed, Skipped)):
+            raise outcome
+        return outcome
 
     @property
     def result(self) -> Any:
-        """Like `first_result`, for checks that are skipped without a result."""
+        """The plugin's result. Without one, raises Skipped: the check 'result' reports failures."""
         try:
-            return self.first_result()
+            return self.require_result()
         except Failed:
             raise Skipped("there is no result, see the check 'result'") from None
 
     @cached_property
     def hop_calls(self) -> int:
-        """Number of calls of hop with all indices checked, for a result that is a program.
+        """Number of calls of hop in walks with all indices checked, if the result is a program.
 
         Raises
         ------
         Failed
-            If an index does not exist.
+            If a function of the program uses an index that does not exist.
         Skipped
             Without a result, or if its functions cannot run as plain Python.
         """
@@ -251,15 +269,17 @@ class Trial:
         except Skipped:
             # without a result there is nothing to explore; without plain Python there still is
             _ = self.result
+        # The result was prepared for the least number of virtual channels.
         routing = Routing(self.subject.plugin)
-        count, _ = least_channels(routing, self.value)
-        escapes = routing.proof == "duato"
-        return explore_or_skip(self.result, self.value, count, escapes=escapes)
+        num_vcs, _ = least_channels(routing, self.value)
+        # Duato's proof is about the dependencies between escape channels.
+        has_escapes = routing.proof == "duato"
+        return explore_or_skip(self.result, self.value, num_vcs, escapes=has_escapes)
 
     def has_result(self) -> bool:
         """Whether there is a result."""
         try:
-            self.first_result()
+            self.require_result()
         except (Failed, Skipped):
             return False
         return True
@@ -280,10 +300,12 @@ def capabilities_of(plugin: Any) -> Capabilities:
 
 def call_supports_of(plugin: Any, value: Any) -> Any:
     """Return the answer of ``supports()`` for an input; None if its kind has no such method."""
+    # A hop-by-hop routing answers for a number of virtual channels: any of those that we try.
     if isinstance(plugin, HopRouting):
-        return least_channels(Routing(plugin), value)[1]
+        _, answer = least_channels(Routing(plugin), value)
+        return answer
+    # Of a composition, the rules get the network; the other parts get the result of one before.
     if isinstance(plugin, RoutingPlugins):
-        # the first part gets the network; the others get its result
         plugin = plugin.rules if isinstance(plugin, ComposedRouting) else plugin.plugin
     return plugin.supports(value) if hasattr(plugin, "supports") else None
 
@@ -298,25 +320,20 @@ def run_plugin(plugin: Any, value: Any) -> Any:
     Failed
         If it raised anything else.
     """
+    # 1. Routings: a hop-by-hop routing prepares a program, any other makes a route table.
     if isinstance(plugin, HopRouting):
         routing = Routing(plugin)
-        count, _ = least_channels(routing, value)
-        return call_plugin("prepare()", lambda: routing.prepare(value, count), _ADVICE_TO_REFUSE)
+        num_vcs, _ = least_channels(routing, value)
+        return call_plugin("prepare()", lambda: routing.prepare(value, num_vcs), _ADVICE_TO_REFUSE)
     if isinstance(plugin, RoutingPlugins):
         return call_plugin("routing", lambda: Routing(plugin).table(value), _ADVICE_TO_REFUSE)
-    # Each kind of plugin: the method for messages, and the call. A topology has no input; that of a
-    # metric is a route table and a routing graph or None.
+    # 2. Each other kind of plugin: the method for messages, and the call. A topology has no input.
     method, call = {
         "topology": ("build()", lambda: plugin.build()),
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),
         "selection": ("select()", lambda: plugin.select(value)),
         "layers": ("assign()", lambda: plugin.assign(value)),
-        "metric": (
-            "measure_in()",
-            lambda: plugin.measure_in(
-                MetricContext(value[0], value[1], partial(table_like, value[0]))
-            ),
-        ),
+        "metric": ("measure_in()", lambda: plugin.measure_in(_metric_context(*value))),
         "traffic": ("demand()", lambda: demand_and_messages(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),
     }[plugin.kind]
@@ -325,6 +342,11 @@ def run_plugin(plugin: Any, value: Any) -> Any:
     else:
         advice = _ADVICE_TO_REFUSE if hasattr(plugin, "supports") else ""
     return call_plugin(method, call, advice)
+
+
+def _metric_context(table: RouteTable, graph: RoutingGraph | None) -> MetricContext:
+    """Return the input of a metric. On another network, it gets a table with such routes."""
+    return MetricContext(table=table, graph=graph, reroute=partial(table_like, table))
 
 
 def demand_and_messages(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:

@@ -139,6 +139,8 @@ class Suite:
         InputError, Skipped
             If the instance does not exist, or needs parameters that cannot be guessed.
         """
+        # 1. Import each plugin of the name, and compile its hop-by-hop functions. A plugin that two
+        #    distributions register has two entries, both with a cause.
         for kind, name in self._plugin_names:
             for entry in self.catalogue.entries(kind, name.key):
                 if entry.status != "ok":
@@ -150,14 +152,22 @@ class Suite:
                         compile_kernel(kernel)
                     except PluginError as error:
                         raise Failed(str(error)) from None
-        makers = inputs(self.kind, self.text, self.topologies, self.catalogue)
-        return Subject(self.kind, self.text, self.topologies, self.catalogue, makers, self.avoid)
+        # 2. Make the instance.
+        return Subject(
+            kind=self.kind,
+            text=self.text,
+            topologies=self.topologies,
+            catalogue=self.catalogue,
+            inputs=inputs(self.kind, self.text, self.topologies, self.catalogue),
+            avoid=self.avoid,
+        )
 
 
 def _imported_kernels(module: str) -> Iterator[Any]:
     """Yield the hop-by-hop functions in a module of a plugin and in those that it imports.
 
-    They include functions that the plugin uses with other parameters than those of the checks.
+    They include functions that the plugin uses with other parameters than those of the checks. The
+    modules have been imported already; no other module is.
     """
     visited: set[str] = set()
     pending = [module]
@@ -169,9 +179,11 @@ def _imported_kernels(module: str) -> Iterator[Any]:
         values = list(vars(sys.modules[name]).values())
         kernels = [value for value in values if is_kernel(value)]
         yield from kernels
-        # Other modules belong to Python, or to packages that know nothing of these functions.
+        # Follow the imports of modules that have such functions, of the plugin's own module, and of
+        # distributions with plugins (`owner`). All other modules, such as NumPy's, have none.
         if kernels or name == module or owner(name) is not None:
-            # An imported module is such a value; an imported function or class names its module.
+            # What a module imports is among its values: a module, which has a `__name__`, or a
+            # function or class, whose `__module__` says where it is from.
             for value in values:
                 attribute = "__name__" if isinstance(value, ModuleType) else "__module__"
                 pending.append(str(getattr(value, attribute, "")))

@@ -120,8 +120,9 @@ def failures(subject: Subject) -> str:
         if not subject.trials[whole].has_result():
             continue
         network = subject.trials[damaged].value
+        # On this network some pairs may be cut off. A table leaves out their routes. A hop-by-hop
+        # routing cannot: a packet of such a pair has no candidate, so the network is left out.
         if routing and (bare_lengths(network) < 0).any():
-            # Some pairs are cut off. Hop by hop, a packet without a route has no candidate.
             continue
         networks.append(damaged)
         works = subject.trials[damaged].has_result()

@@ -33,7 +33,7 @@ def supports(trial: Trial) -> str:
 
 def result(trial: Trial) -> str:
     """Check that every supported input leads to a well-formed result."""
-    trial.first_result()
+    trial.require_result()
     return ""
 
 
@@ -63,10 +63,11 @@ def applies(subject: Subject) -> str:
     for trial in subject.trials.values():
         if trial.has_result():
             return ""
+        # Both raise why there is no result. `require_result` alone would raise Skipped also where
+        # supports() itself fails; `refusal` raises Failed then.
         try:
-            # They raise the reason: `refusal` if supports() itself fails.
             _ = trial.refusal
-            trial.first_result()
+            trial.require_result()
         except Failed:
             num_failures += 1
         except Skipped as problem:

@@ -44,7 +44,8 @@ def bounds(trial: Trial) -> str:
 def candidates(trial: Trial) -> str:
     """Check that candidates leave the switch on valid classes, and which columns are written.
 
-    If the program declares fixed candidates, also check that they are.
+    If the program declares `HopProgram.fixed`, also check that its candidates depend on nothing but
+    what the declaration allows.
     """
     exploration = _exploration(trial)
     problems = [text for name, text in exploration.problems.items() if name in DECISION_PROBLEMS]
@@ -62,17 +63,20 @@ def progress(trial: Trial) -> str:
         raise Failed(exploration.problems["max-hops"])
     if exploration.program.max_hops is None:
         raise Skipped("no claim that walks end")
+    # `longest` has the hops of each pair's longest walk; there may be no pair
     return f"at most {int(exploration.findings.longest.max(initial=0))} hops"
 
 
 def random_words(trial: Trial) -> str:
     """Check that the same arguments give the same candidates, whatever was called before."""
+    # The exploration finds what shows when calls are repeated.
     exploration = _exploration(trial)
     if "random" in exploration.problems:
         raise Failed(
             f"{exploration.problems['random']}; draw from the random word only, "
             "with pick and another"
         )
+    # What does not show may still be in the code, such as a clock or a random generator.
     hidden_state = find_hidden_state(exploration.program)
     if hidden_state:
         raise Failed(
@@ -94,11 +98,12 @@ def minimal(trial: Trial) -> str:
     """Check that no walk is longer than the shortest route on the bare network."""
     exploration = _exploration(trial)
     topology = exploration.topology
-    # The exploration names switches; `lengths` has a row and a column for each endpoint.
+    # The exploration has a longest walk for each pair of switches. `lengths` has a row and a column
+    # for each endpoint instead, −1 for pairs that the network does not connect.
     num_endpoints = len(topology.endpoints)
     endpoint_index = np.full(topology.num_switches, -1)
     endpoint_index[topology.endpoints] = np.arange(num_endpoints)
-    source, target = endpoint_index[exploration.pairs].T
+    source, target = endpoint_index[exploration.pairs].T  # a row of `pairs`: source, destination
     lengths = np.full((num_endpoints, num_endpoints), -1, dtype=np.int32)
     lengths[source, target] = exploration.findings.longest
     return require_minimal(topology, lengths)
@@ -125,6 +130,7 @@ def virtual_channels(trial: Trial) -> str:
         raise Failed(f"it supports {least} virtual channels, and its program needs {needed}")
     if claim is not None and least > claim:
         raise Failed(f"it claims {claim} virtual channels, and refuses fewer than {least}")
+    # With more, a routing may have more classes: one channel more, and twice as many, are samples.
     for more in (least + 1, 2 * least):
         reason = routing.supports(trial.value, more)
         if reason is not None:
@@ -141,13 +147,15 @@ def deadlock_free(trial: Trial) -> str:
     if routing.proof in ("recovery", "none"):
         raise Skipped("no claim to be free of deadlock")
     explorations = [_exploration(trial)]
-    # The class `rest` gets all virtual channels that other classes leave: check it with one more.
+    # A program for the least number of virtual channels may have one for each class. With one more,
+    # the class `rest`, which gets all that other classes leave, has several: check that, too.
     if trial.result.rest is not None:
         least, _ = least_channels(routing, trial.value)
         program = routing.prepare(trial.value, least + 1)
-        escapes = routing.proof == "duato"
-        explorations.append(explore_or_skip(program, trial.value, least + 1, escapes=escapes))
+        has_escapes = routing.proof == "duato"
+        explorations.append(explore_or_skip(program, trial.value, least + 1, escapes=has_escapes))
     for exploration in explorations:
+        # a proof over wrong candidates proves nothing
         if exploration.problems:
             raise Skipped("its candidates are wrong, see the other checks")
         verdict = verdict_from_states(exploration, routing.proof)

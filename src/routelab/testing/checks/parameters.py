@@ -21,19 +21,23 @@ CHECKED_WITH_PARTS = "its parameters are those of its parts, and are checked the
 
 
 def name_round_trip(subject: Subject) -> str:
-    """Check that parsing the canonical name and the full name gives the same plugin."""
+    """Check that parsing the canonical name and the full name gives the same plugin.
+
+    The canonical name leaves out parameters that have their defaults, as `torus~dims=4x2`; the full
+    name has all parameters.
+    """
     _require_round_trip(subject, subject.text, subject.plugin)
-    plugin = _plugin_of_parameters(subject)
+    plugin = _plugin_with_parameters(subject)
     if plugin is None or not fields(plugin.Parameters):
         return ""
-    full = str(Name(plugin.name, tuple(plugin.parameters.texts().items())))
-    _require_round_trip(subject, full, subject.plugin)
-    return f"as {full}"
+    full_name = str(Name(plugin.name, tuple(plugin.parameters.texts().items())))
+    _require_round_trip(subject, full_name, subject.plugin)
+    return f"as {full_name}"
 
 
 def unknown_parameter(subject: Subject) -> str:
     """Check that an unknown parameter is rejected."""
-    plugin = _plugin_of_parameters(subject)
+    plugin = _plugin_with_parameters(subject)
     if plugin is None:
         raise Skipped(CHECKED_WITH_PARTS)
     try:
@@ -48,14 +52,15 @@ def declared_values(subject: Subject) -> str:
 
     Choices, truth values and lower limits also run on one input.
     """
-    plugin = _plugin_of_parameters(subject)
+    plugin = _plugin_with_parameters(subject)
     if plugin is None:
         raise Skipped(CHECKED_WITH_PARTS)
     ((_, name),) = name_parts(subject.kind, subject.text)
     count, problems = 0, []
     for key, field in fields(plugin.Parameters).items():
-        values_to_run = example_values(field, upper=False)
+        values_to_run = example_values(field, upper=False)  # all but upper limits
         for value in example_values(field):
+            # A variant of the plugin: the same instance with another value of this parameter.
             parameters = {**dict(name.parameters), key: value}
             text = str(Name(name.key, tuple(parameters.items())))
             count += 1
@@ -72,15 +77,21 @@ def declared_values(subject: Subject) -> str:
     return f"{count} values"
 
 
-def _plugin_of_parameters(subject: Subject) -> Any:
-    """Return the plugin whose parameters the name has; None if they belong to parts."""
+def _plugin_with_parameters(subject: Subject) -> Any:
+    """Return the plugin whose parameters the subject's name sets; None for a composition.
+
+    The name of a composition sets those of several plugins, its parts.
+    """
     if not isinstance(subject.plugin, RoutingPlugins):
         return subject.plugin
     return None if isinstance(subject.plugin, ComposedRouting) else subject.plugin.plugin
 
 
 def _load_variant(subject: Subject, text: str) -> Any:
-    """Load a plugin with a declared value; raise Failed if it is refused or changes its name."""
+    """Load a variant of the plugin; raise Failed if it is refused, or its name does not round-trip.
+
+    `text` is the subject's name with another value that a parameter declares.
+    """
     try:
         variant = load_instance(subject.kind, text, subject.catalogue)
     except InputError as error:
@@ -90,31 +101,42 @@ def _load_variant(subject: Subject, text: str) -> Any:
 
 
 def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
-    """Raise Failed unless a name's canonical form makes the same plugin and is canonical itself.
+    """Raise Failed unless the canonical name of `text` makes an equal plugin.
 
-    `plugin` is that of `text`. The canonical form leaves out parameters with their defaults.
+    Studies identify an instance by its canonical name. So two names of equal plugins must have the
+    same one, and the canonical name of a canonical name is itself.
+
+    Parameters
+    ----------
+    subject : Subject
+    text : str
+        An instance name, perhaps with parameters that have their defaults.
+    plugin : object
+        The plugin that `text` makes.
     """
     try:
-        short = canonical(subject.kind, text, subject.catalogue)
-        reloaded = load_instance(subject.kind, short, subject.catalogue)
+        canonical_name = canonical(subject.kind, text, subject.catalogue)
+        reloaded = load_instance(subject.kind, canonical_name, subject.catalogue)
     except InputError as error:
         raise Failed(f"{text} cannot be read back: {error}") from None
-    if _values(reloaded) != _values(plugin):
-        raise Failed(f"{text} becomes {short}, which has other parameters: {_values(reloaded)}")
-    if canonical(subject.kind, short, subject.catalogue) != short:
-        raise Failed(f"{short} is canonical, and its own canonical name is another")
+    parameters = _parameters_of_all(reloaded)
+    if parameters != _parameters_of_all(plugin):
+        raise Failed(f"{text} becomes {canonical_name}, which has other parameters: {parameters}")
+    if canonical(subject.kind, canonical_name, subject.catalogue) != canonical_name:
+        raise Failed(f"{canonical_name} is canonical, and its own canonical name is another")
 
 
-def _values(plugin: Any) -> list[dict[str, Any]]:
+def _parameters_of_all(plugin: Any) -> list[dict[str, Any]]:
     """Return the parameters of a plugin, or of each plugin of a routing."""
     plugins = plugin.plugins if isinstance(plugin, RoutingPlugins) else (plugin,)
     return [dict(instance.parameters) for instance in plugins]
 
 
 def _run_variant(subject: Subject, variant: Any) -> None:
-    """Run a plugin with other parameters; raise Failed if it breaks its contract.
+    """Run a variant of the plugin, with another parameter; raise Failed if it breaks its contract.
 
-    A topology is built; another plugin runs on the subject's example if it supports it.
+    A topology is built. Any other plugin runs on the subject's example; a variant may refuse that
+    input, which breaks nothing.
     """
     if subject.kind == "topology":
         try:
@@ -130,6 +152,6 @@ def _run_variant(subject: Subject, variant: Any) -> None:
         if call_supports_of(variant, trial.value) is None:
             check_form(subject.kind, trial.value, run_plugin(variant, trial.value))
     except Skipped:
-        return
+        return  # it raised UnsupportedError
     except Failed as problem:
         raise Failed(f"on {trial.name} {problem}") from None

@@ -58,10 +58,11 @@ def as_short_as_legal(trial: Trial) -> str:
 def _legal_lengths(trial: Trial) -> Int32Array:
     """Return the hops of each pair's shortest legal route, −1 for pairs without a route.
 
-    The pairs are those of the table: from an endpoint to an endpoint or to a terminal.
+    The pairs are those of the table, in its order: from an endpoint to an endpoint, or, in a table
+    with routes per terminal, to a terminal.
     """
     graph: RoutingGraph = trial.value
     table: RouteTable = trial.result
-    # by endpoints; a table to terminals repeats the column of a switch for each of its terminals
+    # A row and a column for each endpoint. All terminals of an endpoint have its column.
     lengths: Int32Array = route_lengths(graph.arrays, graph.topology.endpoints)
     return lengths[:, table.destination_endpoint].reshape(-1)

@@ -46,10 +46,11 @@ def links(trial: Trial) -> str:
 def rings(trial: Trial) -> str:
     """Check that the channels of each declared ring form one complete ring."""
     topology: Topology = trial.result
+    # channel_ring has the number of each channel's ring; −1: none
     claimed = np.unique(topology.channel_ring[topology.channel_ring >= 0])
     if not claimed.size:
         raise Skipped("no ring is claimed")
-    # a complete ring is a list of channels, all with the same ring number
+    # a complete ring is a list of channels with one ring number, which its first channel has, too
     complete = {int(topology.channel_ring[channels[0]]) for channels in complete_rings(topology)}
     incomplete = [int(ring) for ring in claimed if int(ring) not in complete]
     if incomplete:

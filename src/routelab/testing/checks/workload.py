@@ -71,10 +71,12 @@ def _stuck_ranks(block: Block) -> list[int]:
     kinds, peers = block.kind.tolist(), block.peer.tolist()
     receive_of, start = block.receive_of.tolist(), block.start.tolist()
     rank_of = block.rank_of().tolist()
+    # The operations of rank r are start[r] to start[r + 1].
     next_operation, end = start[:-1], start[1:]
-    # Receives whose message was sent, and the open requests of each rank: −1 stands for a send,
-    # which never waits here.
+    # For each operation that receives: whether its message was sent.
     sent = [False] * len(kinds)
+    # The open requests of each rank, the oldest first: the operation of an irecv, or −1 for an
+    # isend, which never waits here.
     requests: list[list[int]] = [[] for _ in next_operation]
     # Each rank runs until it waits for a message. No order of the ranks changes where they end,
     # because a message that was sent stays sent.
@@ -85,21 +87,23 @@ def _stuck_ranks(block: Block) -> list[int]:
             operation = next_operation[rank]
             kind = kinds[operation]
             if kind in (SEND, ISEND):
-                sent[receive_of[operation]] = True
-                ready.append(rank_of[receive_of[operation]])
+                # the receiver may be waiting for this message: let it try again
+                receive = receive_of[operation]
+                sent[receive] = True
+                ready.append(rank_of[receive])
             if kind in (ISEND, IRECV):
                 requests[rank].append(-1 if kind == ISEND else operation)
             if kind == RECV and not sent[operation]:
                 break
             if kind == WAIT:
-                # `peer` is the position of a request among the open ones
-                peer = peers[operation]
-                awaited = requests[rank] if peer == ALL else [requests[rank][peer]]
+                # `peer` of a wait is no rank, but the position of a request among the open ones
+                position = peers[operation]
+                awaited = requests[rank] if position == ALL else [requests[rank][position]]
                 if not all(request < 0 or sent[request] for request in awaited):
                     break
-                if peer == ALL:
+                if position == ALL:
                     requests[rank].clear()
                 else:
-                    del requests[rank][peer]
+                    del requests[rank][position]
             next_operation[rank] += 1
     return [rank for rank in range(block.ranks) if next_operation[rank] < end[rank]]

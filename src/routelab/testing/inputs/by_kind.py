@@ -29,7 +29,9 @@ WITHOUT_RULES = ("one-switch", "torus", "torus+multipath")
 
 
 def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue) -> Makers:
-    """Return makers of the inputs for a plugin of `kind`, from tiny to small.
+    """Return the inputs for a plugin of `kind` by name, from tiny to small.
+
+    The value of a name is a function that makes the input when a check needs it.
 
     Parameters
     ----------
@@ -47,10 +49,10 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         return {}  # their authors test what they start or write
     added_networks = {name: _installed_topology(name, catalogue) for name in topologies}
     if kind == "workload":
-        return dict(JOBS) | {name: _job_on(network) for name, network in added_networks.items()}
+        return {**JOBS, **{name: _job_on(network) for name, network in added_networks.items()}}
     if kind == "traffic":
-        return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
-    networks = dict(NETWORKS) | added_networks
+        return {**NETWORKS, **WITH_TERMINALS, **added_networks}
+    networks = {**NETWORKS, **added_networks}
     if kind == "routing":
         families = _networks_of_families(text, catalogue)
         return {**NETWORKS, **SEVERAL_TERMINALS, **families, **added_networks}
@@ -58,7 +60,7 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         return networks
     if kind == "selection":
         return dict(_inputs_of_selections(networks, topologies, catalogue))
-    tables = dict(TABLES) | {name: _table_on(networks[name]) for name in topologies}
+    tables = {**TABLES, **{name: _table_on(network) for name, network in added_networks.items()}}
     return tables if kind == "layers" else dict(_inputs_of_metrics(tables))
 
 
@@ -99,7 +101,11 @@ def _table_on(network: Callable[[], Topology]) -> Callable[[], RouteTable]:
 def _inputs_of_selections(
     networks: Mapping[str, Callable[[], Topology]], topologies: Sequence[str], catalogue: Catalogue
 ) -> Iterator[tuple[str, Callable[[], RoutingGraph]]]:
-    """Yield names and makers of routing graphs: of the kit's rules and of the installed rules."""
+    """Yield names and makers of routing graphs.
+
+    ``torus+even`` is a graph of the kit's rules `even`, and ``torus@up-down`` one of the installed
+    rules `up-down`. On most networks there is only the graph in which every walk is legal.
+    """
     for name, network in networks.items():
         for rules, routing_graph in GRAPHS.items():
             if rules == "walks" or name in WITH_ALL_GRAPHS:
@@ -140,7 +146,10 @@ def _rules_on_network(key: str, catalogue: Catalogue) -> Callable[[Topology], Ro
 def _inputs_of_metrics(
     tables: Mapping[str, Callable[[], RouteTable]],
 ) -> Iterator[tuple[str, Callable[[], tuple[RouteTable, RoutingGraph | None]]]]:
-    """Yield names and makers of the inputs of metrics: a table, and its rules' graph or None."""
+    """Yield names and makers of the inputs of metrics: a table, and its rules' graph or None.
+
+    All routes of the kit's tables are legal under the rules that allow every walk.
+    """
     for name, make in tables.items():
         if name in WITHOUT_RULES:
             yield f"{name}+no-rules", _table_and_graph(make, with_rules=False)

@@ -40,7 +40,10 @@ def name_parts(kind: str, text: str) -> list[tuple[str, Name]]:
         If it does not follow the grammar.
     """
     names = parse_routing(text) if kind == "routing" else (parse_name(text),)
-    return [(kind, names[0])] if len(names) == 1 else list(zip(PARTS, names, strict=False))
+    if len(names) == 1:
+        return [(kind, names[0])]
+    # PARTS has three kinds: selection, rules and layers. The name may leave out the layers.
+    return list(zip(PARTS, names, strict=False))
 
 
 def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
@@ -65,7 +68,7 @@ def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
 
 def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> str:
     """Return a valid value of a required parameter; raise Skipped if none is found."""
-    # no existing file has the right content
+    # No guess for a file: even if one of that name exists, it has not the content that is needed.
     guesses: tuple[str, ...] = () if field.annotation is Path else GUESSES
     for value in [*example_values(field), *guesses]:
         if not default_problems(model, {key: value}):
@@ -95,19 +98,25 @@ def example_values(field: FieldInfo, *, upper: bool = True) -> list[str]:
     limits = [getattr(constraint, name, None) for constraint in field.metadata for name in names]
     return [
         *dict.fromkeys(_choices(field.annotation)),
-        *(value_text(limit, limit) for limit in limits if limit is not None),
+        *(_scalar_text(limit) for limit in limits if limit is not None),
     ]
+
+
+def _scalar_text(value: Any) -> str:
+    """Return a number, text or truth value as instance names write it."""
+    return value_text(value, dumped=value)  # JSON has scalars as they are
 
 
 def _choices(annotation: Any) -> Iterator[str]:
     """Yield all values of a type that has few: ``Literal["a", "b"] | None`` has a, b and none."""
-    origin, inner = get_origin(annotation), get_args(annotation)
+    origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        yield from _choices(inner[0])
+        annotated_type, *_ = arguments
+        yield from _choices(annotated_type)
     elif origin is Literal:
-        yield from (value_text(value, value) for value in inner)
+        yield from map(_scalar_text, arguments)
     elif origin in (Union, UnionType):
-        for member in inner:
+        for member in arguments:
             yield from _choices(member)
     elif annotation is bool:
         yield from ("true", "false")

@@ -21,7 +21,9 @@ def shortest_walks(topology: Topology) -> RoutingGraph:
 
 
 def down_up_walks(topology: Topology) -> RoutingGraph:
-    """Return a graph of walks to lower switches, then to higher; some pairs have no route.
+    """Return a graph of walks that go to lower switch numbers first, then only to higher ones.
+
+    3, 1, 0, 2 is such a walk. Some pairs of switches have no route.
 
     Of S switches, vertex s is switch s before the first step up, and vertex S + s is switch s after
     it, from where only channels up lead on.

@@ -33,17 +33,20 @@ def table_to_terminals(topology: Topology) -> RouteTable:
     """
     all_paths = shortest_legal_routes(all_walks(topology))
     targets = topology.terminal_switch.tolist()
-    lengths, hops = [], [np.empty(0, np.int32)]  # so that there is an array to concatenate
+    # the first array of hops is empty, because NumPy cannot concatenate an empty list
+    lengths, hops = [], [np.empty(0, np.int32)]
     for source in topology.endpoints.tolist():
         for terminal, target in enumerate(targets):
             pair = all_paths.pair(source, target)
-            begin, end = all_paths.pair_start[pair : pair + 2].tolist()
-            if begin == end:
-                lengths.append(-1)
+            first_path, end = all_paths.pair_start[pair : pair + 2].tolist()
+            num_paths = end - first_path
+            if not num_paths:
+                lengths.append(-1)  # no route
                 continue
-            path = begin + terminal % (end - begin)
-            lengths.append(int(all_paths.path_length[path]))
-            hops.append(all_paths.hop_channel[all_paths.path_start[path] :][: lengths[-1]])
+            path = first_path + terminal % num_paths
+            begin, end = all_paths.path_start[path : path + 2].tolist()
+            lengths.append(end - begin)
+            hops.append(all_paths.hop_channel[begin:end])
     return RouteTable.from_lengths(topology, lengths, np.concatenate(hops), per_terminal=True)
 
 
@@ -63,16 +66,20 @@ def _two_channels() -> RouteTable:
 
 
 def _extra_round_table() -> RouteTable:
-    """Return routes on a one-way ring that pass their target once and cross channels twice."""
+    """Return routes on a one-way ring that go round once more before they end.
+
+    They pass their target, and cross some channels twice: on 5 switches, the route from 3 to 4 is
+    3, 4, 0, 1, 2, 3, 4.
+    """
     topology = NETWORKS["one-way-ring"]()
     size = topology.num_switches
-    # channel i leads from switch i to i + 1; from i to j are (j - i) hops, and here a round more
-    hops = [
-        [(i + h) % size for h in range((j - i) % size + size)] if i != j else []
-        for i in range(size)
-        for j in range(size)
-    ]
-    return RouteTable.from_lengths(topology, [len(path) for path in hops], np.concatenate(hops))
+    routes: list[list[int]] = []
+    for source in range(size):
+        for target in range(size):
+            # channel i leads from switch i to switch i + 1
+            num_hops = (target - source) % size + size if source != target else 0
+            routes.append([(source + hop) % size for hop in range(num_hops)])
+    return RouteTable.from_lengths(topology, list(map(len, routes)), np.concatenate(routes))
 
 
 TABLES: Mapping[str, Callable[[], RouteTable]] = {
