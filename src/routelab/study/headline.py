@@ -92,7 +92,8 @@ def headline_mistakes(
             fix = suggestion(column, keys)
             yield "where", f"{column!r} does not identify rows of table {name!r}{fix}"
 
-    # 3. A value needs a baseline and a routing to compare; the keys of a comparison need a value.
+    # 3. A value needs a baseline: that of the headline, or the only routing of `relative`. The
+    #    other keys of a comparison need a value.
     if headline.value is None:
         for key in ("compare", "baseline", "name", "better", "where"):
             if key in headline.model_fields_set:

@@ -89,7 +89,7 @@ def _entry_schema(
     plugins = {
         entry.key: _parameters_schema(entry.plugin.summary, parameter_rows(entry.plugin, catalogue))
         for entry in entries
-        if entry.plugin
+        if entry.plugin  # true for all usable entries, which mypy does not know
     }
     # {plugin: parameters} has exactly one key
     one_key = {limit: named_schema[limit] for limit in ("minProperties", "maxProperties")}

@@ -96,18 +96,19 @@ def load_reference(folder: Path) -> Reference:
         source = Source.model_validate(document.data)
     except ValidationError as error:
         raise ConfigError(describe_mistakes(error, document, Source)) from None
+    # The key is the folder's name, and `tables` lists exactly the CSV files of the folder.
     mistakes = []
     if source.key != folder.name:
         mistakes.append(f"{document.place(['key'])}the folder is named {folder.name!r}")
-    present = sorted(path.name for path in folder.glob("*.csv"))
+    csv_files = sorted(path.name for path in folder.glob("*.csv"))
     mistakes += [
-        f"{document.place(['tables', name])}no such file in {folder}{suggestion(name, present)}"
+        f"{document.place(['tables', name])}no such file in {folder}{suggestion(name, csv_files)}"
         for name in source.tables
-        if name not in present
+        if name not in csv_files
     ]
     mistakes += [
         f"{document.place(['tables'])}{name} is not listed"
-        for name in present
+        for name in csv_files
         if name not in source.tables
     ]
     if mistakes:

@@ -257,6 +257,7 @@ def engines_schema(
             if key not in properties
         }
     schema["properties"] = properties
+    # an empty mapping, if no engine has definitions
     if not schema.get("$defs"):
         schema.pop("$defs", None)
     return schema

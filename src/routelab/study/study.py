@@ -207,9 +207,10 @@ class Study(StudyPart):
 
     @model_validator(mode="after")
     def _limit_runs(self) -> Study:
+        """Refuse a study that stands for more than `MAX_RUNS` runs."""
         runs = sum(map(count_instances, self.topologies)) * sum(map(count_instances, self.routings))
+        # Each routing runs on each network with each of these; without any, it still runs once.
         on_each = (*self.traffic, *self.workloads, *self.benchmarks)
-        # without traffic, workloads and benchmarks, each routing still runs once on a network
         runs *= max(1, sum(map(count_instances, on_each)))
         if runs > MAX_RUNS:
             raise ValueError(f"stands for {runs} runs; the limit is {MAX_RUNS}")

@@ -315,16 +315,16 @@ class Figure(StudyPart):
         values = {
             key: getattr(self, key) for key in type(self).model_fields.keys() - _KEYS_OF_ANY_KIND
         }
-        # A key that has its default, one of these four, counts as not set. `is`: 0 == False, but
-        # `mark: 0` is set.
-        set_keys = {
+        # The defaults of these keys are None, an empty list or mapping, and False. A key that the
+        # study sets to its default is no mistake. `is`: 0 == False, but `mark: 0` is given.
+        given_keys = {
             key
             for key, value in values.items()
             if value is not None and value is not False and value not in ([], {})
         }
-        if missing := needed - set_keys:
+        if missing := needed - given_keys:
             raise ValueError(f"a figure of kind {kind} needs {', '.join(sorted(missing))}")
-        if unused := set_keys - needed - allowed:
+        if unused := given_keys - needed - allowed:
             raise ValueError(f"a figure of kind {kind} does not use {', '.join(sorted(unused))}")
         if self.kind == "heat" and self.colour in (self.x, self.y):
             raise ValueError(

@@ -39,7 +39,7 @@ def one_way_channels(topology: Topology) -> list[int]:
     return one_way
 
 
-def require_routes(topology: Topology, without_route: BoolArray, what: str) -> str:
+def require_routes(topology: Topology, without_route: BoolArray, noun: str) -> str:
     """Require a route for every pair that the bare network connects, unless it is damaged.
 
     Parameters
@@ -47,8 +47,8 @@ def require_routes(topology: Topology, without_route: BoolArray, what: str) -> s
     topology : Topology
     without_route : bool array, shape (P, P)
         Pairs without a route.
-    what : str
-        Noun for a route in messages.
+    noun : str
+        Word for a route in messages, such as ``legal route``.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def require_routes(topology: Topology, without_route: BoolArray, what: str) -> s
         return ""
     source, target = (topology.switch_names[topology.endpoints[end]] for end in unrouted[0])
     text = (
-        f"{len(unrouted)} of {int(is_connected.sum())} pairs have no {what}, such as {source} to "
+        f"{len(unrouted)} of {int(is_connected.sum())} pairs have no {noun}, such as {source} to "
         f"{target}"
     )
     is_damaged = topology.failed_switches or topology.failed_links or not is_connected.all()

@@ -75,7 +75,7 @@ def check_form(kind: str, value: Any, output: Any) -> None:
                 _check_arrays(step)
         return
     if isinstance(result, HopProgram):
-        # word 0 of pack_tables() is the length, where the engine appends its block
+        # tables[0] is where the engine appends its own block: the length that pack_tables() gives
         tables = result.tables
         if tables.ndim != 1 or not len(tables) or int(tables[0]) != len(tables):
             raise Failed("the program's tables are not of pack_tables(topology, ...)")
@@ -91,12 +91,12 @@ def check_form(kind: str, value: Any, output: Any) -> None:
 
 def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
     """Check demand and messages, and that they match the network's number of terminals."""
-    for name, value, form in (("demand", demand, Demand), ("messages", messages, Messages)):
+    for name, value, expected in (("demand", demand, Demand), ("messages", messages, Messages)):
         # a pattern without messages of its own draws them from the demand
         if value is None and name == "messages":
             continue
-        if not isinstance(value, form):
-            raise Failed(f"{name}(): expected a {form.__name__}, found {type(value).__name__}")
+        if not isinstance(value, expected):
+            raise Failed(f"{name}(): expected a {expected.__name__}, found {type(value).__name__}")
         _check_arrays(value)
         # the messages of terminal t are start[t] to start[t + 1], so there is one more start
         terminals = len(demand.rate) if name == "demand" else len(messages.start) - 1

@@ -360,12 +360,12 @@ def demand_and_messages(plugin: Any, topology: Topology, seed: int) -> tuple[Any
 _ADVICE_TO_REFUSE = "if it cannot work on this input, return the reason from supports()"
 
 
-def call_plugin(what: str, call: Callable[[], T], advice: str = "") -> T:
-    """Call the plugin's code and convert its exceptions.
+def call_plugin(method: str, call: Callable[[], T], advice: str = "") -> T:
+    """Call the plugin's code, and convert its exceptions to outcomes of a check.
 
     Parameters
     ----------
-    what : str
+    method : str
         Method of the plugin, such as ``select()``, for messages.
     call : callable
         Calls the method.
@@ -384,7 +384,7 @@ def call_plugin(what: str, call: Callable[[], T], advice: str = "") -> T:
     except (Failed, Skipped):
         raise
     except UnsupportedError as error:
-        if what == "supports()":
+        if method == "supports()":
             raise Failed(f"supports() raised UnsupportedError({error}); return the text") from None
         raise Skipped(f"not supported: {error}") from None
     except (Exception, SystemExit) as error:
@@ -392,9 +392,9 @@ def call_plugin(what: str, call: Callable[[], T], advice: str = "") -> T:
         text = str(error)
         if "read-only" in text or "readonly" in text:
             did, advice = "tried to write into its input, which is read-only", "change a copy"
-            raise Failed(f"{what} {did}: {error_text(error)}; {advice}") from None
+            raise Failed(f"{method} {did}: {error_text(error)}; {advice}") from None
         end = f"; {advice}" if advice else ""
-        raise Failed(f"{what} raised {error_text(error)}{end}") from None
+        raise Failed(f"{method} raised {error_text(error)}{end}") from None
 
 
 def error_text(error: BaseException) -> str:
@@ -403,7 +403,7 @@ def error_text(error: BaseException) -> str:
     That is the line of the plugin: ``ValueError: too large (plugin.py, line 7, in select)``.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    plugin_frames = [f for f in frames if not f.filename.startswith(_LIBRARY_FOLDERS)]
+    plugin_frames = [frame for frame in frames if not frame.filename.startswith(_LIBRARY_FOLDERS)]
     location = ""
     if plugin_frames:
         innermost = plugin_frames[-1]

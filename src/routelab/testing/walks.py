@@ -136,6 +136,7 @@ class Walker:
             Any number, even above `FREE`; it blocks no candidate.
         """
         row = self._queue_row(channel, vc)
+        # credits are the free flits, which the helpers of functions subtract from the capacity
         self.queues[row, CREDITS] = self.queues[row, CAPACITY] - flits
 
     def occupancy(self, channel: int, vc: int) -> int:
@@ -193,7 +194,7 @@ class Walker:
         self._inject_packet(source, target, terminals)
 
         # 2. Move it from switch to switch. A program without a limit may send it around forever, so
-        #    such a walk ends after four hops for each switch of the network.
+        #    such a walk ends after about four hops for each switch of the network.
         max_hops = self.program.max_hops
         limit = 4 * self.topology.num_switches + 4 if max_hops is None else max_hops
         switch, arrival = source, _NO_ARRIVAL

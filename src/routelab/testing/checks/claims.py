@@ -75,13 +75,16 @@ def deadlock_free(trial: Trial) -> str:
     return f"{table.flow_control}, {table.virtual_channels} virtual channels"
 
 
-def require_proof(table: RouteTable, what: str = "the table") -> None:
-    """Raise Failed unless the deadlock checker proves a table under its flow control."""
+def require_proof(table: RouteTable, noun: str = "the table") -> None:
+    """Raise Failed unless the deadlock checker proves a table under its flow control.
+
+    `noun` is for messages: "the table", or what its routes are, such as "all legal routes".
+    """
     verdict = check_table(table)
     if not verdict.proven:
         cycle = verdict.describe_cycle(table.topology)
         raise Failed(
-            f"{what}, under {verdict.flow_control} flow control: {verdict.reason}: "
+            f"{noun}, under {verdict.flow_control} flow control: {verdict.reason}: "
             f"{list_some(cycle)}"
         )
 

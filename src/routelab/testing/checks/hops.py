@@ -57,7 +57,10 @@ def candidates(trial: Trial) -> str:
 
 
 def progress(trial: Trial) -> str:
-    """Check that every walk ends within the claimed number of hops, for all random words."""
+    """Check that every walk ends within the claimed number of hops, for all random words.
+
+    The exploration tries all outcomes of the draws that hop and inject make from a random word.
+    """
     exploration = _exploration(trial)
     if "max-hops" in exploration.problems:
         raise Failed(exploration.problems["max-hops"])
@@ -68,7 +71,10 @@ def progress(trial: Trial) -> str:
 
 
 def random_words(trial: Trial) -> str:
-    """Check that the same arguments give the same candidates, whatever was called before."""
+    """Check that the same arguments give the same candidates, whatever was called before.
+
+    Functions get a random word as an argument, so they need no random generator with a state.
+    """
     # The exploration finds what shows when calls are repeated.
     exploration = _exploration(trial)
     if "random" in exploration.problems:

@@ -21,7 +21,9 @@ def reachable(trial: Trial) -> str:
     if hops.decides_hop_by_hop(trial):
         return hops.dead_ends(trial)
     table: RouteTable = trial.result
-    source, target = _endpoints_of_pairs(table, np.flatnonzero(np.diff(table.pair_start) == 0))
+    # the paths of pair p are pair_start[p] to pair_start[p + 1]
+    pairs_without_path = np.flatnonzero(np.diff(table.pair_start) == 0)
+    source, target = _endpoints_of_pairs(table, pairs_without_path)
     without_route = np.zeros((len(table.topology.endpoints),) * 2, dtype=np.bool_)
     without_route[source, target] = True
     return require_routes(table.topology, without_route, "route")

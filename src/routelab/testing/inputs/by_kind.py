@@ -159,6 +159,8 @@ def _inputs_of_metrics(
 def _table_and_graph(
     make: Callable[[], RouteTable], *, with_rules: bool
 ) -> Callable[[], tuple[RouteTable, RoutingGraph | None]]:
+    """Return a function that makes the input of a metric from that of the table."""
+
     def make_input() -> tuple[RouteTable, RoutingGraph | None]:
         table = make()
         return table, all_walks(table.topology) if with_rules else None
