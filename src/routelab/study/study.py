@@ -373,9 +373,8 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
         updated = (bench.model_copy(update={"cluster": cluster}) for bench in study._bench_settings)
         study._bench_settings = tuple(dict.fromkeys(updated))
     mistakes += [*_file_name_mistakes(study), *problems]
-    # 3. The headline. If its table was left out as wrong, it is not checked: the table would be
-    #    reported as missing. A headline that names no table takes the first one, which may be any
-    #    view that was left out.
+    # 3. The headline, unless its table was left out as wrong: it would be reported as missing. A
+    #    headline that names no table takes the first one, which may be among those left out.
     views = [part for key in VIEWS if isinstance(part := document.data.get(key), dict)]
     written_views = {*chain.from_iterable(views)}
     left_out = written_views - study.tables.keys() - study.figures.keys()

@@ -130,14 +130,16 @@ class BoundsWalker(Walker):
     program : HopProgram
     topology : Topology
     seed : int
+        Seed of the pairs, queues, random bits and candidates.
     """
 
     def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
         super().__init__(program, topology, seed)
-        self._calls = 0
+        self._calls = 0  # of hop
         helpers = self._checked_helpers()
         self._hop = plain_python(program.hop, helpers)
         self._inject: Any = plain_python(program.inject, helpers) if program.inject else None
+        # The arrays as both functions get them, with the indices that they must not use.
         self._arguments = {
             "tables": _as_bounds_array(self.tables, "tables", self._forbidden_table_indices()),
             "reals": _as_bounds_array(self.reals, "reals"),
@@ -185,10 +187,11 @@ class BoundsWalker(Walker):
         """
         program, num_channels = self.program, self.topology.num_channels
 
-        # A helper reads the engine block and the queues, which are forbidden to the program itself.
-        # So it gets the walker's arrays, which forbid nothing, instead of its own arguments.
         def require_existing(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
-            # Helpers without a class leave `phase` and `vc` at 0, which exist in every program.
+            """Raise BoundsError if a helper gets a channel, phase or class that does not exist.
+
+            Helpers without a class leave `phase` and `vc` at 0, which exist in every program.
+            """
             for kind, number, count in (
                 ("channel", channel, num_channels),
                 ("phase", phase, program.phases),
@@ -197,6 +200,9 @@ class BoundsWalker(Walker):
                 if not 0 <= number < count:
                     raise BoundsError(f"{name}: {kind} {number} is outside 0..{count - 1}")
 
+        # A helper reads the engine block and the queues, which are forbidden to the program itself.
+        # So it gets the walker's arrays, which forbid nothing, instead of the program's `tables`
+        # and `queues`.
         def checked_class_helper(helper: Any) -> Callable[..., Any]:
             def checked(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> int:
                 require_existing(helper.__name__, channel, phase, vc)

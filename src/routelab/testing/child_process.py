@@ -58,7 +58,8 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
         #    imports the plugin, as does every other check, so the import ends every process.
         contract_failed = num_failed_children > 0 and results[-1].check == CONTRACT
         if contract_failed or num_failed_children == MAX_FAILED_CHILDREN:
-            # One failure is the reason for the rest. Several stand above, one after the other.
+            # After one failure, each skipped case repeats its message. After several, it refers to
+            # the results before.
             reason = (
                 f"not tried: {results[-1].message}"
                 if num_failed_children == 1

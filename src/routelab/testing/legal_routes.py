@@ -45,7 +45,7 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
         raise Skipped("there are too many shortest legal routes to list")
     pair_start, _, hops = enumerate_routes(graph.arrays, ends, counts, lengths)
     num_paths = np.diff(pair_start)  # 0 for a pair without a route
-    # all paths of a pair are equally long
+    # all paths of a pair are equally long, and each of n has the weight 1/n
     path_lengths = np.repeat(lengths.reshape(-1), num_paths)
     return RouteTable.create(
         topology,
@@ -114,7 +114,7 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
         pair = _endpoints_around(first_vertex, last_vertex, arriving_edges, leaving_edges)
         if pair is not None:
             turns_with_route.add(turn)
-            source, target = pair
+            source, target = pair  # indices of endpoints
             edges = [
                 *_edges_to_vertex(graph, arriving_edges[source], first_vertex),
                 edge,

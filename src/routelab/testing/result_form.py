@@ -46,6 +46,7 @@ def check_form(kind: str, value: Any, output: Any) -> None:
     Raises
     ------
     Failed
+        If it has not.
     """
     # 1. The type. A metric's list has no arrays to check.
     expected = RESULTS[kind]

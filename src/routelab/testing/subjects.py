@@ -170,7 +170,10 @@ class Trial:
         return self.call_supports()
 
     def call_supports(self) -> str | None:
-        """Call ``supports()`` and return what `refusal` keeps of the first call, or raise as it."""
+        """Call ``supports()`` anew; `refusal` has the answer of the first call.
+
+        Answers and errors are those of `refusal`.
+        """
         value = self.value
         answer = call_plugin("supports()", lambda: call_supports_of(self.subject.plugin, value))
         if answer is None or (isinstance(answer, str) and answer.strip()):

@@ -17,7 +17,7 @@ from routelab.testing.subjects import Subject, Trial
 
 def multipath(trial: Trial) -> str:
     """Check that each pair has one path, unless the plugin claims several."""
-    table: RouteTable = trial.result
+    table: RouteTable = trial.result  # a program, if the routing decides hop by hop
     if trial.subject.capabilities.multipath:
         raise Skipped("it may use several paths per pair")
     if hops.decides_hop_by_hop(trial):
@@ -99,7 +99,7 @@ def families(subject: Subject) -> str:
     for trial in subject.trials.values():
         try:
             family = trial.value.family
-        except Skipped:
+        except Skipped:  # the input cannot be made
             continue
         support[family] = support.get(family, False) or trial.has_result()
     # 2. Claimed families without an input cannot be checked.

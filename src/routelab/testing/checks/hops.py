@@ -1,4 +1,8 @@
-"""Checks of routings that decide hop by hop; they are skipped for routings with a table."""
+"""Checks of routings that decide hop by hop; they are skipped for routings with a table.
+
+Most of them read the *exploration* of a trial: all states that packets of the program can reach,
+with the violations of the contract that the search has met, as texts by name (`problems`).
+"""
 
 from __future__ import annotations
 
