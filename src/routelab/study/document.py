@@ -162,7 +162,7 @@ def _read_file(path: Path) -> str:
 
 def _check_size(root: yaml.Node, path: Path) -> None:
     """Refuse a file with more than `MAX_PARTS` parts, or with a part that contains itself."""
-    sizes: dict[int, int] = {}  # by id() of the node, as nodes cannot be hashed by content
+    sizes: dict[int, int] = {}  # by id(): a part that is repeated by `*name` is the same node
 
     def count_parts(node: yaml.Node) -> int:
         """Return the number of parts in a node, itself included; `*name` counts each time."""

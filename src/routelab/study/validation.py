@@ -67,6 +67,7 @@ def _mistake_line(
     if kind == "too_short":
         return f"{prefix}must not be empty"
     if kind == "literal_error":
+        # without a similar name, pydantic's own message below lists all of them
         names = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
         if hint := did_you_mean(str(detail["input"]), names):
             return f"{prefix}{_short(detail['input'])} does not exist{hint}"
