@@ -104,7 +104,7 @@ class CsvReader:
     header : list of str
         Cells of the first line that is neither empty nor a comment.
     line : int
-        Its number; 0 if there is none.
+        Number of the line of the header; 0 if there is none.
     comments : dict of int to str
         First cell of each comment below the header, by its line.
 
@@ -121,6 +121,7 @@ class CsvReader:
         self.line = 0
         self.comments: dict[int, str] = {}
         self._lines = lines
+        # The iterator stops behind the header; `blocks` reads on from there.
         for number, line in enumerate(lines, 1):
             if line.strip() and not line.lstrip().startswith(COMMENT):
                 self.line = number
@@ -151,15 +152,16 @@ class CsvReader:
     def blocks(self, size: int = _BLOCK) -> Iterator[list[list[str]]]:
         """Yield the cells of all lines below the header, `size` lines at a time.
 
-        Each line has a list, so that lines can be counted: that of a comment is empty, and that of
-        an empty line has blank cells. Cells may still have blanks around them.
+        Every line has a list of cells, so a caller can count the lines. The list of a comment is
+        empty; an empty line has blank cells only. Cells may still have blanks around them.
         """
         lines_above = self.line
-        # Only a block with one of these needs more than a split at the separator.
-        marks = '"' + COMMENT + "".join(SEPARATORS).replace(self.separator, "")
+        # A block without quotation marks, comments and other separators needs no more than a split
+        # at the separator, which is much faster.
+        special = '"' + COMMENT + "".join(SEPARATORS).replace(self.separator, "")
         while block := list(islice(self._lines, size)):
             text = "".join(block)
-            if any(mark in text for mark in marks):
+            if any(character in text for character in special):
                 yield [self._split_line(line, lines_above + n) for n, line in enumerate(block, 1)]
             else:
                 yield [line.split(self.separator) for line in text.removesuffix("\n").split("\n")]
@@ -182,10 +184,10 @@ class CsvReader:
             return []
         line_pattern, cell_pattern = _line_and_cell_patterns(self.separator)
         line = line.rstrip("\n")
-        where = f"{self.path}, line {number}"
+        prefix = f"{self.path}, line {number}"
         if not line_pattern.fullmatch(line):
             raise InputError(
-                f"{where}: {line.strip()!r} has a quotation mark inside a cell, or one that does "
+                f"{prefix}: {line.strip()!r} has a quotation mark inside a cell, or one that does "
                 'not end on this line; put the whole cell in quotation marks ("), and double those '
                 "inside"
             )
@@ -194,8 +196,8 @@ class CsvReader:
             for separator, name in SEPARATORS.items():
                 if separator in plain.strip():
                     raise InputError(
-                        f"{where}: {plain.strip()!r} has {name}, and the header separates cells by "
-                        f"{SEPARATORS[self.separator]}; use one separator, or put the cell in "
+                        f"{prefix}: {plain.strip()!r} has {name}, and the header separates cells "
+                        f"by {SEPARATORS[self.separator]}; use one separator, or put the cell in "
                         "quotation marks"
                     )
             # A cell is either quoted or not; the other group is empty.
@@ -207,9 +209,10 @@ class CsvReader:
 def _line_and_cell_patterns(separator: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a whole line, and of one cell with the separator before it.
 
-    Of the second pattern, group 1 is the text inside quotation marks, group 2 a cell without them.
+    The first checks a line, the second finds its cells. Group 1 of the second is the text inside
+    quotation marks, group 2 a cell without them: ``a, "b"`` has the groups (a, "") and ("", b).
     """
-    # White space, except a tab that is the separator.
+    # White space, except a tab that is the separator: the lookahead refuses the separator itself.
     blanks = rf"(?:(?!{separator})\s)*"
     cell = rf'{blanks}"(?:[^"]|"")*"{blanks}|[^"{separator}]*'
     next_cell = rf'(?:^|{separator})(?:{blanks}"((?:[^"]|"")*)"{blanks}|([^"{separator}]*))'

@@ -22,7 +22,7 @@ def doubtful_names(rows: Rows, switch_names: Iterable[str] = ()) -> list[str]:
     ----------
     rows : Rows
     switch_names : iterable of str
-        Names that only the list declares; none if there is a network.
+        Names of the switches, if the list alone says which there are; empty if a network does.
     """
     # 1. Lines that may be routes from a switch whose name begins with #, as comments do.
     comment_notes = [f"line {line} begins with # and is left out" for line in rows.comments]
@@ -37,7 +37,8 @@ def doubtful_names(rows: Rows, switch_names: Iterable[str] = ()) -> list[str]:
         for group in groups.values()
         if len(group) > 1
     ]
-    # 3. Names of another switch with a number behind it, which may be meant as virtual channels.
+    # 3. Names of another switch with a number behind it, such as A:1 or A@1 beside A: the number
+    #    may be meant as a virtual channel.
     number_notes = []
     for name in sorted(names):
         for mark in (":", MARK):

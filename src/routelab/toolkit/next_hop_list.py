@@ -45,19 +45,20 @@ from routelab.toolkit.route_cells import (
 
 @dataclass(frozen=True, eq=False)
 class NextHops:
-    """A table of next hops.
+    """A table of next hops: for each of S switches and D destinations, the candidates.
 
     Attributes
     ----------
     topology : Topology
     destination_names : tuple of str
-        The D targets.
+        Names of the destinations: switches, or terminals.
     destination_switch : int32 array, shape (D,)
     sources : int32 array
-        Switches where packets begin: those with terminals; without a network, all with an entry.
+        Switches where packets may begin: those with terminals. If the topology was built from the
+        table, which does not say where terminals are, all switches that have an entry.
     entry_start : int64 array, shape (S * D + 1,)
-        Candidates ``entry_start[v * D + d]:entry_start[v * D + d + 1]`` are those of packets for
-        destination d at switch v.
+        Entry ``v * D + d`` is that of switch v for destination d. Entry e has the candidates
+        ``entry_start[e]:entry_start[e + 1]``, none if the table does not list it.
     channel : int32 array
         Channel of each candidate.
     vc : int16 array
@@ -91,13 +92,17 @@ class NextHops:
         return bool((np.diff(self.entry_start) > 1).any())
 
     def select_destinations(self, chosen: BoolArray) -> NextHops:
-        """Return the table with the candidates for some of the D destinations; empty the others."""
+        """Return the table with the entries for some of the D destinations; others are empty."""
         return self.select_entries(np.tile(chosen, self.topology.num_switches))
 
     def select_entries(self, chosen: BoolArray) -> NextHops:
-        """Return the table with the candidates of some of the S * D entries; empty the others."""
+        """Return the table with some of the S * D entries; the others have no candidates.
+
+        `chosen` is a bool array of all entries.
+        """
         counts = np.diff(self.entry_start)
         is_chosen = np.repeat(chosen, counts)
+        # False counts as 0, so an entry that is not chosen has no candidates left.
         entry_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts * chosen)))
         return replace(
             self,
@@ -110,7 +115,8 @@ class NextHops:
     def destination_of_terminal(self) -> Int64Array:
         """Destination of packets for each terminal, −1 if there is none; int64, shape (T,).
 
-        They follow the entries of the terminal's own name, or else those of its switch.
+        If the table has entries for the terminal by its own name, its packets follow these; if not,
+        they follow the entries for its switch.
         """
         topology = self.topology
         number = {name: d for d, name in enumerate(self.destination_names)}
@@ -139,12 +145,12 @@ class NextHopList:
     table : NextHops or None
         None if a next hop does not exist.
     num_entries : int
-        Lines with next hops for another switch. If the pairs are known, only those lines to which
-        their packets come.
+        Number of lines with next hops for another switch; with `senders`, only of those lines that
+        their packets use.
     senders : Pairs or None
         Pairs that send packets, in groups of one target terminal; None: all.
     faults : int
-        Next hops that do not exist.
+        Number of next hops that do not exist.
     first_fault : str
         What is wrong with the first of them, with its line.
     """
@@ -180,8 +186,8 @@ def read_next_hops(
     Raises
     ------
     InputError
-        If a line is damaged, lacks next hops or what they mean, or is a second entry of a switch
-        and target, or no packet of `senders` has an entry.
+        If a line is damaged, has no next hops, or is a second entry of a switch and target; if the
+        network that explains the hops is missing; if no packet of `senders` has an entry.
     """
     # 1. The network, and the entry of each row: ``switch * D + destination``.
     network = network_of(rows, topology)
@@ -216,16 +222,15 @@ def read_next_hops(
             f"{rows.texts[int(rows.source[first_empty])]} has no "
             f"next hop for {rows.texts[int(rows.target[first_empty])]}"
         )
-    # 3. The channel of each next hop. It is followed like a route of one hop, which may end at any
-    #    switch: so the target is arbitrary, and faults of the end do not count.
+    # 3. The channel of each next hop. `walk_hops` follows it like a route of one hop, and also
+    #    reports routes that do not end at their target. A next hop may end at any switch: so the
+    #    target is arbitrary, and only faults of the hop itself count.
     vcs = MAX_VC + 1 if vcs is None else vcs
-    row = rows.walks()[2]
+    _, _, row = rows.walks()
     source = switch[row]
-    fault, fault_cell, (_, channel, vc) = walk_hops(
-        rows, network, source=source, target=source, vcs=vcs
-    )
+    fault, fault_cell, found = walk_hops(rows, network, source=source, target=source, vcs=vcs)
     is_faulty = (fault == NO_CHANNEL) | (fault == NO_VC)
-    # 4. The table of all hops that exist, entry after entry.
+    # 4. The table of all hops that exist, entry after entry. Hops of one entry keep their order.
     hops = np.flatnonzero(~is_faulty)
     hops = hops[np.argsort(entry[row[hops]], kind="stable")]
     counts = np.bincount(entry[row[hops]], minlength=network.num_switches * len(targets))
@@ -235,8 +240,8 @@ def read_next_hops(
         destination_switch=destination_switch,
         sources=network.endpoints if topology is not None else np.unique(switch),
         entry_start=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
-        channel=channel[hops],
-        vc=vc[hops],
+        channel=found.channel[hops],
+        vc=found.vc[hops],
     )
     # 5. If the senders are known, only entries to which their packets come count.
     pairs, num_entries = None, len(rows.line)
@@ -268,7 +273,8 @@ def read_next_hops(
 def _add_senders(network: Topology, senders: Rows) -> Topology:
     """Add a terminal to each switch that sends packets and is no target of the table.
 
-    `network` is what the table uses, which has terminals at its targets only.
+    `network` was built from the table, so it has terminals at its targets only. Sources that it
+    does not have are left out: `select_pairs` reports them.
     """
     number = {name: switch for switch, name in enumerate(network.switch_names)}
     names = [senders.texts[cell] for cell in np.unique(senders.source).tolist()]
@@ -285,7 +291,7 @@ def _add_senders(network: Topology, senders: Rows) -> Topology:
 
 
 def _reached_entries(table: NextHops, pairs: Pairs, listed: Int64Array) -> BoolArray:
-    """Return the entries to which packets of some pairs come; bool, shape (S * D,).
+    """Return whether packets of some pairs come to each entry; bool, shape (S * D,).
 
     Parameters
     ----------
@@ -297,13 +303,14 @@ def _reached_entries(table: NextHops, pairs: Pairs, listed: Int64Array) -> BoolA
         Entries of the file.
     """
     topology, num_destinations = table.topology, len(table.destination_switch)
-    source = topology.endpoints[pairs.source[0]].astype(np.int64)
-    destination = table.destination_of_terminal[pairs.target[1]]
-    begins = (destination >= 0) & ~pairs.is_local
+    source = topology.endpoints[pairs.source.endpoint].astype(np.int64)
+    destination = table.destination_of_terminal[pairs.target.terminal]
+    needs_route = (destination >= 0) & ~pairs.is_local
     is_first = np.zeros(topology.num_switches * num_destinations, np.bool_)
-    is_first[source[begins] * num_destinations + destination[begins]] = True
-    has_line = np.zeros_like(is_first)
-    has_line[listed] = True
+    is_first[source[needs_route] * num_destinations + destination[needs_route]] = True
+    is_listed = np.zeros_like(is_first)
+    is_listed[listed] = True
+    # Of the results, only the first is needed here: the entries that packets come to.
     reached: BoolArray = reachable_entries(
         table.entry_start,
         table.channel,
@@ -312,13 +319,14 @@ def _reached_entries(table: NextHops, pairs: Pairs, listed: Int64Array) -> BoolA
         topology.channel_target,
         topology.num_switches,
     )[0]
-    # The kernel begins at no entry without candidates. Packets that begin where no next hop of the
-    # line exists reach that entry, too, and its faults must be reported.
-    return reached | (is_first & has_line)
+    # The kernel does not begin at entries without candidates. If none of the next hops of a line
+    # exists, its entry has no candidates in `table`. Packets that begin there come to it all the
+    # same, and its faults must be reported.
+    return reached | (is_first & is_listed)
 
 
 def _describe_fault(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> str:
-    """Describe a next hop that does not exist; it is at position `cell` of ``rows.cells``."""
+    """Describe a next hop that does not exist: that at position `cell` of ``rows.cells``."""
     switch, target = rows.texts[int(rows.source[row])], rows.texts[int(rows.target[row])]
     entry = f"line {rows.line[row]}: {switch} has packets for {target}"
     hop = hop_text(rows, cell)

@@ -24,12 +24,12 @@ from routelab.toolkit.route_cells import MAX_PAIRS, Ends, Rows, look_up_ends, re
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Groups of ordered pairs of terminals, each pair in one of them.
+    """Groups of ordered pairs of terminals; each pair of terminals is in one group at most.
 
     Attributes
     ----------
-    source, target : (int32 array, int32 array), shapes (P,)
-        Endpoint, and terminal or −1 for all terminals of the endpoint.
+    source, target : Ends, P rows
+        Ends of each group: an endpoint with all of its terminals, or one terminal.
     count : int64 array, shape (P,)
         Ordered pairs of different terminals in each group.
     is_local : bool array, shape (P,)
@@ -58,8 +58,8 @@ def select_pairs(
         From `routelab.toolkit.route_cells.read_pairs`.
     topology : Topology
     by_source, by_target : bool
-        Whether each terminal at this end is a group of its own, instead of each switch; always, if
-        a line names a terminal.
+        Whether groups have one terminal at this end, instead of all terminals of a switch. They
+        always have if a line names a terminal there.
 
     Raises
     ------
@@ -71,10 +71,10 @@ def select_pairs(
     source = look_up_ends(rows, rows.source, topology)
     target = look_up_ends(rows, rows.target, topology)
     first_source, num_sources, source_units = _units(
-        source, topology, alone=by_source or bool((source[1] >= 0).any())
+        source, topology, single_terminals=by_source or source.any_terminal
     )
     first_target, num_targets, target_units = _units(
-        target, topology, alone=by_target or bool((target[1] >= 0).any())
+        target, topology, single_terminals=by_target or target.any_terminal
     )
     # 1. Each line becomes the product of its units at both ends. With 2 sources and 3 targets, pair
     #    4 of the line joins source 4 // 3 = 1 and target 4 % 3 = 1.
@@ -89,7 +89,7 @@ def select_pairs(
     pair_of_line = np.arange(num_pairs.sum()) - pairs_before[line]
     source_unit = source_units[first_source[line] + pair_of_line // num_targets[line]]
     target_unit = target_units[first_target[line] + pair_of_line % num_targets[line]]
-    # 2. Lines may share pairs.
+    # 2. Lines may share pairs: one of each remains.
     pair_code = source_unit * (target_unit.max(initial=0) + 1) + target_unit
     first = np.unique(pair_code, return_index=True)[1]
     source = _ends_of_units(source_unit[first], topology)
@@ -100,30 +100,38 @@ def select_pairs(
         np.where(terminal < 0, topology.demand[endpoint], 1)
         for endpoint, terminal in (source, target)
     )
-    is_local = source[0] == target[0]
-    are_two_terminals = (source[1] >= 0) & (target[1] >= 0) & (source[1] != target[1])
-    same = np.where(is_local & ~are_two_terminals, np.minimum(num_senders, num_receivers), 0)
-    count = num_senders * num_receivers - same
+    is_local = source.endpoint == target.endpoint
+    are_two_terminals = (
+        (source.terminal >= 0) & (target.terminal >= 0) & (source.terminal != target.terminal)
+    )
+    num_to_itself = np.where(
+        is_local & ~are_two_terminals, np.minimum(num_senders, num_receivers), 0
+    )
+    count = num_senders * num_receivers - num_to_itself
     if not count.any():
         raise InputError(f"{rows.path}: no line has two different terminals")
     return Pairs(source, target, count, is_local)
 
 
-Units = tuple[Int64Array, Int64Array, Int64Array]
-"""First unit and number of units of each row, and the units: an endpoint, or the number of
-endpoints plus a terminal."""
+def _units(
+    ends: Ends, topology: Topology, *, single_terminals: bool
+) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """Return the units that each row stands for at one end, for the pairs of units that it names.
 
+    A unit is an endpoint with all of its terminals, or with `single_terminals` one terminal, whose
+    number is the number of endpoints plus the terminal. Endpoint 0 with terminals 0 and 2, endpoint
+    1 with terminal 1: the units are 0 and 1, or with `single_terminals` 2 + 0, 2 + 2 and 2 + 1.
 
-def _units(end: Ends, topology: Topology, *, alone: bool) -> Units:
-    """Return the units that each row stands for at one end.
-
-    Without `alone`, a unit is an endpoint with all of its terminals; with it, a single terminal.
-    Endpoint 0 with terminals 0 and 2, endpoint 1 with terminal 1: the units are 0 and 1, or with
-    `alone` 2 + 0, 2 + 2 and 2 + 1, where those of an endpoint lie together.
+    Returns
+    -------
+    first, count : int64 array, shape (K,)
+        Row k stands for the units ``units[first[k] : first[k] + count[k]]``.
+    units : int64 array
+        Endpoint after endpoint.
     """
-    endpoint, terminal = (part.astype(np.int64) for part in end)
+    endpoint, terminal = (numbers.astype(np.int64) for numbers in ends)
     num_endpoints = len(topology.endpoints)
-    if not alone:
+    if not single_terminals:
         return endpoint, np.ones_like(endpoint), np.arange(num_endpoints)
     terminal_endpoint = topology.terminal_endpoint
     by_endpoint = np.argsort(terminal_endpoint, kind="stable")
@@ -139,7 +147,7 @@ def _units(end: Ends, topology: Topology, *, alone: bool) -> Units:
 
 
 def _ends_of_units(unit: Int64Array, topology: Topology) -> Ends:
-    """Return endpoint and terminal of each unit; the terminal is −1 for all of the endpoint's."""
+    """Return endpoint and terminal of each unit; −1 for the terminal if the unit is an endpoint."""
     terminal: Int32Array = np.maximum(unit - len(topology.endpoints), -1).astype(np.int32)
     endpoint = np.where(terminal < 0, unit, topology.terminal_endpoint[terminal])
-    return endpoint.astype(np.int32), terminal
+    return Ends(endpoint.astype(np.int32), terminal)

@@ -69,8 +69,9 @@ def table_from_lines(
         If a line is not a route between switches with terminals, or to a terminal, or weights do
         not add up.
     """
-    # 1. Pair ``source * num_targets + target``: sources are endpoints, targets endpoints or
-    #    terminals. The path of no hops from the target's own switch has no line, so it is added.
+    # 1. Pair ``source * num_targets + target``: `source` is the index of an endpoint, `target` that
+    #    of an endpoint or a terminal. The path of no hops from the target's own switch has no line,
+    #    so it is added.
     lines = list(lines)
     per_terminal = TO_TERMINALS in lines
     endpoints = topology.endpoints.tolist()
@@ -79,7 +80,8 @@ def table_from_lines(
         topology.terminal_endpoint.tolist() if per_terminal else list(range(len(endpoints)))
     )
     num_targets = len(target_endpoint)
-    column = {terminal: terminal for terminal in range(num_targets)} if per_terminal else endpoint
+    # A line names its target by the number of a terminal, which is its index, or of a switch.
+    target_index = dict(enumerate(range(num_targets))) if per_terminal else endpoint
     paths_of_pair: dict[int, list[tuple[float, list[int]]]] = {
         source * num_targets + target: [(1.0, [])] for target, source in enumerate(target_endpoint)
     }
@@ -91,7 +93,7 @@ def table_from_lines(
         try:
             switch, target = read_integer(words[0]), read_integer(words[1])
             weight = read_number(words[2])
-            pair = endpoint[switch] * num_targets + column[target]
+            pair = endpoint[switch] * num_targets + target_index[target]
             route: list[int] = []
             for word in words[3:]:
                 route.append(channel(switch, word))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -47,16 +47,50 @@ _FIRST_BYTES = 1 << 16
 """Number of bytes from which a file is recognized as text or not."""
 
 
-Ends = tuple[Int32Array, Int32Array]
-"""Endpoint of each row, and its terminal, or −1 for all terminals of the endpoint."""
+class Ends(NamedTuple):
+    """The sources of all rows, or their targets.
+
+    Attributes
+    ----------
+    endpoint : int32 array, shape (K,)
+        Switch of each row's end, as a number among the endpoints of the network.
+    terminal : int32 array, shape (K,)
+        Terminal of each row's end, or −1 for all terminals of the endpoint.
+    """
+
+    endpoint: Int32Array
+    terminal: Int32Array
+
+    @property
+    def any_terminal(self) -> bool:
+        """Whether any row names a single terminal."""
+        return bool((self.terminal >= 0).any())
+
+
+class HopChannels(NamedTuple):
+    """Channels of the hops of all walks, one walk after the other.
+
+    Attributes
+    ----------
+    start : int64 array
+        Hops ``start[w]:start[w + 1]`` belong to walk w.
+    channel : int32 array
+    vc : int16 array
+        Virtual channel of each hop.
+    """
+
+    start: Int64Array
+    channel: Int32Array
+    vc: Int16Array
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Cells of a file as numbers, without empty lines.
 
-    If the heading is ``source,target,switches`` and line 2 is ``A,C,B,C``, then `texts` are "",
-    "A", "C" and "B", and `cells` 1, 2, 3, 2; `line` is 2, `first` 2 and `end` 4.
+    If the heading is ``source,target,switches`` and line 2, the only one below it, is ``A,C,B,C``,
+    then `texts` are "", "A", "C" and "B", and `cells` are 1, 2, 3, 2. The row has the `line` 2, and
+    its hops B and C are ``cells[2:4]``, so its `first` is 2 and its `end` 4.
 
     Attributes
     ----------
@@ -133,18 +167,20 @@ class Rows:
 
     def hop_location(self, cell: int) -> str:
         """Return the file and the first line that has a cell among its hops, for messages."""
-        use = np.flatnonzero(self.cells == cell)
-        row = np.searchsorted(self.end, use, side="right")  # the first that ends behind it
+        position = np.flatnonzero(self.cells == cell)
+        # The row of a position is the first row whose cells end behind it.
+        row = np.searchsorted(self.end, position, side="right")
         row = np.minimum(row, len(self.line) - 1)
         # The cell may also be an end or a weight, or stand in a row that `select` has left out.
-        is_hop = (self.first[row] <= use) & (use < self.end[row])
+        is_hop = (self.first[row] <= position) & (position < self.end[row])
         return self.location(int(row[is_hop][0]))
 
 
 class _CellNumbers(dict[str, int]):
     """Numbers of the texts in cells, in the order of their first use; 0 is the empty text.
 
-    The keys are cells as the file has them, `plain` has their texts: " B" and "B" are both B.
+    ``numbers[cell]`` returns the number, a new one at the first use. The keys are cells as the file
+    has them; `plain` has the numbers by text without blanks and escapes: " B" and "B" are both B.
     """
 
     def __init__(self) -> None:
@@ -241,7 +277,10 @@ def _column_names(reader: CsvReader) -> tuple[str, ...]:
 
 
 def _read_pair_heading(reader: CsvReader) -> tuple[str, ...]:
-    """Require the heading of a list of pairs, and return that of routes whose hops are missing."""
+    """Require the heading of a list of pairs, and return it with a column of hops, as of routes.
+
+    So pairs are read like routes; their rows have no hops.
+    """
     if _column_names(reader) != PAIR_HEADING:
         raise InputError(
             f"{reader.path}, line {reader.line}: {','.join(reader.header)!r} is not the heading of "
@@ -287,7 +326,7 @@ def _split_rows(
     reader : CsvReader
     column_names : tuple of str
         The last is the form of the hops.
-    start : int64 array
+    start : int64 array, shape (number of lines + 1,)
         Cells ``start[k]:start[k + 1]`` belong to line k below the heading.
     cells : int32 array
         Indices of `texts`.
@@ -298,6 +337,7 @@ def _split_rows(
     # Rows keep the numbers of their lines, also behind empty lines, because errors name them.
     path, first_line = reader.path, reader.line + 1
     num_before_hops = len(column_names) - 1
+    # The first line with too few cells, and the first with an empty cell before others; -1: none.
     end, short_row, row_with_gap = row_ends(start, cells, num_before_hops)
     if short_row >= 0:
         raise InputError(
@@ -343,7 +383,8 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     if rows.form != "switches":
         raise InputError(f"{rows.path}: the hops are {rows.form}; name the network before the file")
     # 1. Number the switches in the order of their first use. Those with a terminal come first, so
-    #    that the ends of routes, or the targets of next hops, are the first `num_terminals` ones.
+    #    that the ends of routes, or the targets of next hops, are the first `num_terminals` ones:
+    #    switch k of them gets terminal k.
     switch_numbers: dict[str, int] = {}
     end_columns = rows.source, rows.target
     if rows.content == "next hops":
@@ -353,18 +394,20 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     for column in end_columns:
         for cell in np.unique(column).tolist():
             end_switch[cell] = switch_numbers.setdefault(rows.texts[cell], len(switch_numbers))
-        # Both ends of routes have terminals; of next hops, only the targets, which come first here.
+        # Both ends of routes have terminals. Of next hops, only the targets have: they are the
+        # first column here, and `num_terminals` stays as it is after them.
         if not num_terminals or rows.content == "routes":
             num_terminals = len(switch_numbers)
-    # 2. The switches that hops lead to. What is an end only must be readable as a hop, too: in B@x,
-    #    the number of a virtual channel may be misspelled.
+    # 2. The switches that hops lead to. A name that occurs only as a source or target must be
+    #    readable as a hop, too: in B@x, the number of a virtual channel may be misspelled, and
+    #    `_split_hop` raises the error.
     hop_names = {cell: _split_hop(rows, cell)[0] for cell in _distinct_hops(rows).tolist()}
     hop_switch = np.empty(len(rows.texts), np.int32)
     for cell, name in hop_names.items():
         hop_switch[cell] = switch_numbers.setdefault(name, len(switch_numbers))
-    switch_names = set(hop_names.values())
+    names_in_hops = set(hop_names.values())
     for cell in np.unique(np.concatenate(end_columns)).tolist():
-        if rows.texts[cell] not in switch_names:
+        if rows.texts[cell] not in names_in_hops:
             _split_hop(rows, cell)
     # 3. A link, with a channel in each direction, between two switches that follow each other.
     first, end, row = rows.walks()
@@ -436,32 +479,34 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
     Raises
     ------
     InputError
-        If a cell has two readings, or a virtual channel that no router has.
+        If a cell can mean two things, as B@1 does beside switches B and B@1, or if its virtual
+        channel is above `MAX_VC`.
     """
     lookup = _text_numbers(rows, topology)
     hops = {}
     for cell in _distinct_hops(rows).tolist():
         text = rows.texts[cell]
-        name, _, number = text.rpartition(MARK)
+        before_mark, _, number = text.rpartition(MARK)
         # A text with @ may itself be a name of the network.
         if text not in lookup:
-            hops[cell] = _split_hop(rows, cell)
-        elif number.isdecimal() and name in lookup:
+            name, vc = _split_hop(rows, cell)
+        elif number.isdecimal() and before_mark in lookup:
             raise InputError(
-                f"{rows.hop_location(cell)}: {text!r} is a switch and also {name!r} on "
+                f"{rows.hop_location(cell)}: {text!r} is a switch and also {before_mark!r} on "
                 f"virtual channel {number}; write {text}@0, or rename the switch"
             )
         else:
-            hops[cell] = text, 0
-        if lookup.get(hops[cell][0]) == _AMBIGUOUS:
+            name, vc = text, 0
+        if lookup.get(name) == _AMBIGUOUS:
             raise InputError(
-                f"{rows.hop_location(cell)}: {hops[cell][0]!r} is the number or the ends of a "
+                f"{rows.hop_location(cell)}: {name!r} is the number or the ends of a "
                 "channel and the name of another link; rename the link, or give ports instead"
             )
-        if hops[cell][1] > MAX_VC:
+        if vc > MAX_VC:
             raise InputError(
                 f"{rows.hop_location(cell)}: the virtual channel of {text!r} is above {MAX_VC}"
             )
+        hops[cell] = name, vc
     return hops
 
 
@@ -477,16 +522,13 @@ def look_up_ends(rows: Rows, cells: Int32Array, topology: Topology) -> Ends:
 
     Returns
     -------
-    endpoint : int32 array
-        Its switch, as a number among the endpoints of the network.
-    terminal : int32 array
-        The terminal, if the cell names one that shares its switch with others; −1 for all
-        terminals of the switch.
+    ends : Ends
+        The terminal is −1 also if the cell names the only terminal of a switch.
 
     Raises
     ------
     InputError
-        If it is no switch with terminals and no terminal, or may be either.
+        If a cell names neither a switch with terminals nor a terminal, or could mean either.
     """
     switch_names = topology.switch_names
     endpoints = topology.endpoints.tolist()
@@ -499,8 +541,8 @@ def look_up_ends(rows: Rows, cells: Int32Array, topology: Topology) -> Ends:
         if text in terminal_numbers:
             number = terminal_numbers[text]
             endpoint[cell] = topology.terminal_endpoint[number]
-            # A name of both is clear if it means the same: a switch and its only terminal. The only
-            # terminal of a switch needs no number, because −1 means all terminals of the switch.
+            # A name of a switch and of a terminal is clear if the terminal is the only one of this
+            # switch. The only terminal needs no number, because −1 means all terminals.
             is_only_one = topology.demand[endpoint[cell]] == 1
             same_as_switch = is_only_one and endpoint_numbers.get(text) == endpoint[cell]
             if text in switch_names and not same_as_switch:
@@ -519,7 +561,7 @@ def look_up_ends(rows: Rows, cells: Int32Array, topology: Topology) -> Ends:
             )
         else:
             raise _unknown_name_error(rows, row, cell, topology)
-    return endpoint[cells], terminal[cells]
+    return Ends(endpoint[cells], terminal[cells])
 
 
 def first_rows(column: Int32Array) -> Iterator[tuple[int, int]]:
@@ -560,7 +602,7 @@ def walk_hops(
     source: Int32Array,
     target: Int32Array,
     vcs: int,
-) -> tuple[Int8Array, Int64Array, tuple[Int64Array, Int32Array, Int16Array]]:
+) -> tuple[Int8Array, Int64Array, HopChannels]:
     """Find the channel of each hop of all walks, from switch to switch, and the first faults.
 
     Parameters
@@ -578,23 +620,25 @@ def walk_hops(
         First fault of each walk: a constant of `routelab.kernels.route_list`, `WHOLE` for none.
     fault_cell : int64 array
         Position of the faulty hop in `Rows.cells`; behind the last hop if only the end is wrong.
-    hops : tuple of (int64 array, int32 array, int16 array)
-        Start of each walk, channels and virtual channels.
+    hops : HopChannels
+        Behind the first fault of a walk, its channels are arbitrary.
 
     Raises
     ------
     InputError
-        If a hop may be one of several links, or has several readings.
+        If several channels fit a hop, or its text can mean two things.
     """
-    # 1. The number that each cell means, and its virtual channel.
+    # 1. The number of the switch, port, channel or name that each cell means, and the virtual
+    #    channel that it states.
     first, end, row = rows.walks()
     lookup = _text_numbers(rows, topology)
     number = np.full(len(rows.texts), UNKNOWN, np.int32)
     vc = np.zeros(len(rows.texts), np.int32)
-    for cell, (name, level) in parse_hops(rows, topology).items():
-        number[cell], vc[cell] = lookup.get(name, UNKNOWN), level
-    # 2. What a channel must have to be the hop: its target, label or own number, by the form. Names
-    #    of links are labels, as ports are: of the channels that leave a switch, usually one has it.
+    for cell, (name, vc_of_hop) in parse_hops(rows, topology).items():
+        number[cell], vc[cell] = lookup.get(name, UNKNOWN), vc_of_hop
+    # 2. What a channel must have to be the hop: its target, label or own number, by the form; -1
+    #    asks for nothing. Names of links are labels, as ports are: several channels of the network
+    #    have the same one, but usually only one of those that leave a switch.
     any_channel = np.full(len(rows.texts), -1, np.int32)
     hop_switch = number if rows.form == "switches" else any_channel
     hop_label = number if rows.form == "ports" else any_channel
@@ -637,7 +681,7 @@ def walk_hops(
             f"{rows.location(row[walk])}: the hop {hop_text(rows, cell)!r} may be "
             "one of several links; give ports or links instead"
         )
-    return fault, first + fault_hop, (start, hop_channel, hop_vc)
+    return fault, first + fault_hop, HopChannels(start, hop_channel, hop_vc)
 
 
 def _link_name_numbers(topology: Topology) -> Int32Array:
@@ -665,7 +709,8 @@ def _channel_text_numbers(topology: Topology) -> dict[str, int]:
 
     A channel is known by its number and, if no other has the same, by its `Topology.channel_name`,
     such as ``A>B``. Names of links, which several channels may have, get the numbers from C on, in
-    the order of `_link_name_numbers`.
+    the order of `_link_name_numbers`. A name such as ``3`` that only channel 3 has is this channel;
+    if another channel has it, it is `_AMBIGUOUS`.
     """
     names = [topology.channel_name(channel) for channel in range(topology.num_channels)]
     occurrences = Counter(names)
@@ -712,8 +757,9 @@ def csv_cell(text: str) -> str:
 def channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str]]:
     """Return how hops are written, and the text of each channel.
 
-    If names of links are numbers, every text of a channel may also stand for another one. Readers
-    refuse such a text, so the routes cannot be read back.
+    `form` None selects the first form that tells all channels apart. If links have numbers as
+    names, both the number of a channel and its ends may also be the name of another link. Readers
+    refuse such a text, so these routes cannot be read back.
     """
     source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
     ports = topology.source_port.tolist()

@@ -45,6 +45,7 @@ from routelab.toolkit.route_cells import (
     MAX_VC,
     Ends,
     Form,
+    HopChannels,
     Rows,
     channel_texts,
     csv_cell,
@@ -80,21 +81,22 @@ class RouteList:
     rows : Rows
     network : Topology
     all_pairs : int
-        Ordered pairs of different terminals: all, or those that send packets.
+        Number of ordered pairs of different terminals: all, or those that send packets.
     num_pairs : int
-        Those of them that have a route.
+        Number of these pairs that have a route.
     table : RouteTable or None
         All routes; None if a route has a fault.
     path : int64 array, shape (K,)
         Path of each row in the table; −1 for a row of one switch and no hops.
     served : float64 array, shape (K,)
-        Pairs of terminals whose packets take the route of each row, times its share of them.
+        Pairs of terminals whose packets take the route of each row. A pair of several routes counts
+        at each of them with the share of its packets.
     faults : int
-        Lines whose route has a fault.
+        Number of lines whose route has a fault.
     faulty_pairs : dict of str to int
-        Pairs of a source and a target by what is wrong with the first faulty hop of their routes.
+        Number of pairs of a source and a target with a faulty route, by the kind of the fault.
     first_fault : str
-        What is wrong in the first of them, with its line.
+        What is wrong in the first line with a fault, and its number.
     """
 
     rows: Rows
@@ -132,7 +134,8 @@ def read_route_list(
     Raises
     ------
     InputError
-        If a line is damaged, or lacks what the hops mean, or no row is of `senders`.
+        If a line is damaged, the network that explains the hops is missing, or no row is a route
+        of `senders`.
     """
     # 1. The network, the ends of each row, and how many pairs of terminals each pair of ends stands
     #    for: a switch stands for those of its terminals that have no rows of their own.
@@ -147,13 +150,10 @@ def read_route_list(
         # Pairs at one switch need no route, and count as routed.
         num_pairs = int(pairs_of_terminals.sum() + (demand * (demand - 1)).sum())
     else:
-        # 2. Only the pairs that send packets count, and only the rows that they use. An end is a
-        #    pair of arrays, whose second has the terminal of each row, or −1 for a whole switch.
+        # 2. Only the pairs that send packets count, and only the rows that they use. Where rows
+        #    name single terminals, the senders have to be told apart by terminal, too.
         chosen = select_pairs(
-            senders,
-            network,
-            by_source=bool((source[1] >= 0).any()),
-            by_target=bool((target[1] >= 0).any()),
+            senders, network, by_source=source.any_terminal, by_target=target.any_terminal
         )
         is_used, pairs_of_terminals, num_pairs = _find_used_rows(
             network, source, target, pair=pair, chosen=chosen
@@ -162,15 +162,17 @@ def read_route_list(
         if not is_used.any():
             raise InputError(f"{rows.path} has no route of a pair in {senders.path}")
         rows, pair = rows.select(is_used), pair[is_used]
-        source, target = ((e[is_used], t[is_used]) for e, t in (source, target))
+        source, target = (
+            Ends(ends.endpoint[is_used], ends.terminal[is_used]) for ends in (source, target)
+        )
     # 3. Follow the hops of each row.
     served = _pair_shares(rows, _read_weights(rows), pair) * pairs_of_terminals[pair]
     vcs = MAX_VC + 1 if vcs is None else vcs
     fault, fault_cell, hops = walk_hops(
         rows,
         network,
-        source=network.endpoints[source[0]],
-        target=network.endpoints[target[0]],
+        source=network.endpoints[source.endpoint],
+        target=network.endpoints[target.endpoint],
         vcs=vcs,
     )
     # 4. With a fault in any row there is no table; count the pairs with each kind of fault. A route
@@ -196,7 +198,9 @@ def read_route_list(
             faulty_pairs=faulty_pairs,
             first_fault=f"line {rows.line[row]}: {text}",
         )
-    table, path = _sort_into_table(network, (source[0], target[0]), hops, served)
+    table, path = _sort_into_table(
+        network, source=source.endpoint, target=target.endpoint, hops=hops, served=served
+    )
     return RouteList(rows, network, all_pairs, num_pairs, table=table, path=path, served=served)
 
 
@@ -205,16 +209,16 @@ def _count_pairs(
 ) -> tuple[Int64Array, Int64Array]:
     """Count the pairs of terminals that each pair of a source and a target stands for.
 
-    A terminal that is named has routes of its own, and its switch stands for the others. Switch A
-    has terminals a0 and a1, B has b0 and b1: with rows A,B and A,b0 the pair A,B stands for the 2
-    pairs to b1, and the pair A,b0 for the other 2.
+    A terminal that a row names has routes of its own there, and a row of its switch stands for the
+    other terminals. Switch A has terminals a0 and a1, B has b0 and b1: with rows A,B and A,b0 the
+    pair A,B stands for the 2 pairs to b1, and the pair A,b0 for the other 2.
 
     Returns
     -------
     pair : int64 array, shape (K,)
         Number of the pair of each row.
-    count : int64 array
-        Ordered pairs of terminals at different switches, of each pair.
+    count : int64 array, shape (number of pairs,)
+        Ordered pairs of terminals at different switches that each pair stands for.
     """
     # 1. An end is an endpoint with all of its terminals, numbered from 0, or a single terminal,
     #    numbered behind the endpoints. Rows with equal ends have one pair.
@@ -228,14 +232,16 @@ def _count_pairs(
         source_code * num_ends + target_code, return_index=True, return_inverse=True
     )
     # 2. Without rows of single terminals, a switch stands for all of its terminals.
-    from_switch, to_switch = (end[0][first_row].astype(np.int64) for end in (source, target))
-    from_one, to_one = (end[1][first_row] >= 0 for end in (source, target))
+    from_switch, to_switch = (
+        ends.endpoint[first_row].astype(np.int64) for ends in (source, target)
+    )
+    from_one, to_one = (end.terminal[first_row] >= 0 for end in (source, target))
     count = np.where(from_one, 1, demand[from_switch]) * np.where(to_one, 1, demand[to_switch])
     switch_pair = from_switch * num_endpoints + to_switch
     if from_one.any() or to_one.any():
-        # 3. Routes from all to one terminal leave out the sources that have routes of their own to
-        #    it; and the other way round. If a switch pair had rows of both kinds, two rows would
-        #    stand for the packets of one pair of terminals.
+        # 3. The pair A,b0 ("all to one") leaves out each pair of terminals with rows of its own, as
+        #    a0,b0 ("one to one"); and so does a0,B. A list may not have both A,b0 and a0,B: each of
+        #    them would stand for the packets from a0 to b0.
         one_to_one, all_to_all = from_one & to_one, ~from_one & ~to_one
         all_to_one, one_to_all = ~from_one & to_one, from_one & ~to_one
         ambiguous = np.intersect1d(switch_pair[all_to_one], switch_pair[one_to_all])
@@ -247,72 +253,82 @@ def _count_pairs(
                 "routes of a terminal to the other switch and of a switch to a terminal are "
                 "listed; list the routes of each pair of terminals"
             )
-        to_same = from_switch * num_ends + target_code[first_row]
-        count[all_to_one] -= _count_occurrences(to_same[all_to_one], to_same[one_to_one])
-        from_same = source_code[first_row] * num_endpoints + to_switch
-        count[one_to_all] -= _count_occurrences(from_same[one_to_all], from_same[one_to_one])
-        # 4. Routes of two switches leave out all of these.
-        groups, group = np.unique(switch_pair, return_inverse=True)
-        of_single_terminals = np.bincount(
-            group, np.where(all_to_all, 0, count), len(groups)
+        switch_to_end = from_switch * num_ends + target_code[first_row]
+        count[all_to_one] -= _count_occurrences(
+            switch_to_end[all_to_one], switch_to_end[one_to_one]
+        )
+        end_to_switch = source_code[first_row] * num_endpoints + to_switch
+        count[one_to_all] -= _count_occurrences(
+            end_to_switch[one_to_all], end_to_switch[one_to_one]
+        )
+        # 4. The pair A,B leaves out all pairs of terminals for which the other pairs of ends at
+        #    these two switches stand.
+        switch_pairs, number = np.unique(switch_pair, return_inverse=True)
+        count_of_others = np.bincount(
+            number, np.where(all_to_all, 0, count), len(switch_pairs)
         ).astype(np.int64)
-        count[all_to_all] -= of_single_terminals[group[all_to_all]]
-    count[from_switch == to_switch] = 0  # Their packets need no route.
+        count[all_to_all] -= count_of_others[number[all_to_all]]
+    count[from_switch == to_switch] = 0  # Packets inside a switch need no route.
     return pair, count
 
 
 def _find_used_rows(
     topology: Topology, source: Ends, target: Ends, pair: Int64Array, chosen: Pairs
 ) -> tuple[BoolArray, Int64Array, int]:
-    """Find the rows by which the packets of some pairs of terminals go.
+    """Find the rows whose routes the packets of some pairs of terminals take.
 
     Parameters
     ----------
     source, target : Ends
+        Ends of each row.
     pair : int64 array, shape (K,)
         Number of the pair of each row, from `_count_pairs`.
     chosen : Pairs
+        Groups of these pairs of terminals.
 
     Returns
     -------
     is_used : bool array, shape (K,)
     count : int64 array
-        Chosen pairs of terminals at different switches, of each pair of rows.
+        Chosen pairs of terminals at different switches for each number in `pair`.
     num_pairs : int
-        Chosen pairs that have a route.
+        Number of chosen pairs that have a route.
     """
     num_endpoints = len(topology.endpoints)
     num_ends = num_endpoints + topology.num_terminals
 
-    def pair_code(from_end: Int32Array, to_end: Int32Array) -> Int64Array:
-        return from_end.astype(np.int64) * num_ends + to_end
+    def pair_code(source_code: Int32Array, target_code: Int32Array) -> Int64Array:
+        return source_code.astype(np.int64) * num_ends + target_code
 
-    def end_code(end: Ends) -> Int32Array:
-        return np.where(end[1] < 0, end[0], num_endpoints + end[1]).astype(np.int32)
+    def end_code(ends: Ends) -> Int32Array:
+        # as in `_count_pairs`: endpoints, and behind them single terminals
+        is_endpoint = ends.terminal < 0
+        return np.where(is_endpoint, ends.endpoint, num_endpoints + ends.terminal).astype(np.int32)
 
-    # 1. All listed pairs, in the order of their numbers in `pair`.
-    listed_pairs = np.unique(pair_code(end_code(source), end_code(target)))
+    # 1. All listed pairs; the position of a code here is the pair's number in `pair`.
+    listed_codes = np.unique(pair_code(end_code(source), end_code(target)))
     listed_pair = np.full(len(chosen.count), -1)
-    # 2. The listed pair whose rows carry the packets of each chosen one. The most particular pair
-    #    takes precedence: of both terminals, of one, of both switches.
-    for from_end in (end_code(chosen.source), chosen.source[0]):
-        for to_end in (end_code(chosen.target), chosen.target[0]):
-            wanted = pair_code(from_end, to_end)
-            # A code above all listed ones has no position among them, and any will differ from it.
-            candidate = np.minimum(np.searchsorted(listed_pairs, wanted), len(listed_pairs) - 1)
-            is_found = (listed_pair < 0) & (listed_pairs[candidate] == wanted)
+    # 2. The listed pair whose rows carry the packets of each chosen group. Rows of two terminals
+    #    come before rows of a terminal and a switch, and these before rows of two switches.
+    for source_code in (end_code(chosen.source), chosen.source.endpoint):
+        for target_code in (end_code(chosen.target), chosen.target.endpoint):
+            code = pair_code(source_code, target_code)
+            # For a code above all listed ones, `searchsorted` returns the position behind the last.
+            # Any other does for it, because the comparison below fails there, too.
+            candidate = np.minimum(np.searchsorted(listed_codes, code), len(listed_codes) - 1)
+            is_found = (listed_pair < 0) & (listed_codes[candidate] == code)
             listed_pair[is_found] = candidate[is_found]
     # 3. Count the chosen pairs. Those at one switch need no route, and count as routed.
     has_row = listed_pair >= 0
     needs_route = has_row & ~chosen.is_local
-    count = np.zeros(len(listed_pairs), np.int64)
+    count = np.zeros(len(listed_codes), np.int64)
     np.add.at(count, listed_pair[needs_route], chosen.count[needs_route])
     num_pairs = int(chosen.count[has_row | chosen.is_local].sum())
     return np.isin(pair, listed_pair[has_row]), count, num_pairs
 
 
 def _count_occurrences(values: Int64Array, among: Int64Array) -> Int64Array:
-    """Return how often each of `values` occurs in `among`: 3 and 5 in (5, 5, 7) 0 and 2 times."""
+    """Return how often each of `values` occurs in `among`: 3 and 5 are 0 and 2 times in 5, 5, 7."""
     ascending = np.sort(among)
     counts: Int64Array = np.searchsorted(ascending, values, "right") - np.searchsorted(
         ascending, values, "left"
@@ -344,47 +360,56 @@ def _describe_fault(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> st
 
 def _sort_into_table(
     topology: Topology,
-    endpoints: tuple[Int32Array, Int32Array],
-    hops: tuple[Int64Array, Int32Array, Int16Array],
+    *,
+    source: Int32Array,
+    target: Int32Array,
+    hops: HopChannels,
     served: Float64Array,
 ) -> tuple[RouteTable, Int64Array]:
-    """Sort whole routes by the switches of their pairs; also return the path of each row.
+    """Sort the routes of all rows by their pairs of switches, as a route table has them.
 
     Parameters
     ----------
     topology : Topology
-    endpoints : tuple of (int32 array, int32 array), shape (K,) each
-        Source and target of each row.
-    hops : tuple of (int64 array, int32 array, int16 array)
-        Start of each row's hops, shape (K + 1,), and their channels and virtual channels.
+    source, target : int32 array, shape (K,)
+        Endpoints of each row.
+    hops : HopChannels
+        Of the K rows, without a fault.
     served : float64 array, shape (K,)
-        As in `RouteList`.
+        Pairs of terminals that take the route of each row; see `RouteList`.
+
+    Returns
+    -------
+    table : RouteTable
+    path : int64 array, shape (K,)
+        Path of each row in the table; −1 for a row of one switch.
     """
     num_endpoints = len(topology.endpoints)
     # 1. Pairs of different endpoints, and one route of no hops from each endpoint to itself, whose
     #    pair is ``i * P + i``.
-    pair = endpoints[0].astype(np.int64) * num_endpoints + endpoints[1]
-    with_hops = np.flatnonzero(endpoints[0] != endpoints[1])
+    pair = source.astype(np.int64) * num_endpoints + target
+    with_hops = np.flatnonzero(source != target)
     local_pairs = np.arange(num_endpoints, dtype=np.int64) * (num_endpoints + 1)
     all_pairs = np.concatenate((pair[with_hops], local_pairs))
     order = np.argsort(all_pairs, kind="stable")
     routes_of_pair = np.bincount(all_pairs, minlength=num_endpoints * num_endpoints)
-    # 2. The weight of each route is its share of the packets of its pair of switches. If all their
-    #    terminals have routes of their own, the routes between switches serve none: alone, they get
-    #    equal shares, and beside others that do serve some, a weight just above 0, as tables need.
+    # 2. The weight of each route is its share of the packets of its pair of switches. Routes can
+    #    serve no packets, because all terminals have routes of their own. If no route of a pair
+    #    serves any, they get equal shares; otherwise such a route gets a weight just above 0, since
+    #    tables accept no 0.
     served_of_pair, routes_of_row = np.bincount(pair, served)[pair], np.bincount(pair)[pair]
     share = np.where(served_of_pair > 0, served / np.maximum(served_of_pair, 1), 1 / routes_of_row)
     share = np.maximum(share, np.finfo(np.float64).tiny)
     weight = np.concatenate((share[with_hops], np.ones(num_endpoints)))
     # 3. Hops, channels and virtual channels in the order of the pairs.
-    start, hop_channel, hop_vc = hops
-    length = np.concatenate((np.diff(start)[with_hops], np.zeros(num_endpoints, np.int64)))[order]
-    first = np.concatenate((start[with_hops], np.zeros(num_endpoints, np.int64)))[order]
+    no_hops = np.zeros(num_endpoints, np.int64)
+    length = np.concatenate((np.diff(hops.start)[with_hops], no_hops))[order]
+    first = np.concatenate((hops.start[with_hops], no_hops))[order]
     path_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
     sorted_channel = np.empty(path_start[-1], np.int32)
     sorted_vc = np.empty(path_start[-1], np.int16)
-    gather_hops(first, path_start, hop_channel, sorted_channel)
-    gather_hops(first, path_start, hop_vc, sorted_vc)
+    gather_hops(first, path_start, hops.channel, sorted_channel)
+    gather_hops(first, path_start, hops.vc, sorted_vc)
     table = RouteTable.create(
         topology,
         pair_start=np.concatenate((np.zeros(1, np.int64), np.cumsum(routes_of_pair))),
@@ -418,7 +443,7 @@ def _read_weights(rows: Rows) -> Float64Array | None:
 def _pair_shares(rows: Rows, weight: Float64Array | None, pair: Int64Array) -> Float64Array:
     """Return the share of each route in its pair of ends: its weight, or equal shares without one.
 
-    Raise an InputError if weights are not above 0 or do not add up to 1.
+    Raise an InputError if weights are not above 0 or do not add up to 1 in each pair.
     """
     if weight is None:
         equal: Float64Array = 1 / np.bincount(pair)[pair]
@@ -466,9 +491,9 @@ def listed_lines(listed: RouteList, hop_vc: Int16Array) -> Iterator[str]:
 def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[str]:
     """Yield the lines of a table as a route list.
 
-    A table per terminal has a line for each terminal, by its name. If a terminal has none, or
-    that of a switch, the table becomes one per switch: each of the routes to the terminals of a
-    switch has its share.
+    A table per terminal has a line for each terminal, by its name. If a terminal has no name, or
+    that of a switch, the lines name switches: the routes to all terminals of a switch are routes to
+    the switch, each with its share of the packets.
 
     Parameters
     ----------
@@ -486,27 +511,27 @@ def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[st
     """
     topology = table.topology
     form, names = channel_texts(topology, form)
-    endpoint_of = table.destination_endpoint
+    target_endpoint = table.destination_endpoint
     source, destination = np.divmod(table.path_pair, table.num_destinations)
     endpoints = topology.endpoints.tolist()
     switch_cells = [csv_cell(topology.switch_names[switch]) for switch in endpoints]
     terminal_names = set(topology.terminal_names) - {""} - set(topology.switch_names)
-    # Names are missing from the set if they are empty, repeated or those of switches.
+    # The set is smaller than the number of terminals if a name is empty, repeated or a switch's.
     if table.per_terminal and len(terminal_names) == topology.num_terminals:
         target, pair, share = destination, table.path_pair, table.path_weight
         target_cells = [csv_cell(name) for name in topology.terminal_names]
     else:
-        target = endpoint_of[destination]
+        target = target_endpoint[destination]
         pair = source * len(switch_cells) + target
         # Packets to a switch are spread evenly over its destinations: in a table per terminal its
         # terminals, else the switch itself.
-        destinations_at = np.bincount(endpoint_of, minlength=len(switch_cells))
-        share = table.path_weight / destinations_at[target]
+        num_destinations = np.bincount(target_endpoint, minlength=len(switch_cells))
+        share = table.path_weight / num_destinations[target]
         target_cells = switch_cells
     # Equal shares need no weights. Shares are quotients, and so not exact.
     weighted = bool((np.abs(share * np.bincount(pair)[pair] - 1) > 1e-9).any())
     yield f"source,target,{'weight,' if weighted else ''}{form}\n"
-    for path in np.flatnonzero(source != endpoint_of[destination]).tolist():
+    for path in np.flatnonzero(source != target_endpoint[destination]).tolist():
         hops = slice(table.path_start[path], table.path_start[path + 1])
         cells = [switch_cells[source[path]], target_cells[target[path]]]
         if weighted:
