@@ -80,9 +80,9 @@ def addresses_of(topology: Topology) -> Addresses:
             guid_text(FIRST_TERMINAL_GUID + t) for t in range(topology.num_terminals)
         )
     else:
-        switch_guids = _checked_guids("switch", topology.switch_guids, topology.switch_names)
+        switch_guids = _parse_guids("switch", topology.switch_guids, topology.switch_names)
         names = [topology.terminal_name(t) for t in range(topology.num_terminals)]
-        terminal_guids = _checked_guids("terminal", topology.terminal_guids, names)
+        terminal_guids = _parse_guids("terminal", topology.terminal_guids, names)
     # 3. LIDs of terminals and switches, whose numbers are from one range, and ports.
     lids = _assign_lids(terminal_guids + switch_guids, topology.attributes.get("lids"))
     channel_port, terminal_port = _assign_ports(topology)
@@ -97,8 +97,11 @@ def addresses_of(topology: Topology) -> Addresses:
     )
 
 
-def _checked_guids(kind: str, texts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return GUIDs in the form of `guid_text`; refuse a network that lacks one or repeats one."""
+def _parse_guids(kind: str, texts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return GUIDs in the form of `guid_text`; refuse a network that lacks one or repeats one.
+
+    `texts` are the GUIDs of the network, empty if all switches, or all terminals, lack theirs.
+    """
     guids = []
     for name, text in zip(names, texts or [""] * len(names), strict=True):
         if not re.fullmatch(r"(?:0[xX])?[0-9a-fA-F]{1,16}", text):
@@ -145,10 +148,11 @@ def _assign_ports(topology: Topology) -> tuple[Int32Array, Int32Array]:
     ends_agree = np.array_equal(topology.source_port[forth], topology.target_port[back]) and (
         np.array_equal(topology.source_port[back], topology.target_port[forth])
     )
+    # One number for each switch and port: the switch in the high 32 bits, the port in the low ones.
     switch_and_port = switches.astype(np.int64) << 32 | ports
     is_unique = len(np.unique(switch_and_port)) == len(switch_and_port)
-    # 2. Otherwise number the ports of each switch from 1: its terminals have the even key and come
-    #    first, then its channels in order.
+    # 2. Otherwise number the ports of each switch from 1. Sorted by key, the ends of one switch lie
+    #    together: its terminals have the even key and come first, then its channels in order.
     if not ends_agree or not is_unique or (ports.size and ports.min() < 1):
         keys = np.concatenate((2 * topology.channel_source + 1, 2 * topology.terminal_switch))
         order = np.argsort(keys, kind="stable")

@@ -34,13 +34,14 @@ class CompleteTables:
     """One next hop from each switch to each destination, and the virtual channel of each route.
 
     Destinations are the T terminals, then the S switches. A packet stays on the virtual channel of
-    the route from the switch where it starts.
+    the route from the switch where it starts, whatever `lanes` has at the switches on its way.
 
     Attributes
     ----------
     topology : Topology
     steps : int32 array, shape (S, T + S)
-        Channel; −1 at the destination's switch, and where no way leads to the destination.
+        Next channel of packets for a destination at a switch; −1 at the destination's switch, and
+        where no way leads to the destination.
     lanes : int8 array, shape (S, T + S)
         Virtual channel of packets that start at a terminal of the switch, or at the switch itself;
         0 where no way leads to the destination.
@@ -150,7 +151,8 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
     if table_steps is None:
         raise UnsupportedError(_describe_conflict(table))
     # 1. Columns of the table's destinations, then of the switches without terminals, to which
-    #    nothing leads yet. A pair is on the lane of its first hop, which all its hops are on.
+    #    nothing leads yet (-1). A pair is on the lane of its first hop, which all its hops share. A
+    #    pair at one switch has no hop, and lane 0.
     without_terminals = np.flatnonzero(topology.terminals_per_switch == 0)
     num_given = table.num_destinations
     num_columns = num_given + len(without_terminals)
@@ -174,7 +176,9 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         *topology.outgoing,
         np.int64(virtual_channels),
     )
-    if switch == -2:  # no new route was tried
+    # -2: the given routes have a cycle, and no route was added; -1: all routes were added; from 0
+    # on: the first switch from which no route could be added, and the column of `steps`.
+    if switch == -2:
         raise UnsupportedError(
             "the table's routes can deadlock: dependencies of a virtual channel form a cycle"
         )
@@ -189,8 +193,8 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         frozen_array(steps[:, column], np.int32),
         frozen_array(np.maximum(lanes[:, column], 0), np.int8),
     )
-    if switch >= 0:  # the first switch that could not be added to a tree
-        # `destination` is a column of `steps`: the first terminal or switch that has it
+    if switch >= 0:
+        # Name the first terminal or switch that has this column.
         index = int(np.flatnonzero(column == destination)[0])
         raise UnsupportedError(
             f"no route from {tables.describe(switch, index)} keeps {virtual_channels} virtual "
@@ -216,8 +220,8 @@ def check_tables(
     ----------
     tables : CompleteTables
     replies : {"own", "same"}
-        Which virtual channel packets take back to a terminal that sent some: that of the route
-        back, or that on which the terminal sent. ``same`` covers both.
+        Virtual channel of a reply, which goes back to the terminal that sent the request: that of
+        the route back (own), or that of the request (same). ``same`` proves both cases.
     manager : int, optional
         Terminal of the subnet manager: all routes from and to it are on virtual channel 0, too.
     """
@@ -243,6 +247,7 @@ def check_tables(
         on_lane = tables.lanes.reshape(-1) == lane
         if replies == "same":
             on_lane |= _reply_routes(tables, lane)
+        # Hosts ask the subnet manager for paths on SL 0, whatever the lanes of their routes are.
         if lane == 0 and manager is not None:
             on_lane |= manager_routes(tables, manager).reshape(-1)
         cycle = _find_cycle(topology, hops, length, on_lane)
@@ -254,17 +259,18 @@ def check_tables(
 def _reply_routes(tables: CompleteTables, lane: int) -> BoolArray:
     """Mark the routes of replies to requests on a lane; bool, shape (S * (T + S),).
 
-    If a terminal sends to another one on this lane, the route from the switch of the other one to
-    the terminal is marked.
+    If terminal a sends to terminal b on this lane, the route from the switch of b to a is marked.
     """
     topology = tables.topology
     num_terminals = topology.num_terminals
     switch = topology.terminal_switch
-    is_request = tables.lanes[switch, :num_terminals] == lane  # terminal to terminal
+    # Lane by sending terminal (that of its switch) and receiving terminal; none sends to itself.
+    is_request = tables.lanes[switch, :num_terminals] == lane
     np.fill_diagonal(is_request, False)
     is_reply = np.zeros(tables.lanes.shape, dtype=np.bool_)
-    for source in range(num_terminals):
-        is_reply[switch[is_request[source]], source] = True
+    for sender in range(num_terminals):
+        receivers = is_request[sender]
+        is_reply[switch[receivers], sender] = True
     return frozen_array(is_reply.reshape(-1), np.bool_)
 
 

@@ -13,16 +13,16 @@ from routelab.toolkit.infiniband.addresses import Addresses
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Entries of all switches for the LIDs of a fabric.
+    """Entries of all switches for the LIDs of a fabric: where a switch sends packets for a LID.
 
-    Destinations are the T terminals, then the S switches.
+    Destinations are the T terminals, then the S switches; each has one LID.
 
     Attributes
     ----------
     ports : int16 array, shape (S, T + S)
-        Port of each entry; −1 where there is none.
+        Output port of a switch for a destination; −1 where the switch has no entry.
     steps : int32 array, shape (S, T + S)
-        Channel behind the port; −1 where the port has no cable to another switch.
+        Channel behind this port; −1 where the port has no cable to another switch.
     is_delivered : bool array, shape (T + S,)
         Whether the destination's switch has the entry that delivers its packets.
     """
@@ -78,10 +78,10 @@ def entries_of(topology: Topology, addresses: Addresses, ports: Int16Array) -> E
 def channels_of_ports(
     topology: Topology, addresses: Addresses, ports: Int16Array, file: str
 ) -> Int32Array:
-    """Return the channel behind each entry of tables without a fault; int32, shape (S, T + S).
+    """Return the next channel from each switch to each destination; int32, shape (S, T + S).
 
     −1 at the destination's switch, and where there is no entry. `ports` are the tables, by switch
-    and LID, `file` their file's name for messages.
+    and LID; `file` is the name of their file, for messages.
 
     Raises
     ------
@@ -99,7 +99,8 @@ def channels_of_ports(
             f"{file}: switch {name} does not deliver packets for its LID {lids[index]}"
         )
     switch = np.arange(topology.num_switches)[:, np.newaxis]
-    # at the destination's own switch, the port leads to a terminal or is port 0
+    # A port without a channel is right at the destination's own switch only: there it leads to the
+    # terminal, or is port 0, the switch itself.
     leads_nowhere = (entries.ports >= 0) & (entries.steps < 0) & (switch != ends)
     if leads_nowhere.any():
         row, destination = np.argwhere(leads_nowhere)[0].tolist()

@@ -31,7 +31,11 @@ class NodeRecord:
 
 @dataclass(frozen=True)
 class PortRecord:
-    """A port as a file lists it; what the file does not say is 0 or ""."""
+    """A port as a file lists it, with the port at the other end of its cable, the peer.
+
+    `peer_key` names the node of the peer; `guid` and `lid` are those of this port, not of its node.
+    What the file does not say is 0 or "".
+    """
 
     number: int
     peer_key: Key
@@ -181,11 +185,14 @@ class FabricBuilder:
         InputError
             If the two lines disagree.
         """
+        # The line of the other end names this port as its peer.
         node = self.nodes[key]
+        own_lid = node.lid if node.kind == "switch" else port.lid
         for kind, own_value, peer_value in (
-            ("LID", node.lid if node.kind == "switch" else port.lid, peer_port.peer_lid),
+            ("LID", own_lid, peer_port.peer_lid),
             ("GUID", port.guid, peer_port.peer_guid),
         ):
+            # 0 stands for an unknown one
             if own_value and peer_value and own_value != peer_value:
                 text = guid_text if kind == "GUID" else str
                 raise self.text.error(
@@ -256,7 +263,8 @@ class FabricBuilder:
                     ("GUID", guid_text(guid), guid, line_of_guid),
                     ("LID", str(lid), lid, line_of_lid),
                 ):
-                    # 0 stands for an unknown one
+                    # 0 stands for an unknown one. `setdefault` notes the line of a new value, and
+                    # returns the line of one that another node or port has.
                     if value and line_of.setdefault(value, line) != line:
                         raise self.text.error(
                             line,

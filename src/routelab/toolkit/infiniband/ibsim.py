@@ -44,7 +44,8 @@ class IbsimState:
     module : str
         Name of the module to which the nodes below belong; "" for none.
     bases, guids : dict of str to int
-        Base and next GUID of each kind of node; 0 if unknown.
+        By kind of node, the base of its GUIDs, as the file sets it, and the GUID of the next node;
+        0 if unknown.
     enabled : dict of str to int
         Bits of the widths and speeds that the ports below enable unless they have options, by the
         names ``width`` and ``speed``.
@@ -119,7 +120,13 @@ class IbsimState:
             enabled[name] = self._read_bits(number, name, value)
 
     def _read_bits(self, number: int, name: str, value: str) -> int:
-        """Return the bits of a width or speed; from now on, the file has rates."""
+        """Return the bits of a width or speed, and set `has_rates`.
+
+        Raises
+        ------
+        InputError
+            If there is no such bit; names line `number`.
+        """
         largest = MAX_BITS[name]
         if not 1 <= int(value) <= largest:
             raise self.text.error(
@@ -140,9 +147,11 @@ class IbsimState:
             return
         for key, near in self.enabled_at_port.items():
             port = builder.ports[key]
-            # a port that the file lacks at the other end is an error of `FabricBuilder.build`
+            # If the file lacks the port at the other end, `FabricBuilder.build` raises an error;
+            # until then, any bits will do.
             far = self.enabled_at_port.get((port.peer_key, port.peer_number), near)
             widths, speeds = near["width"] & far["width"], near["speed"] & far["speed"]
+            # the first bit that both enable is the best, because the tables begin with the best
             lanes = next((LANES[bit] for bit in LANES if bit & widths), 0)
             speed = next((SPEEDS[bit] for bit in SPEEDS if bit & speeds), "")
             if not (lanes and speed):

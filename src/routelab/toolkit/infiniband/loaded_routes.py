@@ -61,13 +61,15 @@ def loaded_routes(
         topology.channel_target,
     )
     _check_arrival(topology, addresses, steps, lengths, file)
-    # 1. The paths: a pair and a level that some terminals use. Pairs without a route have none.
+    # 1. The paths. A pair is a switch and a terminal. It has a path for each service level on which
+    #    terminals of the switch send to the terminal; without a route, it has none.
     length = np.asarray(lengths, dtype=np.int64).reshape(-1)
-    users = _count_users(topology, levels).reshape(-1, NUM_LEVELS)
-    users[length < 0] = 0
-    pair, level = np.nonzero(users)
-    num_paths_of_pair = np.count_nonzero(users, axis=1)
-    # 2. The hops of a path are those of its pair, which `hops` has once.
+    num_senders = _count_senders(topology, levels).reshape(-1, NUM_LEVELS)
+    num_senders[length < 0] = 0
+    pair, level = np.nonzero(num_senders)
+    num_paths_of_pair = np.count_nonzero(num_senders, axis=1)
+    # 2. The hops of a path are those of its pair, which `hops` has once: hop `position` of a path
+    #    is that many behind the first one of the pair. A length of -1 counts as no hops.
     path_length = length[pair]
     path_start = _offsets(path_length)
     pair_first_hop = _offsets(np.maximum(length, 0))
@@ -78,7 +80,7 @@ def loaded_routes(
         topology,
         pair_start=_offsets(num_paths_of_pair),
         path_start=path_start,
-        path_weight=users[pair, level] / users.sum(axis=1)[pair],
+        path_weight=num_senders[pair, level] / num_senders.sum(axis=1)[pair],
         hop_channel=hop_channel,
         hop_vc=_hop_lanes(
             topology,
@@ -98,24 +100,24 @@ def _offsets(counts: Int64Array) -> Int64Array:
     return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
 
 
-def _count_users(topology: Topology, levels: Int8Array | None) -> Int32Array:
-    """Count the terminals of each switch that send to a terminal on each level.
+def _count_senders(topology: Topology, levels: Int8Array | None) -> Int32Array:
+    """Count the terminals of each switch that send to a terminal on each service level.
 
-    int32, shape (P, T, 16): by endpoint, which is a switch with terminals, target and level.
+    int32, shape (P, T, 16): by endpoint, which is a switch with terminals, target and level. Only
+    the shares of the levels matter, so without `levels` a single sender on level 0 is counted.
     """
-    users = np.zeros((len(topology.endpoints), topology.num_terminals, NUM_LEVELS), np.int32)
+    count = np.zeros((len(topology.endpoints), topology.num_terminals, NUM_LEVELS), np.int32)
     if levels is None:
-        users[:, :, 0] = 1
-        return users
-    endpoint = np.searchsorted(topology.endpoints, topology.terminal_switch)
+        count[:, :, 0] = 1
+        return count
     terminals = np.arange(topology.num_terminals)
-    for terminal, row in enumerate(endpoint.tolist()):
-        apart = topology.terminal_switch != topology.terminal_switch[terminal]
-        users[row, terminals[apart], levels[terminal, apart]] += 1
-    # a path within a switch has no hops: one user on any level gives it weight 1
-    for row, switch in enumerate(topology.endpoints.tolist()):
-        users[row, topology.terminal_switch == switch, 0] = 1
-    return users
+    for sender, endpoint in enumerate(topology.terminal_endpoint.tolist()):
+        is_elsewhere = topology.terminal_switch != topology.terminal_switch[sender]
+        count[endpoint, terminals[is_elsewhere], levels[sender, is_elsewhere]] += 1
+    # A path within a switch has no hops, so its level does not matter: it is one path on level 0.
+    for endpoint, switch in enumerate(topology.endpoints.tolist()):
+        count[endpoint, topology.terminal_switch == switch, 0] = 1
+    return count
 
 
 def _hop_lanes(
@@ -130,7 +132,8 @@ def _hop_lanes(
     """Return the virtual lane of each hop; int16, shape (H,).
 
     `position` is the number of hops before a hop on its path, `level` the service level of the
-    path. The first switch takes packets from the port of its first terminal.
+    path. A switch chooses the lane by input port, output port and service level. At the first
+    switch, the input port is that of its first terminal: one path stands for all of its terminals.
     """
     if tables is None:
         return level.astype(np.int16)
@@ -142,21 +145,22 @@ def _hop_lanes(
         table = tables.lanes.get(guid)
         if table is not None:
             row[: len(table), : len(table)] = table
-    # 2. The ports by which packets arrive: a channel ends at the port of its opposite channel, and
-    #    those of the first hop come from the first terminal (backwards, it writes last).
+    # 2. The ports by which packets arrive: a channel ends at the port of its opposite channel. For
+    #    the first hop, that of the first terminal: terminals write backwards, so it writes last.
     target_port = np.zeros(topology.num_channels, dtype=np.int64)
     forth, back = topology.links.T
     target_port[forth] = addresses.channel_port[back]
     target_port[back] = addresses.channel_port[forth]
     first_port = np.zeros(topology.num_switches, dtype=np.int64)
     first_port[topology.terminal_switch[::-1]] = addresses.terminal_port[::-1]
-    # 3. The lanes. The hop before one on the same path is the one before it in `hop_channel`.
+    # 3. The lanes. The hops of a path follow one another, so `roll` gives each hop the one before
+    #    it; that of a first hop is of another path, and is not used.
     switch = topology.channel_source[hop_channel]
     previous_channel = np.roll(hop_channel, 1)
     input_port = np.where(position == 0, first_port[switch], target_port[previous_channel])
     output_port = addresses.channel_port[hop_channel]
     hop_lane = lanes[switch, input_port, output_port, level]
-    # VL15 is for subnet management: other packets on it are dropped
+    # VL15, the last one, is for subnet management: other packets on it are dropped.
     has_no_lane = (hop_lane < 0) | (hop_lane == NUM_LEVELS - 1)
     if has_no_lane.any():
         hop = int(np.flatnonzero(has_no_lane)[0])

@@ -152,8 +152,8 @@ def _read_node(
     kind, num_ports = _KINDS[record["kind"]], int(record["num_ports"])
     key = _key(record["identity"], ibsim)
     guid = ibsim.next_guid(kind, num_ports)
-    # 1. Name and LID, from the comment. In a file of ibsim, where the key is a text, it may be
-    #    missing or any text.
+    # 1. Name and LID, from the comment. The key of a node is its GUID in ibnetdiscover's output, a
+    #    text in a file of ibsim; there, the comment may be missing or any text.
     comment = record["comment"] or ""
     name, lid = "" if isinstance(key, int) else key, 0
     if kind == "switch" and (switch := _SWITCH_TAIL.fullmatch(comment)):
@@ -201,8 +201,9 @@ def _read_port(
         raise text.error(
             number, f"{shorten(line)} is not a port with a cable; the file may be damaged"
         )
-    # 1. The comment behind the cable, in which ibnetdiscover names LIDs and the rate. In a file of
-    #    ibsim, where a node is known by its name, it may be any text.
+    # 1. The comment behind the cable, in which ibnetdiscover names LIDs and the rate. For a port of
+    #    an adapter it begins with the port's own LID; the other end follows. In a file of ibsim,
+    #    where the key of a node is a text, it may be any text.
     comment = cable["comment"] or ""
     lid = peer_lid = 0
     rate = ""

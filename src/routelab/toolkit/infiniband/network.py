@@ -118,9 +118,9 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
             channel_capacity=capacity,
             terminal_switch=[switch_number[node] for node, _ in attachments],
             terminal_port=[port for _, port in attachments],
-            switch_names=_unique([nodes[node].name for node in switches], switch_guids),
+            switch_names=_make_unique([nodes[node].name for node in switches], switch_guids),
             switch_guids=list(map(_known_guid, switch_guids)),
-            terminal_names=_unique([_end_name(fabric, end) for end in ends], terminal_guids),
+            terminal_names=_make_unique([_end_name(fabric, end) for end in ends], terminal_guids),
             terminal_guids=list(map(_known_guid, terminal_guids)),
             attributes=attributes,
         )
@@ -161,8 +161,11 @@ def _known_guid(guid: int) -> str:
     return guid_text(guid) if guid else ""
 
 
-def _unique(names: Sequence[str], guids: Sequence[int]) -> list[str]:
-    """Append GUIDs (numbers, where they are unknown) to names that are empty or not unique."""
+def _make_unique(names: Sequence[str], guids: Sequence[int]) -> list[str]:
+    """Append GUIDs to names that are empty or not unique: ``s@0x…``, without a name only ``0x…``.
+
+    Where the GUID is unknown, append the number of the switch or terminal.
+    """
     count = Counter(names)
     unique_names = [
         name

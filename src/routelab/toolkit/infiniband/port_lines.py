@@ -14,14 +14,15 @@ from routelab.toolkit.infiniband.fabric import NodeKind
 from routelab.toolkit.infiniband.fabric_builder import FabricBuilder, NodeRecord, PortRecord
 from routelab.toolkit.infiniband.text_lines import TextFile
 
-_END = r"(SW|CA|RT)[ \t]+([0-9]{1,5})[ \t]+([0-9]{1,5})[ \t]+0x([0-9a-fA-F]{1,16})"
-"""One end of a cable, in four groups: kind of the node, LID, port and GUID."""
+_END = r"(?:SW|CA|RT)[ \t]+[0-9]{1,5}[ \t]+[0-9]{1,5}[ \t]+0x[0-9a-fA-F]{1,16}"
+"""One end of a cable: kind of the node, LID, port and GUID."""
 _START = re.compile(r"(?:SW|CA|RT)[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+0x")
 _CABLE = re.compile(
-    rf"{_END}[ \t]+(?P<width>\S+)[ \t]+(?P<speed>\S+(?: [^-]\S*)?)[ \t]+-[ \t]+{_END}"
+    rf"(?P<end>{_END})[ \t]+(?P<width>\S+)[ \t]+(?P<speed>\S+(?: [^-]\S*)?)[ \t]+-[ \t]+"
+    rf"(?P<peer>{_END})"
     r"[ \t]+\( '(?P<names>.*)' \)[ \t]*"
 )
-_FREE = re.compile(rf"{_END}[ \t]+\S+[ \t]+\S.*?[ \t]+'(?P<name>.*)'[ \t]*")
+_FREE = re.compile(rf"(?P<end>{_END})[ \t]+\S+[ \t]+\S.*?[ \t]+'(?P<name>.*)'[ \t]*")
 _BETWEEN_NAMES = "' - '"
 
 _KINDS: dict[str, NodeKind] = {"SW": "switch", "CA": "ca", "RT": "router"}
@@ -44,9 +45,10 @@ class _End:
 
 @dataclass(frozen=True)
 class _Line:
-    """A line: one end, and the other one with the rate if there is a cable.
+    """A line: one end, and if there is a cable, its other end (`peer`) and its rate.
 
-    `names` has the description of the node, with a cable those of both: ``a' - 'b``.
+    `names` has the description of the node; with a cable, those of both nodes, as the line has
+    them: ``a' - 'b``. `_node_names` separates them.
     """
 
     line_number: int
@@ -66,8 +68,9 @@ def read_port_lines(text: TextFile, builder: FabricBuilder) -> None:
     """
     lines = list(_parse_lines(text))
     names = _node_names(lines)
-    # A switch has a line for each port. For an adapter, the GUID is that of the port: each port
-    # becomes a node of its own, and the highest port known of it is this one.
+    # The lines of a switch have its GUID, one line for each port; so its number of ports is the
+    # highest of them. The line of an adapter has the GUID of the port and does not say to which
+    # adapter it belongs: each port becomes a node of its own, which has ports up to this one.
     ports_of_switch: dict[int, set[int]] = {}
     for line in lines:
         if line.end.kind == "switch":
@@ -100,20 +103,22 @@ def _parse_lines(text: TextFile) -> Iterator[_Line]:
             rate = cable["width"] + cable["speed"]
             yield _Line(
                 line_number=number,
-                end=_read_end(*cable.group(1, 2, 3, 4)),
+                end=_read_end(cable["end"]),
                 names=cable["names"],
-                peer=_read_end(*cable.group(7, 8, 9, 10)),  # 5 and 6 are the rate
+                peer=_read_end(cable["peer"]),
                 rate="" if "?" in rate else rate,
             )
         elif free_port := _FREE.fullmatch(line):
-            end = _read_end(*free_port.group(1, 2, 3, 4))
-            yield _Line(line_number=number, end=end, names=free_port["name"])
+            yield _Line(
+                line_number=number, end=_read_end(free_port["end"]), names=free_port["name"]
+            )
         else:
             raise text.stray(number, "a line of ibnetdiscover -p; the file may be damaged")
 
 
-def _read_end(kind: str, lid: str, port: str, guid: str) -> _End:
-    """Return an end from the groups of `_END`."""
+def _read_end(text: str) -> _End:
+    """Return an end from its four words, which match `_END`."""
+    kind, lid, port, guid = text.split()
     return _End(kind=_KINDS[kind], lid=int(lid), number=int(port), guid=int(guid, 16))
 
 
@@ -138,9 +143,11 @@ def _node_names(lines: list[_Line]) -> dict[int, str]:
     """Return the description of each node.
 
     Descriptions may hold the text between two names, so a line may be read in several ways:
-    ``a' - 'b' - 'c`` is ``a`` and ``b' - 'c``, or ``a' - 'b`` and ``c``. What all lines of a node
-    allow is its name; of several, the first. If they allow none in common, a line does not count.
+    ``a' - 'b' - 'c`` is ``a`` and ``b' - 'c``, or ``a' - 'b`` and ``c``. A node has the name that
+    all of its lines allow; if several are left, the first. A line that allows none of the names
+    left by earlier lines is ignored.
     """
+    # A line without a cable has one name only, which is certain.
     allowed: dict[int, list[str]] = {}
     for line in lines:
         if line.peer is None:

@@ -71,8 +71,9 @@ class Rule:
 def make_rules(levels: Int8Array, is_relevant: BoolArray) -> tuple[int, list[Rule]]:
     """Return a default SL and rules that give each pair its SL; the first match counts.
 
-    Rows get rules for all but their most frequent level, then a rule for that one; or columns do,
-    if that needs fewer rules. Rows that need the same level in the same columns share a rule.
+    Rules are made row by row: for all levels of a source but its most frequent one, then a rule to
+    all destinations for that one. Rows that need the same level in the same columns share a rule.
+    The same is done column by column, and the result with fewer rules is returned.
 
     Parameters
     ----------
@@ -254,15 +255,15 @@ class Policy:
         self._check_labels(groups, labels)
         labels_of_port = labels or {}
 
-        def members_of(guids: Sequence[str]) -> dict[PortGroup, list[int]]:
-            """Return the indices of the ports in each group."""
+        def find_members(guids: Sequence[str]) -> dict[PortGroup, list[int]]:
+            """Return the positions in `guids` of the ports of each group."""
             port_labels = [labels_of_port.get(guid, frozenset()) for guid in guids]
             return {
                 group: [i for i, guid in enumerate(guids) if group.has(guid, port_labels[i])]
                 for group in groups
             }
 
-        rows, columns = members_of(sources), members_of(destinations)
+        rows, columns = find_members(sources), find_members(destinations)
         level_of_pair = np.full((len(sources), len(destinations)), self.default, dtype=np.int8)
         # Backwards, so that the first rule that matches a pair writes last. A rule without sources
         # matches all of them, and so for destinations.
@@ -321,7 +322,7 @@ def parse_policy(text: TextFile) -> Policy:
     groups: dict[str, PortGroup] = {}
     levels: dict[str, int] = {}
     rule_blocks: list[tuple[int, _Entries]] = []
-    for last_line, block, values in _blocks(text):
+    for last_line, block, values in _read_blocks(text):
         if block == "qos-match-rule":
             rule_blocks.append((last_line, values))
             continue
@@ -366,12 +367,13 @@ def _content(line: str) -> str:
     return re.sub(r'("[^"]*")|#.*', r"\1", line).strip()
 
 
-def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
-    """Iterate over groups, levels and rules: last line, kind, and lines and texts of each key.
+def _read_blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
+    """Yield the blocks (groups, levels and rules): number of the last line, kind, and entries.
 
-    A block ``port-group``, or one of the other two kinds, is inside a section ``port-groups``.
+    A block is inside its section: ``port-group`` to ``end-port-group`` inside ``port-groups`` to
+    ``end-port-groups``, and so for the other two kinds in `_BLOCKS`.
     """
-    section = block = ""  # those that are open
+    section = block = ""  # those that the line is inside of; "" for none
     values: _Entries = {}
     for number, line in enumerate(text.lines, 1):
         word = _content(line)
@@ -455,12 +457,13 @@ def _read_group(text: TextFile, values: _Entries) -> PortGroup:
             else:
                 ranges.append((min(first, last), max(first, last)))
     labels: set[str] = set()
+    # Line and key of the first entry whose members the files of a fabric do not tell.
     unresolved = next(((values[key][0][0], key) for key in _UNRESOLVED_KEYS if key in values), None)
     for number, value in values.get("port-name", []):
         labels.update(_port_names(text, number, value))
     for number, value in values.get("node-type", []):
         for kind in (part.strip().upper() for part in value.split(",")):
-            if kind == "SELF":  # the node of OpenSM
+            if kind == "SELF":  # The node where OpenSM runs, which the files do not tell, either.
                 unresolved = number, "node-type"
             elif kind not in (*KIND_LABELS.values(), "ALL"):
                 raise text.error(number, f"node type {kind!r} does not exist")
@@ -469,8 +472,11 @@ def _read_group(text: TextFile, values: _Entries) -> PortGroup:
 
 
 def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
-    """Yield the labels of ports; OpenSM 3.3.23 refuses port 0, and drops blanks without quotes."""
-    # each name as OpenSM reads it, and as written, but without what is in quotation marks
+    """Yield the labels, such as ``node/P1``, of the ports in a list of names.
+
+    OpenSM 3.3.23 refuses policies with port 0, and drops blanks outside of quotation marks.
+    """
+    # Each name as OpenSM reads it; and as written, with quoted parts emptied, to find such blanks.
     unquoted = re.sub(r'"[^"]*"', '""', value).split(",")
     for name, plain in zip(_strings(text, number, value), unquoted, strict=True):
         port_name = _PORT_NAME.fullmatch(name)

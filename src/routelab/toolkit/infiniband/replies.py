@@ -44,7 +44,8 @@ def with_symmetric_lanes(
         None if no such lanes were found.
     """
     pair, path_start, hop_channel = _paths_by_pair(tables, manager)
-    group_start = np.flatnonzero(np.diff(pair, prepend=-2))  # −2: the first route begins a group
+    # A group begins where the pair changes. No pair is -2, so the first route begins one, too.
+    group_start = np.flatnonzero(np.diff(pair, prepend=-2))
     has_manager_group = bool(len(pair) and pair[0] < 0)
     lane = _search_lanes(
         np.append(group_start, len(pair)),
@@ -57,7 +58,8 @@ def with_symmetric_lanes(
     if lane is None:
         return None
     if has_manager_group:
-        # it only reserves lane 0: the pairs of the manager have their own groups, too
+        # This group, the first, has kept lane 0 free of cycles with the manager's routes. The pairs
+        # of the manager have groups of their own, whose lanes count below.
         group_start, lane = group_start[1:], lane[1:]
     num_switches = tables.topology.num_switches
     lane_between = np.zeros((num_switches, num_switches), np.int8)
@@ -100,11 +102,12 @@ def _search_lanes(
             return lanes
         num_idle = 0 if num_lanes < fewest else num_idle + 1
         fewest = num_lanes
-        last_first = -lane[order]
+        # Sorted by ascending key, the last lane comes first: its key is 1 - num_lanes. A pinned
+        # group comes even before it, with lane 0, so that first fit gives it lane 0 again.
+        key = -lane[order]
         if is_first_pinned:
-            # lane 0, with the first group, before the last lane, whose key is 1 - num_lanes
-            last_first[lane[order] == 0] = -num_lanes
-        order = order[np.argsort(last_first, kind="stable")]
+            key[lane[order] == 0] = -num_lanes
+        order = order[np.argsort(key, kind="stable")]
     return None
 
 
@@ -116,14 +119,17 @@ def _paths_by_pair(
     Returns
     -------
     pair : int64 array, shape (K,)
-        Higher switch times S, plus lower switch, of each route; −1 for those of the manager,
-        which come again with their pairs.
+        Pair of switches of each route: the higher one times S, plus the lower one; −1 for those of
+        the manager, which are listed twice: here, and with their pairs.
     path_start : int64 array, shape (K + 1,)
+        Hops ``path_start[k]:path_start[k + 1]`` belong to route k.
     hop_channel : int32 array, shape (H,)
     """
     topology = tables.topology
     switches = np.arange(topology.num_switches, dtype=np.int32)
-    # 1. All different routes. Hosts of a switch often have equal columns, and so has the switch.
+    # 1. All different routes. Hosts of a switch often have equal columns of next channels, and so
+    #    has the switch itself: one column of each kind is enough. `columns` are these, and
+    #    `column_index` has the one that stands for each destination.
     _, columns, column_index = np.unique(
         tables.steps, axis=1, return_index=True, return_inverse=True
     )
@@ -143,7 +149,7 @@ def _paths_by_pair(
     order = order[length[order] > 0]
     pair = pair_numbers.reshape(-1)[order]
     if manager is not None:
-        # The manager's column may have been left out for an equal one of another host.
+        # An equal column of another host may stand for that of the manager: mark that one.
         is_managing = manager_routes(tables, manager)[:, columns]
         is_managing[:, column_index.reshape(-1)[manager]] = True
         managing = np.flatnonzero(is_managing.reshape(-1) & (length > 0))

@@ -15,15 +15,16 @@ from routelab.toolkit.infiniband.text_lines import guid_text
 
 
 def simulation_lines(topology: Topology, addresses: Addresses) -> Iterator[str]:
-    """Yield the network for ibsim.
+    """Yield the lines of the network's file for ibsim: a record for each host, then each switch.
 
-    ibsim numbers the GUIDs of an adapter's ports from that of the adapter on, so an adapter has the
-    GUID of its port minus 1.
+    Each host has an adapter with one port. ibsim gives port 1 of an adapter the GUID behind that of
+    the adapter, so the adapter gets the GUID of its port minus 1.
     """
     adapters = [guid_text(int(guid, 16) - 1) for guid in addresses.terminal_guids]
+    # Identities are a letter and the GUID without 0x.
     switch_id = [f'"S-{guid[2:]}"' for guid in addresses.switch_guids]
     host_id = [f'"H-{guid[2:]}"' for guid in adapters]
-    # Lines of each switch: its port and the other end of the cable. Hosts have one port each.
+    # The cables of each switch: its port, and the text of the other end.
     cables: list[list[tuple[int, str]]] = [[] for _ in range(topology.num_switches)]
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
         port, guid = int(addresses.terminal_port[terminal]), addresses.terminal_guids[terminal]
@@ -52,11 +53,11 @@ def root_switches(topology: Topology) -> list[int]:
     """Return roots for up*/down* in each connected part with hosts.
 
     They are the switches farthest from hosts, or the most central one if all switches have hosts. A
-    host at an upper switch, such as storage, makes others look farther away. So switches with the
-    fewest hosts also count as if they had none, then those with the next number, and the largest
-    set counts from which up*/down* has a route between all hosts: every spine is a root, also one
-    with a host. If there is none, the most central switch is the only root, from which up*/down*
-    reaches everything.
+    host at a spine, such as storage, would make only the other spines roots. So the search is
+    repeated as if switches with the fewest hosts had none, then those with the next number, and so
+    on. The largest set from which up*/down* has a route between all hosts is returned: every spine,
+    also one with a host. If there is no such set, the most central switch is the only root, from
+    which up*/down* reaches everything.
     """
     start, channel = topology.outgoing
     neighbours = [
@@ -71,15 +72,18 @@ def root_switches(topology: Topology) -> list[int]:
 
 
 def _roots_of_part(topology: Topology, neighbours: list[Any], switches: Int64Array) -> list[int]:
-    """Return the roots of one connected part, whose `switches` are given; see `root_switches`."""
+    """Return the roots of one connected part, whose `switches` are given; see `root_switches`.
+
+    `neighbours` has the switches next to each switch.
+    """
     num_hosts = topology.terminals_per_switch
     ends = switches[num_hosts[switches] > 0]
-    # 1. The switches farthest from all hosts, then from those at switches with two hosts or more,
-    #    and so on: the largest set from which all hosts can be reached.
+    # 1. The switches farthest from all hosts; then from the switches with at least `fewest` hosts,
+    #    as if the others had none. Keep the largest set from which all hosts can be reached.
     roots = switches[:0]
     for fewest in np.unique(num_hosts[ends]).tolist():
         hops = _hops_from(neighbours, ends[num_hosts[ends] >= fewest])[switches]
-        if not hops.max():  # all switches have hosts
+        if not hops.max():  # All switches count as having hosts, so none is farther than others.
             break
         farthest = switches[hops == hops.max()]
         if len(farthest) > len(roots) and _are_routable(neighbours, farthest, ends):
@@ -99,8 +103,10 @@ def _are_routable(neighbours: list[Any], roots: Int64Array, ends: Int64Array) ->
     """
     level = _hops_from(neighbours, roots)
     order = [s for s in np.argsort(level, kind="stable").tolist() if level[s] >= 0]
-    # What each switch reaches, as a set of switches: the bits of an integer. First downwards only,
-    # the lowest switches first. Then a packet may go up, and down from there, the roots first.
+    # What each switch reaches, as a set of switches: bit s of an integer stands for switch s. First
+    # by hops down only: what a switch below reaches must be known before, so begin at the lowest
+    # level. Then a packet may also go up, and reach what the switch above reaches: begin at the
+    # roots.
     reached = {s: 1 << s for s in order}
     for s in reversed(order):
         for neighbour in neighbours[s].tolist():
