@@ -4,11 +4,12 @@ A word is a sequence of channels with virtual channels, and a route that is a su
 legal. The routing ``words`` explains the search; ``ib-balanced`` grows trees inside its words.
 
     element   a channel with a virtual channel, numbered ``vc * C + channel``
-    place     position of an element in its word, perhaps between whole numbers; words are kept as
-              the places of all elements
+    position  a number by which the elements of a word are in order, perhaps no whole one; words are
+              stored as the positions of all elements
     row       a pair of different endpoints, with its route as a list of elements
     turn      two elements that follow each other on a route
-    break     a turn whose place does not rise, so that the route does not follow the word
+    break     a turn whose second position is not above the first: it *descends*, so that the route
+              does not follow the word
 
 If packets keep their virtual channel, there are `vcs` words of C elements, else one of ``vcs * C``.
 """
@@ -64,7 +65,13 @@ LARGE = 200_000
 
 
 class WordSearch:
-    """Routes of all pairs of endpoints, and words.
+    """Search routes of all pairs of endpoints, and words that contain them, in turns.
+
+    Each round has three steps. *Sweep*: find the cheapest routes inside the words. *Exchange*: each
+    row takes its cheapest route unless that is dearer than its own. *Reorder*: change the words so
+    that fewer routes break them. At first, a route may break a word for a toll; in the last rounds,
+    the legal ones, rows take only routes without a break. `run` does all rounds; then `table` and
+    `ranks` return the best legal routes and their words.
 
     Parameters
     ----------
@@ -117,12 +124,13 @@ class WordSearch:
             orders = [self._random.permutation(channels) for _ in range(vcs)]
         else:
             orders = [_order_channels_up_down(topology)] * vcs
-        self._place: Float64Array = np.empty(vcs * channels)
+        self._position: Float64Array = np.empty(vcs * channels)
         for vc, order in enumerate(orders):
-            self._place[vc * channels + order] = vc * channels + np.arange(channels)
+            self._position[vc * channels + order] = vc * channels + np.arange(channels)
         self._required_turns: Int64Array | None = None
 
-        # 3. Memory of the sweeps, by word; see `routelab.kernels.words.sweep`.
+        # 3. Results of the sweeps, by word, and their scratch arrays: what
+        #    `routelab.kernels.words.sweep` overwrites.
         table_shape = self._num_words, switches, switches
         self._cheapest = np.empty(table_shape, dtype=np.float32)
         self._end = np.empty(table_shape, dtype=np.int32)
@@ -138,28 +146,29 @@ class WordSearch:
         has_path = lengths >= 0
         longest = int(lengths.max(initial=0))
         self.lower_bound = ceil(int((self._demand * lengths)[has_path].sum()) / max(channels, 1))
-        max_hops = 2 * longest + 8
+        max_hops = 2 * longest + 8  # Longer routes are not offered.
         self._routes: Int32Array = np.zeros((len(lengths), max_hops), dtype=np.int32)
         self._length: Int32Array = np.zeros(len(lengths), dtype=np.int32)
         self._has_path = has_path
         self._load: Int64Array = np.zeros(channels, dtype=np.int64)
         self._emphasis: Float64Array = np.ones(channels)
         self._turn_weight: Float64Array = self._demand.astype(np.float64)
-        # An estimate for the first rounds; `_round` replaces it by the mean of real loads.
+        # An estimate for the first rounds, as if a route had 2.5 hops; `_round` replaces it by the
+        # mean of real loads.
         self._mean_load = max(2.5 * self._demand.sum() / max(channels, 1), 1.0)
         self.best_load = int(self._demand.sum()) * max_hops + 1  # more than any routes cause
         self._best: tuple[Int32Array, Int32Array, Float64Array] | None = None
         self._rounds_done = 0
 
-        # 5. To count turns, number the channels that leave a switch: channel c is ``_slot[c]`` of
-        #    them, and ``_out[switch, slot]`` is the channel.
+        # 5. To count turns, number the channels that leave a switch, from slot 0: channel c is in
+        #    ``_slot[c]`` of its source, and ``_channel_at[switch, slot]`` is the channel.
         out_start, out_channel = topology.outgoing
         degrees = np.diff(out_start)
         self._degree = int(degrees.max(initial=1))
         self._slot: Int64Array = np.empty(channels, dtype=np.int64)
         self._slot[out_channel] = np.arange(channels) - np.repeat(out_start[:-1], degrees)
-        self._out: Int64Array = np.full((switches, self._degree), -1, dtype=np.int64)
-        self._out[topology.channel_source, self._slot] = np.arange(channels)
+        self._channel_at: Int64Array = np.full((switches, self._degree), -1, dtype=np.int64)
+        self._channel_at[topology.channel_source, self._slot] = np.arange(channels)
 
     # --- rounds ---------------------------------------------------------------------------------
 
@@ -177,8 +186,10 @@ class WordSearch:
         legal = progress == 1
         broken = self._sweep_and_exchange(number, progress, legal=legal)
         self._rounds_done = number + 1
-        if number == 2:
+        if number == 2:  # From now on, the mean of real loads instead of an estimate.
             self._mean_load = max(_mean_or_one(self._load), 1.0)
+        # If rows are broken, the last word has to contain the turns of a spanning tree from now on:
+        # routes inside the tree join all pairs of a connected network.
         if broken.any() and self._required_turns is None and (legal or self._per == "pair"):
             self._required_turns = self._tree_turns()
         if progress > 0.6:
@@ -193,13 +204,16 @@ class WordSearch:
             self._emphasis /= _mean_or_one(self._emphasis)
             if max_load < self.best_load:
                 self.best_load = max_load
-                self._best = self._routes.copy(), self._length.copy(), self._place.copy()
+                self._best = self._routes.copy(), self._length.copy(), self._position.copy()
             if max_load <= self.lower_bound:
                 return
         self._reorder(HEAT * max(0.0, 1 - progress / HEAT_ENDS))
 
     def _sweep_and_exchange(self, round_number: int, progress: float, *, legal: bool) -> BoolArray:
-        """Offer routes to pairs; return whether each row is broken, as `_mark_broken_rows`."""
+        """Find the cheapest routes inside the words, and offer them to the rows.
+
+        Return which rows are broken afterwards, as `_mark_broken_rows`.
+        """
         topology = self._topology
         first_sharpness, last_sharpness = SHARPNESS
         # Sharpness and toll grow by a constant factor each, from round to round.
@@ -210,9 +224,11 @@ class WordSearch:
         toll = first_toll * (last_toll / first_toll) ** progress
         passes = 1 if legal or self._rounds == 1 else PASSES
 
-        # 1. Prices by load. Their mean is 1, plus a price of the hop itself. That is low before the
-        #    legal rounds, so loads count more than hops. Loads may grow during an exchange, so the
-        #    table ends above the largest. The limit of the exponent prevents an overflow.
+        # 1. Price of a channel by its load: exp(sharpness · load), scaled so that the mean price of
+        #    the channels is 1, plus the price of a hop on any channel. A low hop price before the
+        #    legal rounds makes loads count more than hops. Loads may grow during an exchange, so
+        #    `cost` reaches above the largest present one. The exponent is at most 60, so
+        #    that no price overflows.
         max_load = int(self._load.max(initial=0))
         loads = np.arange(2 * max_load + int(16 * self._mean_load) + 1)
         cost = np.exp(np.minimum(sharpness * (loads - max_load), 60.0))
@@ -239,7 +255,8 @@ class WordSearch:
                 last=self._sweep_last,
             )
 
-        # 3. Exchange. On a large network the words must not change too much in a round.
+        # 3. Exchange. On a large network only a share of the rows, and all broken ones, get an
+        #    offer, so that the words, which follow the routes, do not change too much in a round.
         share = 0.3 if is_large and round_number > 1 else 1.0
         rows = self._draw_rows(share)
         if share < 1:
@@ -250,7 +267,7 @@ class WordSearch:
             weight=self._demand,
             words=words,
             swept=(self._cheapest, self._end, self._previous),
-            position=self._place,
+            position=self._position,
             cost=cost,
             emphasis=self._emphasis,
             toll=toll,
@@ -262,22 +279,26 @@ class WordSearch:
         return self._mark_broken_rows()
 
     def _sort_words(self) -> Int32Array:
-        """Return the elements of each word in order; int32, shape (K, C) or (1, K C)."""
-        place = self._place.reshape(self._num_words, self._word_length)
-        order = np.argsort(place, axis=1, kind="stable")
+        """Return the elements of each word in order; int32, shape (vcs, C) or (1, vcs C)."""
+        position = self._position.reshape(self._num_words, self._word_length)
+        order = np.argsort(position, axis=1, kind="stable")
         first_elements = self._word_length * np.arange(self._num_words)
         words: Int32Array = (order + first_elements[:, None]).astype(np.int32)
         return words
 
     def _mark_broken_rows(self) -> BoolArray:
-        """Mark the rows that have a path, but no route or one with a break; bool, shape (R,)."""
-        broken: BoolArray = broken_rows(self._routes, self._length, self._place) & self._has_path
+        """Mark the rows without a route or with a break in it; bool, shape (R,).
+
+        Rows whose switches the network does not connect are not marked.
+        """
+        broken: BoolArray = broken_rows(self._routes, self._length, self._position) & self._has_path
         return broken
 
     def _draw_rows(self, share: float) -> Int64Array:
-        """Return a random share of the rows in random order, those of near sources together.
+        """Return a random share of the rows in random order, block by block.
 
-        A block has the rows of 16 sources, so that their parts of the tables stay in the cache.
+        Rows are numbered source by source. A block has the rows of 16 sources, so that the columns
+        of these sources in the results of the sweeps stay in the cache.
         """
         num_rows = len(self._length)
         block_size = max(1, 16 * num_rows // max(1, len(self._topology.endpoints)))
@@ -287,17 +308,18 @@ class WordSearch:
         return np.concatenate([*chosen, np.empty(0, dtype=np.int64)])
 
     def _reorder(self, heat: float) -> None:
-        """Change the words so that only turns of few routes, by weight, break them.
+        """Change the words so that the turns that descend in them have little weight.
 
         `heat` is the standard deviation of a random change of the logarithms of the weights.
         """
-        # 1. The turns that routes use, by weight. Those that a word must contain count more than
-        #    the others. Where virtual channels share a word, a turn has that of its second channel,
-        #    too.
+        # 1. The weight of each turn that routes use, at the index
+        #    ``(first element * degree + slot of the second channel) * next_vcs + its vc``. If each
+        #    virtual channel has its own word, both elements have the same one, and `next_vcs` is 1.
+        #    Turns that a word must contain weigh more than all others.
         channels, vcs = self._topology.num_channels, self._vcs
         next_vcs = vcs if self._num_words == 1 and vcs > 1 else 1
         turns_per_element = self._degree * next_vcs
-        turns = np.zeros(len(self._place) * turns_per_element)
+        turns = np.zeros(len(self._position) * turns_per_element)
         add_turn_weights(
             routes=self._routes,
             length=self._length,
@@ -314,36 +336,36 @@ class WordSearch:
             turns[(first * self._degree + self._slot[second % channels]) * next_vcs + vc] += (
                 REQUIRED_WEIGHT * (1 + turns.max(initial=0))
             )
-        # 2. Both elements of each turn, from its index in `turns`, which is
-        #    ``(element * degree + slot) * next_vcs + vc``; and its weight, changed at random.
+        # 2. Both elements of each turn, from its index, and its weight, changed at random.
         index = np.flatnonzero(turns)
         weight = turns[index] * np.exp(heat * self._random.standard_normal(len(index)))
         first, vc = index // turns_per_element, index % next_vcs
         slot = index % turns_per_element // next_vcs
-        following = self._out[self._topology.channel_target[first % channels], slot]
+        following = self._channel_at[self._topology.channel_target[first % channels], slot]
         second = following + channels * (vc if next_vcs > 1 else first // channels)
-        by_element = _turns_by_element(len(self._place), first, second, weight)
+        by_element = _turns_by_element(len(self._position), first, second, weight)
 
-        # 3. Move each element to its best gap. Moves divide gaps, so a pass ends with whole
-        #    numbers.
+        # 3. Move each element to its best gap, in two passes. A move divides the gap in which it
+        #    puts the element: whole numbers after each pass make all gaps wide again.
         for _ in range(2):
-            order = self._random.permutation(len(self._place))
+            order = self._random.permutation(len(self._position))
             move_elements(
-                self._place, order, by_element, self._random.random((len(self._place), 2))
+                self._position, order, by_element, self._random.random((len(self._position), 2))
             )
-            self._number_places()
-        # 4. Repair turns that still descend, the heaviest first. A block follows all turns at
-        #    first, which a cycle prevents, then those of some weight only. Turns that a word must
-        #    contain form no cycle, so before that, blocks follow only what weighs about as much as
-        #    they do.
+            self._number_positions()
+        # 4. Repair turns that still descend, the heaviest first. A repair moves the second element
+        #    with its block: what must follow it by turns of at least `share` of the repaired turn's
+        #    weight. With 1e-9 these are all turns. If they close a cycle, the repair fails, and is
+        #    tried once more with the heavy turns only. Required turns form no cycle among
+        #    themselves: at 0.5, their blocks follow little else, so they are repaired first.
         shares = (1e-9, 0.3) if self._required_turns is None else (0.5, 1e-9, 0.3)
         for share in shares:
-            descending = np.flatnonzero(self._place[first] >= self._place[second])
+            descending = np.flatnonzero(self._position[first] >= self._position[second])
             descending = descending[np.argsort(-weight[descending], kind="stable")]
             if self._required_turns is None:
                 descending = descending[:3000]
             lift_blocks(
-                position_in_word=self._place,
+                position_in_word=self._position,
                 earlier=first[descending],
                 later=second[descending],
                 weight=weight[descending],
@@ -351,34 +373,36 @@ class WordSearch:
                 share=share,
             )
 
-    def _number_places(self) -> None:
-        """Replace the places by whole numbers in the same order, word behind word."""
-        self._place[np.argsort(self._place, kind="stable")] = np.arange(len(self._place))
+    def _number_positions(self) -> None:
+        """Replace the positions by whole numbers in the same order, word behind word."""
+        self._position[np.argsort(self._position, kind="stable")] = np.arange(len(self._position))
 
     def _tree_turns(self) -> Int64Array:
         """Return the turns inside a spanning tree, in the last word; int64, shape (2, T).
 
-        They form no cycle, so that a word can always contain them. Of the trees from some roots,
-        take the one with fewest turns that descend now.
+        They form no cycle, so that a word can always contain them. Of the trees from some random
+        roots, take the one with fewest turns that descend now.
         """
         roots = self._random.permutation(self._topology.num_switches)[:16]
         trees = [_turns_of_tree(self._topology, int(root)) for root in roots]
+        # From channels to elements of the last virtual channel.
         shift = (self._vcs - 1) * self._topology.num_channels
         return min(
             (tree + shift for tree in trees),
-            key=lambda tree: np.count_nonzero(self._place[tree[0]] >= self._place[tree[1]]),
+            key=lambda tree: np.count_nonzero(self._position[tree[0]] >= self._position[tree[1]]),
         )
 
     # --- result ---------------------------------------------------------------------------------
 
     @property
     def tree_channels(self) -> Int64Array:
-        """Channels of the spanning tree whose turns are in the last word; empty if none was needed.
+        """Channels of the spanning tree whose turns the last word had to contain; else empty.
 
-        All routes inside the tree are legal there.
+        All routes inside the tree are legal in that word.
         """
         if self._required_turns is None:
             return np.empty(0, dtype=np.int64)
+        # elements to channels; `max`, because a network may have none
         return np.unique(self._required_turns) % max(self._topology.num_channels, 1)
 
     def ranks(self) -> Int32Array:
@@ -387,10 +411,10 @@ class WordSearch:
         Only for ``per="pair"``, where each virtual channel has its own word.
         """
         assert self._best is not None
-        _, _, best_place = self._best
-        place = best_place.reshape(self._vcs, -1)
-        # Sorting twice: the first order lists channels by place, its inverse has their ranks.
-        ranks: Int32Array = np.argsort(np.argsort(place, axis=1), axis=1).astype(np.int32)
+        _, _, best_position = self._best
+        position = best_position.reshape(self._vcs, -1)
+        # Sorting twice: the first order lists channels by position, its inverse has their ranks.
+        ranks: Int32Array = np.argsort(np.argsort(position, axis=1), axis=1).astype(np.int32)
         return ranks
 
     def table(self) -> RouteTable:
@@ -399,6 +423,7 @@ class WordSearch:
         # The first or second legal round routes all pairs, inside the spanning tree if need be.
         assert self._best is not None
         routes, length, _ = self._best
+        # Of all P * P pairs: 0 hops from a switch to itself, -1 without a route.
         lengths = np.zeros(len(self._is_row), dtype=np.int64)
         lengths[self._is_row] = np.where(self._has_path, length, -1)
         hops = routes[np.arange(routes.shape[1]) < length[:, None]]
@@ -414,7 +439,7 @@ class WordSearch:
 def _turns_by_element(
     count: int, first: Int64Array, second: Int64Array, weight: Float64Array
 ) -> tuple[Int64Array, Int64Array, Float64Array, NDArray[np.int8]]:
-    """Return the turns of each element, with each turn at both of its elements.
+    """Return the turns by element, each at both of its elements, as `move_elements` needs them.
 
     Returns
     -------
@@ -423,16 +448,16 @@ def _turns_by_element(
     other : int64 array, shape (2 T,)
         The other element.
     weight : float64 array, shape (2 T,)
-    sense : int8 array, shape (2 T,)
+    direction : int8 array, shape (2 T,)
         1 if the other element should follow, −1 if it should precede.
     """
-    owner = np.concatenate((first, second))
+    element = np.concatenate((first, second))
     other = np.concatenate((second, first))
-    sense = np.repeat(np.array((1, -1), dtype=np.int8), len(first))
-    by_owner = np.argsort(owner, kind="stable")
-    start = np.searchsorted(owner[by_owner], np.arange(count + 1))
-    weight_of_both = np.concatenate((weight, weight))
-    return start, other[by_owner], weight_of_both[by_owner], sense[by_owner]
+    direction = np.repeat(np.array((1, -1), dtype=np.int8), len(first))
+    by_element = np.argsort(element, kind="stable")
+    start = np.searchsorted(element[by_element], np.arange(count + 1))
+    weight_at_both = np.concatenate((weight, weight))
+    return start, other[by_element], weight_at_both[by_element], direction[by_element]
 
 
 def _mean_or_one(values: Float64Array | Int64Array) -> float:
@@ -454,7 +479,10 @@ def _order_channels_up_down(topology: Topology) -> Int64Array:
 
 
 def _turns_of_tree(topology: Topology, root: int) -> Int64Array:
-    """Return the turns inside a breadth-first forest, the first tree from a root; shape (2, T)."""
+    """Return the turns inside a spanning forest: both channels of each; shape (2, T).
+
+    The trees are those of breadth-first searches, the first one from `root`.
+    """
     target = topology.channel_target.tolist()
     out_start, out_channel = (array.tolist() for array in topology.outgoing)
     opposite = dict(topology.links.tolist()) | {b: a for a, b in topology.links.tolist()}
@@ -473,13 +501,13 @@ def _turns_of_tree(topology: Topology, root: int) -> Int64Array:
                     queue.append(target[channel])
                     tree_channels_to[target[channel]].append(channel)
                     tree_channels_to[switch].append(opposite[channel])
-    # The channels of the tree that leave a switch are opposite to those that arrive there. A turn
-    # back to the same neighbour is none.
+    # At each switch, a packet arrives by one channel of the tree and leaves by another. Those that
+    # leave are opposite to those that arrive; back to the same neighbour is no turn.
     turns = [
-        (first, opposite[second])
+        (arriving, opposite[arriving_from_next])
         for channels in tree_channels_to
-        for first in channels
-        for second in channels
-        if first != second
+        for arriving in channels
+        for arriving_from_next in channels
+        if arriving != arriving_from_next
     ]
     return np.array(turns, dtype=np.int64).reshape(-1, 2).T
