@@ -149,8 +149,9 @@ def _mark_free_corners(
 
     Line of 4 switches of which switch 0 has failed, box of length 2: corners 1 and 2.
     """
-    # One dimension after the other: `fits` holds for boxes of length 1 in the dimensions to come.
-    # Rolled by -k, a switch sees whether the box that lies k further along the axis fits.
+    # The box grows from a single switch, one dimension after the other: 1x1, 2x1, then 2x3. `fits`
+    # marks where the box fits so far. Rolled by -k, a switch sees whether that box also fits k
+    # further along the axis; if it does for each k < length, the longer box fits.
     fits: BoolArray = free.reshape(tuple(dims)).copy()
     for axis, (size, ring, length) in enumerate(zip(dims, wrap, box, strict=True)):
         fits = np.logical_and.reduce([np.roll(fits, -k, axis) for k in range(length)])

@@ -26,6 +26,9 @@ from routelab.toolkit.symmetry import SourceSymmetry, source_symmetry
 class RouteChoices:
     """Distinct shortest legal routes out of one switch of each class.
 
+    The P endpoints are the switches with terminals. They form Q classes, each with one of its
+    switches as the representative; all others have translated copies of its routes.
+
     Attributes
     ----------
     symmetry : SourceSymmetry
@@ -33,8 +36,8 @@ class RouteChoices:
     arrays : ChoiceArrays
         Row ``q * P + j`` describes the routes from the representative of class q to endpoint j:
         ``length`` (hops of each route; −1: no route, 0: the endpoint itself), ``routes`` (number
-        of listed routes), ``first_hop`` (index in ``hops`` of their channels, route after route)
-        and ``sampled`` (whether more routes exist).
+        of listed routes), ``first_hop`` (index in ``hops`` of the first channel of the first
+        route; the routes follow one another) and ``sampled`` (whether more routes exist).
 
     Examples
     --------
@@ -65,17 +68,19 @@ class RouteChoices:
 
     @property
     def row_weight(self) -> Int64Array:
-        """Number of terminal pairs per source of each row; int64, shape (Q · P,)."""
+        """Number of terminal pairs from source to endpoint of each row; int64, shape (Q · P,)."""
         terminals = self.topology.terminals_per_switch[self.symmetry.arrays.representative]
         weights: Int64Array = np.outer(terminals.astype(np.int64), self.topology.demand).reshape(-1)
         return weights
 
     @cached_property
     def single_load(self) -> Int64Array:
-        """Load that pairs with one route cause on a channel of each class; int64, per class.
+        """Load on each channel of a class by all pairs with only one route; int64, per class.
 
         A selection cannot change it, because these pairs have no choice.
         """
+        # Rows have one source per class. Its load on all channels of a class together is the load
+        # of all of its images on one of them.
         channel_class = self.symmetry.channel_class
         num_classes = int(channel_class.max(initial=-1)) + 1
         load: Int64Array = single_route_load(
@@ -86,7 +91,8 @@ class RouteChoices:
     def refined(self, symmetry: SourceSymmetry) -> RouteChoices:
         """Return the same routes, with one row for each class of a subgroup of the symmetry.
 
-        A subgroup has smaller orbits, so there are more classes of sources and more rows.
+        A subgroup moves each switch to fewer others, so there are more classes and more rows: the
+        choice of a route may then differ between sources that were in one class.
         """
         if symmetry.order == self.symmetry.order:  # A subgroup of equal order is the whole group.
             return self
@@ -98,9 +104,10 @@ class RouteChoices:
         return self.refined(self.symmetry.subgroup(self.symmetry.arrays.period))
 
     def rows_of(self, refined_choices: RouteChoices) -> Int64Array:
-        """Return, for each row of `refined_choices`, the row here that it is an image of; int64.
+        """Return, for each row of `refined_choices`, the row here that was translated to it; int64.
 
-        `refined_choices` is a result of `refined`.
+        `refined_choices` is a result of `refined`. Indexing with the rows carries the chosen routes
+        over: ``chosen[choices.rows_of(refined_choices)]``.
         """
         rows: Int64Array = image_rows(
             self.symmetry.arrays,
@@ -111,7 +118,7 @@ class RouteChoices:
         return rows
 
     def _translate(self, sources: Int32Array) -> ChoiceArrays:
-        """Return the routes out of other sources, as images of those of their representatives."""
+        """Return the routes out of `sources`: the representatives' routes, translated to them."""
         routes: ChoiceArrays = translate_routes(
             self.arrays,
             self.symmetry.arrays,
@@ -142,9 +149,9 @@ class RouteChoices:
         topology, symmetry = self.topology, self.symmetry.arrays
         endpoints = topology.endpoints
         route_numbers = np.ascontiguousarray(chosen, dtype=np.int32)
-        first_hop = source_hop_offsets(self.arrays, symmetry, endpoints)
+        source_start = source_hop_offsets(self.arrays, symmetry, endpoints)
         lengths = np.empty((len(endpoints), len(endpoints)), dtype=np.int32)
-        hops = np.empty(first_hop[-1], dtype=np.int32)
+        hops = np.empty(source_start[-1], dtype=np.int32)
 
         def write(first: int, last: int) -> None:
             write_chosen_routes(
@@ -153,7 +160,7 @@ class RouteChoices:
                 by_pair=by_pair,
                 symmetry=symmetry,
                 endpoints=endpoints,
-                start=first_hop,
+                start=source_start,
                 sources=(first, last),
                 lengths=lengths,
                 hops=hops,

@@ -28,7 +28,8 @@ class DirectionAutomaton:
     names : list of str
         Name of each state.
     moves : list of (int, int, int, int)
-        Transitions: state, direction, next state, and `permitted_after` of `move` or −1.
+        Transitions: state, direction of the hop, next state, and the direction of the hop before it
+        if the turn needs a permission (`permitted_after` of `move`), else −1.
     """
 
     names: list[str] = field(default_factory=list)
@@ -56,18 +57,20 @@ def add_ordered_moves(
     Directions 0..n-1 are the positive ones of n dimensions, n..2n-1 the negative ones; a packet
     uses them in ascending order. Direction bits forbid the negative direction of a dimension
     that was crossed positively; so the state of a packet holds only those positive dimensions
-    whose negative direction is yet to come. Without bits the moves are valid only where
-    minimality implies them: for shortest routes on a whole torus or mesh. U-turns are omitted,
-    because no shortest route has one.
+    whose negative direction is yet to come. Without bits, the automaton also allows +X and later
+    -X. Use it only where no shortest route does that: on a whole torus or mesh. U-turns are
+    omitted, because no shortest route has one.
+
+    The caller adds the moves out of state 0, the first hops: a first hop in direction d that obeys
+    the order leads to ``states[d, frozenset()]``.
 
     Returns
     -------
     states : dict
-        State of a packet by its last direction and the positive dimensions above; a packet's first
-        standard hop in direction d leads to ``states[d, frozenset()]``.
+        State of a packet by the direction of its last hop, and the set of dimensions that it
+        crossed positively before and could still go back in.
     """
-    # A key holds the last direction, and the dimensions that the packet crossed positively before
-    # it. Two dimensions: after +X +Y the key is (1, {0}), since -X is forbidden and yet to come.
+    # Two dimensions: after +X +Y the key is (1, {0}), since -X is forbidden and yet to come.
     none_crossed: frozenset[int] = frozenset()
     states = {(d, none_crossed): automaton.state(f"{d}") for d in range(2 * n)}
     pending = list(states)
@@ -109,7 +112,7 @@ def graph_from_automaton(
         ``permitted[c, d]``: a packet whose last hop went in direction d may take channel c by a
         transition that has `permitted_after`. If omitted, no such transition is legal.
     prune : bool
-        Omit vertices that no route reaches; without it, every switch has every state.
+        Omit vertices that no route reaches; if False, every switch has a vertex for every state.
 
     Examples
     --------
@@ -121,27 +124,28 @@ def graph_from_automaton(
     >>> graph_from_automaton(build_grid("mesh", (3, 3), wrap=False), anywhere).num_edges
     24
     """
-    # Vertex s · states + k is switch s in state k. A transition of the automaton becomes an edge at
-    # each channel of its direction; packets begin in state 0.
-    states = len(automaton.names)
+    # Vertex s · num_states + k is switch s in state k. A transition of the automaton becomes one
+    # edge for each channel of its direction; packets begin in state 0.
+    num_states = len(automaton.names)
     sources, targets, channels = [], [], []
-    by_direction = [
+    channels_by_direction = [
         np.flatnonzero(topology.channel_direction == d) for d in range(len(topology.directions))
     ]
     for state, direction, next_state, permitted_after in automaton.moves:
-        hop = by_direction[direction]
+        usable = channels_by_direction[direction]
         if permitted_after >= 0:
             if permitted is None:
                 continue
-            hop = hop[permitted[hop, permitted_after]]
-        sources.append(topology.channel_source[hop].astype(np.int64) * states + state)
-        targets.append(topology.channel_target[hop].astype(np.int64) * states + next_state)
-        channels.append(hop)
+            usable = usable[permitted[usable, permitted_after]]
+        sources.append(topology.channel_source[usable].astype(np.int64) * num_states + state)
+        targets.append(topology.channel_target[usable].astype(np.int64) * num_states + next_state)
+        channels.append(usable)
     graph = RoutingGraph.create(
         topology,
-        vertex_switch=np.repeat(np.arange(topology.num_switches), states),
-        accepting=np.ones(topology.num_switches * states, dtype=np.bool_),
-        begin=np.arange(topology.num_switches) * states,
+        vertex_switch=np.repeat(np.arange(topology.num_switches), num_states),
+        accepting=np.ones(topology.num_switches * num_states, dtype=np.bool_),
+        begin=np.arange(topology.num_switches) * num_states,
+        # The empty list, because `concatenate` needs an array also if no transition is legal.
         edge_source=np.concatenate([*sources, []]),
         edge_target=np.concatenate([*targets, []]),
         edge_channel=np.concatenate([*channels, []]),
@@ -154,17 +158,18 @@ def graph_from_automaton(
 def prune_unreachable(graph: RoutingGraph) -> RoutingGraph:
     """Return the graph without the vertices that no begin vertex reaches."""
     is_reached = reachable(graph.edge_start, graph.edge_target, graph.begin)
-    # The vertices that remain get new numbers, in their order.
-    number = np.cumsum(is_reached) - 1
-    edges = is_reached[graph.edge_source]
+    # The vertices that remain get new numbers, in their order. Edges out of them lead to vertices
+    # that remain, too.
+    new_vertex = np.cumsum(is_reached) - 1
+    remains = is_reached[graph.edge_source]
     return RoutingGraph.create(
         graph.topology,
         vertex_switch=graph.vertex_switch[is_reached],
         accepting=graph.accepting[is_reached],
-        begin=number[graph.begin],
-        edge_source=number[graph.edge_source[edges]],
-        edge_target=number[graph.edge_target[edges]],
-        edge_channel=graph.edge_channel[edges],
+        begin=new_vertex[graph.begin],
+        edge_source=new_vertex[graph.edge_source[remains]],
+        edge_target=new_vertex[graph.edge_target[remains]],
+        edge_channel=graph.edge_channel[remains],
         turn_set=graph.turn_set,
         minimal_only=graph.minimal_only,
     )

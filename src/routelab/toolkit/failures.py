@@ -141,6 +141,8 @@ def with_random_failures(
     failed = np.argsort(sort_key[: topology.num_switches], kind="stable")[:switches]
     alive = np.ones(topology.num_switches, dtype=np.bool_)
     alive[failed] = False
+    # A link joins the same switches as its first channel. Only links that no failed switch has
+    # taken along can fail.
     first_channel = topology.links[:, 0]
     source, target = topology.channel_source[first_channel], topology.channel_target[first_channel]
     candidates = np.flatnonzero(alive[source] & alive[target])
@@ -150,6 +152,7 @@ def with_random_failures(
     ):
         if count > available:
             raise InputError(f"fail_{kind}: {count} {kind} cannot fail, only {available} are left")
+    # Keys of links stand behind those of the switches.
     random_order = np.argsort(sort_key[topology.num_switches :][candidates], kind="stable")
     failed_links = topology.links[candidates[random_order[:links]]]
     return topology.without(switches=failed.tolist(), channels=failed_links.reshape(-1).tolist())

@@ -128,12 +128,13 @@ def parse_twist(words: Sequence[str], dims: Sequence[int]) -> tuple[tuple[int, .
     ------
     InputError
         If a word does not name two rings of the grid and a shift below the size of the second; if
-        a ring is shifted twice along one dimension, or along a dimension whose own shift, perhaps
-        through others, comes back to it.
+        a ring is shifted twice along one dimension; if shifts form a cycle, as X along Y and Y
+        along X do.
     """
     names = _dimension_names(len(dims))
     twist = np.zeros((len(dims), len(dims)), dtype=np.int64)
     for word in words:
+        # A hyphen may separate a dimension that has a number from the shift, as in XD5-12.
         match = re.fullmatch(
             r"(?P<ring>[XYZK]|D[0-9]+)(?P<along>[XYZK]|D[0-9]+)-?(?P<shift>[0-9]{1,7})", word
         )
@@ -263,8 +264,9 @@ def build_grid(
             seed=seed,
             family=family,
         )
-    # 4. The network that remains. Where the grid has no channel, `neighbour` is -1 and `working` is
-    #    False. Switches get new numbers, and keep the names of the whole grid.
+    # 4. The network that remains. Where the grid has no channel, `neighbour` is -1, which indexes
+    #    some switch, but `working` is False. Switches get new numbers, and keep the names of the
+    #    whole grid. The port at the other end is that of the opposite direction: of +X, that of -X.
     dimensions = len(dims)
     exists = working & is_remaining[:, None] & is_remaining[whole.neighbour]
     source, direction = np.nonzero(exists)
@@ -352,7 +354,10 @@ def whole_torus(topology: Topology) -> Grid | None:
 
 
 def _verify_grid(topology: Topology, twist: tuple[tuple[int, ...], ...]) -> Grid | None:
-    """Return the grid with these shifts that `topology` is without failures; None if it is none."""
+    """Return the shape of `topology` if it is a whole grid with these ring shifts, else None.
+
+    The labels, coordinates and channels of the topology are compared with those of such a grid.
+    """
     # 1. Labels, sizes and indices: each switch of the grid and each label exist once.
     labels = [(label.dimension, label.sign) for label in topology.directions]
     if topology.coordinates is None or not topology.coordinates.size:
@@ -372,16 +377,19 @@ def _verify_grid(topology: Topology, twist: tuple[tuple[int, ...], ...]) -> Grid
     ):
         return None
 
-    # 2. The direction of each channel in the canonical order +X +Y … −X −Y …
+    # 2. The direction of each channel in the canonical order +X +Y … −X −Y …, which the labels of
+    #    the topology need not have.
     canonical = np.array([d if sign > 0 else dimensions + d for d, sign in labels], dtype=np.int64)
     direction = canonical[topology.channel_direction]
     source = topology.channel_source
     # 3. Dimensions are rings if a positive channel leaves the last switch of a line. The grid with
-    #    these rings must have the same channels.
+    #    these rings must have the same channels: no direction of a switch twice, as many as the
+    #    grid, and each to the same switch.
     dimension = direction % dimensions
     at_end = coordinates[source, dimension] == np.array(dims)[dimension] - 1
-    closing = set(dimension[at_end & (direction < dimensions)].tolist())
-    grid = Grid(dims, tuple(d in closing and size > 2 for d, size in enumerate(dims)), twist)
+    closed_dimensions = set(dimension[at_end & (direction < dimensions)].tolist())
+    wrap = tuple(d in closed_dimensions and size > 2 for d, size in enumerate(dims))
+    grid = Grid(dims, wrap, twist)
     whole = _WholeGrid(grid)
     channel_code = index[source] * (2 * dimensions) + direction
     num_distinct = len(np.unique(channel_code))
@@ -392,7 +400,19 @@ def _verify_grid(topology: Topology, twist: tuple[tuple[int, ...], ...]) -> Grid
 
 
 class _WholeGrid:
-    """Arrays of a grid without failures (S switches, n dimensions)."""
+    """Arrays of a grid without failures (S switches, n dimensions).
+
+    Attributes
+    ----------
+    grid : Grid
+    size, dimensions : int
+        S and n.
+    coordinates : int64 array, shape (S, n)
+    neighbour : int64 array, shape (S, 2n)
+        Switch in each direction of a switch; −1 behind the end of a line.
+    present : bool array, shape (S, 2n)
+        Whether there is a neighbour, and so a channel.
+    """
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
@@ -401,30 +421,32 @@ class _WholeGrid:
         self.coordinates: Int64Array = np.stack(
             np.unravel_index(index.reshape(-1), grid.dims), axis=1
         ).astype(np.int64)
-        # neighbour[s, k]: switch in direction k of s, −1 at the end of a line
         self.neighbour: Int64Array = np.empty((self.size, 2 * self.dimensions), dtype=np.int64)
         for d in range(self.dimensions):
             for direction, step in ((d, 1), (self.dimensions + d, -1)):
+                # Rolled by one, each switch sees its neighbour, and the last of a line sees the
+                # first. Which coordinate is the last depends on the direction.
                 neighbour = np.roll(index, -step, axis=d)
-                line_end, line_begin = (-1, 0) if step > 0 else (0, -1)
+                last, first = (-1, 0) if step > 0 else (0, -1)
                 if not grid.wrap[d]:
-                    np.moveaxis(neighbour, d, 0)[line_end] = -1
+                    np.moveaxis(neighbour, d, 0)[last] = -1
                 # A ring closes from its last switch to its first one, shifted by ``twist[d]``; the
                 # channel back from the first switch to the last one undoes the shift.
                 elif grid.twist:
-                    closing_target = np.moveaxis(self._shifted(index, d, step), d, 0)[line_begin]
-                    np.moveaxis(neighbour, d, 0)[line_end] = closing_target
+                    closing_target = np.moveaxis(self._shifted(index, d, step), d, 0)[first]
+                    np.moveaxis(neighbour, d, 0)[last] = closing_target
                 self.neighbour[:, direction] = neighbour.reshape(-1)
         self.present: BoolArray = self.neighbour >= 0
 
-    def _shifted(self, index: Int64Array, dimension: int, closings: int) -> Int64Array:
+    def _shifted(self, index: Int64Array, dimension: int, sign: int) -> Int64Array:
         """Return the switch to which the shift of a dimension's rings moves each switch.
 
-        `closings` is 1, or −1 to undo the shift. The result has the shape of `index`.
+        `sign` is 1, or −1 to undo the shift. The result has the shape of `index`.
         """
         dims, twist = self.grid.dims, self.grid.twist
-        position = self.coordinates + closings * np.array(twist[dimension])
-        # A shift may close another ring, which shifts once more.
+        position = self.coordinates + sign * np.array(twist[dimension])
+        # A shift may lead over the end of another ring, which shifts once more. That ends, because
+        # shifts form no cycle.
         while ((position < 0) | (position >= np.array(dims))).any():
             for d in range(self.dimensions):
                 overflow = position[:, d] // dims[d]
@@ -441,7 +463,7 @@ class _WholeGrid:
     def complete_rings(self, source: Int64Array, direction: Int64Array) -> NDArray[np.int64]:
         """Return each channel's ring id, −1 if its ring misses a channel or it has no ring.
 
-        `source` and `direction` describe the channels that exist.
+        `source` and `direction` have the switch and the direction of each channel that exists.
         """
         # 1. The smallest switch and the direction identify a ring. Count its channels.
         ring_start = self._ring_starts()
@@ -451,7 +473,8 @@ class _WholeGrid:
             return_inverse=True,
             return_counts=True,
         )
-        # 2. A complete ring has as many channels as switches.
+        # 2. A complete ring has as many channels as switches. Count the switches of each ring, by
+        #    its direction and smallest switch.
         first_switch, ring_direction = rings // directions, rings % directions
         num_switches = np.array(
             [np.bincount(starts, minlength=self.size) for starts in ring_start.T]
@@ -467,13 +490,14 @@ class _WholeGrid:
         for direction in range(2 * self.dimensions):
             if not self.grid.wrap[direction % self.dimensions]:
                 continue
-            # Each round doubles the number of hops over which the smallest switch is known.
+            # Pointer doubling: `smallest` is the least of the next 1, 2, 4, … switches of the ring,
+            # `ahead` the switch behind these. Nothing changes once all of the ring is seen.
             smallest, ahead = start[:, direction], self.neighbour[:, direction]
             while True:
-                better = np.minimum(smallest, smallest[ahead])
-                if np.array_equal(better, smallest):
+                smallest_of_both = np.minimum(smallest, smallest[ahead])
+                if np.array_equal(smallest_of_both, smallest):
                     break
-                smallest, ahead = better, ahead[ahead]
+                smallest, ahead = smallest_of_both, ahead[ahead]
             start[:, direction] = smallest
         return start
 
@@ -494,9 +518,10 @@ class _Damage:
             raise InputError(f"{self.family}: " + "; ".join(self.problems))
 
     def mark_switches(self, name: str, indices: Sequence[int]) -> BoolArray:
-        """Return whether each switch is in `indices`, and add problems; bool, shape (S,).
+        """Return whether each switch is in `indices`; bool, shape (S,).
 
-        `name` is the parameter that lists them.
+        `name` is the parameter that lists them. Indices that do not exist or are listed twice are
+        added to `problems`.
         """
         mask: BoolArray = np.zeros(self.whole.size, dtype=np.bool_)
         for index in indices:

@@ -100,7 +100,8 @@ class ListedRoutes:
         chosen = np.asarray(routes, dtype=np.int64)
         length = np.diff(self.hop_start)[chosen]
         path_start = np.concatenate(([0], np.cumsum(length)))
-        # Hops of the table lie close together; `shift` leads from there to the hops of all routes.
+        # Hop h of the table is hop ``h + shift[h]`` of `hops`: the routes that were not chosen are
+        # skipped.
         shift = np.repeat(self.hop_start[chosen] - path_start[:-1], length)
         return RouteTable.create(
             self.topology,

@@ -101,9 +101,9 @@ def run_program(
     stdin : str
         Its input.
     stdout, stderr : Path, optional
-        Files for its output. With the first alone, both outputs go there; without any, the result
-        has them. A program that leaves others running needs files, since a pipe is open as long as
-        they are.
+        Files for its output. With `stdout` alone, both outputs go there; without any, the result
+        has them. A program that leaves others running needs files: they inherit its pipes, and
+        reading a pipe ends only when all of them have ended.
     environment : mapping, optional
         All its variables; those of this process if omitted.
     folder : Path, optional
@@ -119,7 +119,8 @@ def run_program(
     end_step : callable
         Ends what the program has started elsewhere; called when it is killed.
     starting : callable
-        Context in which no signal raises: otherwise a program that was just started could go on.
+        Returns a context in which no signal raises an exception. The program starts inside it: an
+        exception between the start and `on_start` would leave a program running that nobody knows.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def run_program(
                 unkilled_group = process.pid
             if not ended or process.returncode or not may_leave:
                 signal_group(process.pid, signal.SIGKILL)
-            # A program that runs as another user could be waited for without end.
+            # A program that cannot be killed may never end, so do not wait for it.
             exit_code = -signal.SIGKILL if unkilled_group else process.wait()
             for file in files if printed_too_much else ():
                 file.truncate(min(os.fstat(file.fileno()).st_size, int(max_output)))
@@ -236,6 +237,7 @@ def run_in_foreground(arguments: Sequence[str]) -> int:
 
     Signals that ask this process to end are passed on to the program, which decides.
     """
+    # A list, because the handler is set before the program starts: until then it passes on nothing.
     started: list[subprocess.Popen[bytes]] = []
 
     def pass_on(number: int, _frame: object) -> None:

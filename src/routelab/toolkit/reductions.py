@@ -87,7 +87,8 @@ def merged(graph: RoutingGraph) -> RoutingGraph:
     if not graph.deterministic:
         raise ValueError("only deterministic graphs can be merged; determinize it first")
     # 1. A row for each vertex: its class, then channel and next class of each edge, in the order of
-    #    the edges, -1 behind the last one. Vertices with equal rows are in one class.
+    #    the edges, -1 behind the last one. Edge k of a vertex is in columns 1 + 2k and 2 + 2k.
+    #    Vertices with equal rows are in one class.
     max_degree = int(np.diff(graph.edge_start).max(initial=0))
     rows = np.full((graph.num_vertices, 1 + 2 * max_degree), -1, dtype=np.int64)
     edge_of_vertex = np.arange(graph.num_edges) - graph.edge_start[graph.edge_source]
@@ -95,7 +96,8 @@ def merged(graph: RoutingGraph) -> RoutingGraph:
     # 2. First classes: switch and acceptance as one number.
     classes: Int64Array = graph.vertex_switch.astype(np.int64) * 2 + graph.accepting
     num_classes = len(np.unique(classes))
-    # 3. Refine. A class is never joined to another, so an equal number of classes is a fixed point.
+    # 3. Refine. A row begins with the class so far, so classes are split and never joined: if their
+    #    number stays, the classes do.
     while True:
         rows[:, 0] = classes
         rows[graph.edge_source, 2 + 2 * edge_of_vertex] = classes[graph.edge_target]

@@ -66,7 +66,7 @@ def ring_ids(source: list[int], target: list[int], labels: list[str]) -> list[in
 def _split_by_direction(
     source: list[int], target: list[int], channels: list[int]
 ) -> list[list[int]]:
-    """Return the two rings of links that lead both ways; without two, all channels as one."""
+    """Split `channels` of one label into their two rings; return all as one if they are not two."""
     leaving: dict[int, list[int]] = {}
     for channel in channels:
         leaving.setdefault(source[channel], []).append(channel)

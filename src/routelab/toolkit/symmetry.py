@@ -69,7 +69,7 @@ class SourceSymmetry:
         return frozen_array(class_number.reshape(-1), np.int32)
 
     def by_class(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the value that the channels of each class have in common; shape (classes,).
+        """Return one value for each class from a value for each channel; shape (classes,).
 
         Parameters
         ----------
@@ -88,13 +88,13 @@ class SourceSymmetry:
         step : array of int, shape (n,)
             A divisor of ``arrays.period`` for each of the n dimensions, and a multiple of this
             group's own step. 1 keeps all translations, the period itself none. Where rings close
-            with a shift, the steps become as small as the group needs.
+            with a shift, a step may become smaller, because some translations imply others.
         """
         arrays = self.arrays
         steps = np.array(step, dtype=np.int32)
-        # Translations along d go around its rings, which close with a shift of twist[d, e] along e:
-        # so multiples of that are translations of the group, too. A smaller step of e may act on
-        # further dimensions in the same way, through at most n of them.
+        # A translation along d once around its rings is a translation by twist[d, e] along e: the
+        # group has that, too, so the step along e is at most the common divisor of both. A smaller
+        # step of e may act on further dimensions in the same way, through at most n of them.
         for _ in steps:
             for d, e in np.argwhere(arrays.twist):
                 moves_along_d = steps[d] < arrays.period[d]
@@ -152,7 +152,10 @@ def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> S
 
 
 def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> Int32Array:
-    """Find the period of each dimension; 1 where a step changes routes, terminals or capacities."""
+    """Find the period of each dimension: its size if a step along it keeps the network, else 1.
+
+    A step keeps the network if it changes no legal routes, terminals or capacities.
+    """
     period = symmetry.period.copy()
     switches = np.empty(topology.num_switches, dtype=np.int32)
     channels = np.empty(topology.num_channels, dtype=np.int32)
@@ -166,9 +169,8 @@ def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topolo
         )
         if not (is_same and keeps_routes(graph, switches, channels)):
             period[d] = 1
-    # Translations along d around a ring that closes with a shift along e end in a translation along
-    # e. If those along e change the network, those along d do, too; this carries over to further
-    # dimensions, through at most n of them.
+    # Once around a ring of d that closes with a shift along e is a translation along e. If that is
+    # excluded, translations along d are, too; and so on, through at most n dimensions.
     for _ in period:
         for d, e in np.argwhere(symmetry.twist):
             if period[e] == 1:
@@ -177,7 +179,7 @@ def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topolo
 
 
 def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> SymmetryArrays:
-    """Return the arrays of a whole grid, with one class per switch.
+    """Return the arrays of a whole grid, with one class per switch: `_make_group` sets the classes.
 
     `stride` numbers switches by their coordinates: in a grid of 4x2, switch (3, 1) is 3 * 2 + 1 = 7
     of `switch_at`.
@@ -191,6 +193,7 @@ def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> Sym
         period=frozen_array(np.where(grid.wrap, grid.dims, 1), np.int32),
         step=frozen_array(np.ones(len(grid.dims)), np.int32),
         stride=frozen_array(stride, np.int32),
+        # shape (n, n); without shifts (0, 0), where the array of an empty tuple has shape (0,)
         twist=frozen_array(np.array(grid.twist).reshape(2 * (len(grid.twist),)), np.int32),
         switch_at=frozen_array(switch_at, np.int32),
         channel_at=out_channel,
@@ -202,7 +205,8 @@ def _make_group(
 ) -> SymmetryArrays:
     """Return the group with those periods and steps, and its classes.
 
-    A switch's orbit is known by its least coordinates: with step 2, 3 % 2 = 1 along this dimension.
+    The switches of an orbit have one switch in common, that with the least coordinates, which
+    identifies it: with step 2 along a dimension, coordinates 1, 3 and 5 all lead to 3 % 2 = 1.
     """
     coordinates, endpoints = arrays.coordinates, topology.endpoints
     # Along dimensions of period 1 nothing moves, so each coordinate is a class of its own.

@@ -62,9 +62,10 @@ def visit_order(tie_seed: int, count: int) -> Int64Array:
 
 
 def backwards_at(graph: RoutingGraph, ties: str) -> BoolArray:
-    """Return whether the search of each endpoint uses the reverse tie order; bool, shape (P,).
+    """Return whether the search from each endpoint visits edges backwards; bool, shape (P,).
 
-    With "balanced" ties these are the endpoints of odd `Topology.parity`, else none.
+    With "balanced" ties, endpoints of odd `Topology.parity` do, so they take the last of several
+    equal routes where the others take the first. With "positive" ties none does.
     """
     topology = graph.topology
     is_odd = topology.parity[topology.endpoints] == 1

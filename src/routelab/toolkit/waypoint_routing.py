@@ -39,6 +39,7 @@ class WaypointRouting(HopRoutingPlugin):
     """Route packets in two halves, through another switch."""
 
     Parameters = WaypointParameters
+    # That of the class, before the base is known; `receive_parts` replaces it.
     proof: Proof = "bubble"
 
     def receive_parts(self, parts: Mapping[str, RoutingPart]) -> None:
@@ -48,10 +49,11 @@ class WaypointRouting(HopRoutingPlugin):
         self.proof = self._half.proof
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Require that the base supports the network with half of the virtual channels.
+        """Require a base that supports the network with half of the virtual channels.
 
         Also require a path between any two switches, since any may be the waypoint, and a base that
-        neither sets waypoints nor chooses at injection, since the waypoint is chosen there.
+        neither sets waypoints nor chooses at injection, since the waypoint is chosen there. Return
+        the first requirement that is not met, as a reason; None if all are.
         """
         if not _is_connected(topology):
             return (
@@ -71,29 +73,30 @@ class WaypointRouting(HopRoutingPlugin):
                 return terminal_routes_reason
             if (np.diff(table.pair_start) == 0).any():
                 return f"base {base.name}: some pairs have no route"
-        if reason := self._missing_channels(topology, virtual_channels):
+        if reason := self._too_few_channels_reason(topology, virtual_channels):
             return reason
         program = base.prepare(topology, virtual_channels // 2)
         if program.inject is not None:
             return f"base {base.name} makes choices at injection, but only one routing can"
-        if program.phases != 1:  # 2: to a waypoint, and from there on
+        if program.phases != 1:  # a second phase begins at a waypoint
             return f"base {base.name} sets waypoints, but only one routing can"
         if program.by_terminal:
             return terminal_routes_reason
         return None
 
-    def _missing_channels(self, topology: Topology, virtual_channels: int) -> str | None:
+    def _too_few_channels_reason(self, topology: Topology, virtual_channels: int) -> str | None:
         """Return why the base does not work with half of the channels, and how many it needs.
 
         Return None if it works.
         """
-        # Each half of the route has half of the virtual channels.
+        # Each half of the route has half of the virtual channels. Try those of this router, then
+        # those of the largest one: what does not work there is no matter of the number.
         too_few, enough = virtual_channels // 2, MAX_VIRTUAL_CHANNELS // 2
         if too_few and self._half.supports(topology, too_few) is None:
             return None
         if reason := self._half.supports(topology, enough):
             return f"base {self._half.name}: {reason}"
-        # Bisect between a number that is too small and one that is enough.
+        # Bisect for the least number that is enough; `too_few` never is, `enough` always.
         while enough > too_few + 1:
             middle = (too_few + enough) // 2
             if self._half.supports(topology, middle) is None:
@@ -120,11 +123,12 @@ class WaypointRouting(HopRoutingPlugin):
         topology : Topology
         virtual_channels : int
         inject : compiled function
-            Chooses the WAYPOINT, or none.
+            Sets the WAYPOINT of a packet, or no waypoint for a route in one half.
         *arrays : array of int
-            Tables of `inject`; array k begins at ``appended(tables, k)``.
+            Tables of `inject`, appended to those of the base; there, array k begins at
+            ``routelab.kernels.hops.appended(tables, k)``.
         **changes
-            Other fields of the program that change.
+            Other fields of the program that differ from the base's.
 
         Raises
         ------
@@ -137,8 +141,8 @@ class WaypointRouting(HopRoutingPlugin):
             inject=inject,
             tables=append_tables(base.tables, *arrays),
             phases=2,  # to the waypoint, and from there to the destination
-            # The classes under bubble flow control. The second phase has separate
-            # classes, numbered behind those of the first.
+            # The classes under bubble flow control. The second phase has classes of its own,
+            # numbered behind those of the first.
             bubble=(*base.bubble, *(vc + base.vc_classes for vc in base.bubble)),
             max_hops=None if base.max_hops is None else 2 * base.max_hops,
             **changes,
