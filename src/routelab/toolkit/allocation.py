@@ -22,10 +22,10 @@ Neighbours = Callable[[int], Iterable[int]]
 def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int) -> BoolArray:
     """Grow a connected set of free switches from a random one.
 
-    Every step adds one of the free switches next to the set, each with the same probability:
-    Eden, *A Two-dimensional Growth Process*, Proc. Fourth Berkeley Symposium on Mathematical
-    Statistics and Probability, vol. 4, 1961. With the same seed a larger set includes the smaller
-    one if both fit into the connected part of the first switch.
+    Every step adds one of the free switches next to the set, each with the same probability, until
+    the set has `count` switches: Eden, *A Two-dimensional Growth Process*, Proc. Fourth Berkeley
+    Symposium on Mathematical Statistics and Probability, vol. 4, 1961. With the same seed a larger
+    set includes the smaller one if both fit into the connected part of the first switch.
 
     Parameters
     ----------
@@ -48,6 +48,7 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
     # The second word of the seed makes the stream differ from that of random failures.
     generator = np.random.PCG64([seed, 1])
     candidates = np.flatnonzero(free)
+    # Sorted by random keys, the free switches are in random order.
     starts = candidates[np.argsort(generator.random_raw(len(candidates)), kind="stable")]
     in_tried_component: BoolArray = np.zeros(len(free), dtype=np.bool_)
     largest = 0

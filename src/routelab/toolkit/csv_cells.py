@@ -28,11 +28,11 @@ from typing import IO, Any
 
 from routelab.api.errors import InputError
 
-MARK = "'"
+APOSTROPHE = "'"
 """Character in front of an escaped text."""
 
 # A text that begins with the apostrophe itself is escaped, too, so that each text can be restored.
-_ESCAPED_STARTS = tuple(f"=+-@\t\r\n＝＋－＠{MARK}")
+_ESCAPED_STARTS = tuple(f"=+-@\t\r\n＝＋－＠{APOSTROPHE}")
 # Numbers as Python and `number_text` print them, and direction labels: a sign and one letter.
 _UNESCAPED = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-](inf|nan)|[+-][A-Z]", re.ASCII)
 
@@ -49,7 +49,7 @@ def escape_cell(value: Any) -> Any:
     >>> escape_cell("=1+1"), escape_cell("dor"), escape_cell(7)
     ("'=1+1", 'dor', 7)
     """
-    return MARK + value if isinstance(value, str) and _needs_escape(value) else value
+    return APOSTROPHE + value if isinstance(value, str) and _needs_escape(value) else value
 
 
 def unescape_cell(text: str) -> str:
@@ -61,7 +61,7 @@ def unescape_cell(text: str) -> str:
     >>> unescape_cell("'=1+1")
     '=1+1'
     """
-    return text[1:] if text.startswith(MARK) and _needs_escape(text[1:]) else text
+    return text[1:] if text.startswith(APOSTROPHE) and _needs_escape(text[1:]) else text
 
 
 def _needs_escape(text: str) -> bool:

@@ -56,7 +56,8 @@ def torus_directions(topology: Topology) -> DirectionLabels:
     channels = np.arange(topology.num_channels)
     out_channel[topology.channel_source, topology.channel_direction] = channels
     in_channel[topology.channel_target, topology.channel_direction] = channels
-    # Two channels in one direction of a switch overwrite each other, so that one is missing.
+    # Two channels in one direction of a switch overwrite each other, so that fewer entries than
+    # channels are filled.
     if (out_channel >= 0).sum() != len(channels) or (in_channel >= 0).sum() != len(channels):
         return _no_labels("needs at most one channel in each direction of a switch")
     return DirectionLabels(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from routelab.toolkit.route_cells import MARK, Rows
+from routelab.toolkit.route_cells import VC_MARK, Rows
 
 MAX_NOTES = 3
 """Largest number of notes of one kind."""
@@ -41,12 +41,12 @@ def doubtful_names(rows: Rows, switch_names: Iterable[str] = ()) -> list[str]:
     #    may be meant as a virtual channel.
     number_notes = []
     for name in sorted(names):
-        for mark in (":", MARK):
+        for mark in (":", VC_MARK):
             switch, _, number = name.rpartition(mark)
             if switch in names and number.isdecimal():
                 number_notes.append(
                     f"{name!r} counts as a switch beside {switch!r}; virtual channels are written "
-                    f"{switch}{MARK}{number}, behind hops only"
+                    f"{switch}{VC_MARK}{number}, behind hops only"
                 )
     notes = []
     for same_kind in (comment_notes, similarity_notes, number_notes):

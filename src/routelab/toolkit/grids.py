@@ -189,11 +189,11 @@ def build_grid(
 ) -> Topology:
     """Build a torus or mesh without its failed parts and the switches that are not allocated.
 
-    Channels are numbered by (switch, direction). A port's number is its direction's index at
-    both ends. Switches are named by their coordinates (``0.1.0.1``), which failures do not change.
-    Random failures follow the explicit ones and precede the restriction to `nodes`; with the same
-    seed, a larger number of failures includes the smaller one. Then `allocate` chooses among the
-    remaining switches.
+    Channels are numbered by (switch, direction). The number of a port is the index of the direction
+    in which it leads out of its switch. Switches are named by their coordinates (``0.1.0.1``),
+    which failures do not change. Random failures follow the explicit ones and precede the
+    restriction to `nodes`; with the same seed, a larger number of failures includes the smaller
+    one. Then `allocate` chooses among the remaining switches.
 
     Parameters
     ----------

@@ -173,6 +173,7 @@ def run_program(
                 signal_group(process.pid, signal.SIGKILL)
             # A program that cannot be killed may never end, so do not wait for it.
             exit_code = -signal.SIGKILL if unkilled_group else process.wait()
+            # Cut off what it printed above the limit.
             for file in files if printed_too_much else ():
                 file.truncate(min(os.fstat(file.fileno()).st_size, int(max_output)))
         except BaseException:

@@ -29,6 +29,7 @@ def determinized(graph: RoutingGraph) -> RoutingGraph:
     if graph.deterministic:
         return graph
     start, target, channel = graph.edge_start, graph.edge_target, graph.edge_channel
+    # The first sets are those of the begin vertices, in the order of their switches.
     set_number: dict[frozenset[int], int] = {}
     for vertex in graph.begin.tolist():
         set_number[frozenset((vertex,))] = len(set_number)

@@ -36,7 +36,7 @@ CONTENTS: dict[str, Literal["routes", "next hops"]] = {"source": "routes", "swit
 """What a file holds, by the first cell of its heading."""
 FROM_LIST = "routes"
 """Family of a network that was built from the hops of a list."""
-MARK = "@"
+VC_MARK = "@"
 """Character between a hop and its virtual channel, as in B@1."""
 PAIR_HEADING = ("source", "target")
 """Columns of a list of pairs."""
@@ -65,6 +65,11 @@ class Ends(NamedTuple):
     def any_terminal(self) -> bool:
         """Whether any row names a single terminal."""
         return bool((self.terminal >= 0).any())
+
+    def codes(self, num_endpoints: int) -> Int32Array:
+        """Return a number for each end: its endpoint, or `num_endpoints` plus its terminal."""
+        terminal_code = num_endpoints + self.terminal
+        return np.where(self.terminal < 0, self.endpoint, terminal_code).astype(np.int32)
 
 
 class HopChannels(NamedTuple):
@@ -214,9 +219,9 @@ def read_pairs(path: str | os.PathLike[str]) -> Rows:
         If the file cannot be read, or a line is damaged.
     """
     rows = _read_cells(path, _read_pair_heading, "pairs")
-    longer = np.flatnonzero(rows.end > rows.first)
-    if longer.size:
-        row = int(longer[0])
+    too_long = np.flatnonzero(rows.end > rows.first)
+    if too_long.size:
+        row = int(too_long[0])
         raise InputError(
             f"{rows.location(row)}: expected source and target, found "
             f"{2 + rows.end[row] - rows.first[row]} cells"
@@ -436,12 +441,12 @@ def require_clear_comments(rows: Rows, names: Iterable[str]) -> None:
             )
 
 
-def require_size(rows: Rows, pairs: int) -> None:
+def require_size(rows: Rows, num_pairs: int) -> None:
     """Raise an InputError if a file has more than `MAX_PAIRS` pairs of a switch and a target."""
-    if pairs > MAX_PAIRS:
+    if num_pairs > MAX_PAIRS:
         raise InputError(
-            f"{rows.path}: it has {pairs:,} pairs of a switch and a target, and {MAX_PAIRS:,} are "
-            "possible; give a part of the network"
+            f"{rows.path}: it has {num_pairs:,} pairs of a switch and a target, and {MAX_PAIRS:,} "
+            "are possible; give a part of the network"
         )
 
 
@@ -455,13 +460,13 @@ def _distinct_hops(rows: Rows) -> Int64Array:
 def _split_hop(rows: Rows, cell: int) -> tuple[str, int]:
     """Return the name and the virtual channel of a hop: of B@1, B and 1."""
     text = rows.texts[cell]
-    name, found_mark, number = text.rpartition(MARK)
+    name, found_mark, number = text.rpartition(VC_MARK)
     if not found_mark:
         return text, 0
     if not (name and number.isascii() and number.isdecimal()):
         raise InputError(
-            f"{rows.hop_location(cell)}: {text!r} has no name before {MARK} or no number behind "
-            f"it; write B for a switch B, and B{MARK}1 for its virtual channel 1"
+            f"{rows.hop_location(cell)}: {text!r} has no name before {VC_MARK} or no number behind "
+            f"it; write B for a switch B, and B{VC_MARK}1 for its virtual channel 1"
         )
     # Python raises an error for numbers of more than 4300 digits.
     return name, int(number) if len(number) < 10 else MAX_VC + 1
@@ -474,7 +479,7 @@ _AMBIGUOUS = -3
 
 
 def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
-    """Return name and virtual channel of each distinct cell that is a hop: of B@1, B and 1.
+    """Return name and virtual channel of each distinct cell that is a hop, by cell: B, 1 of B@1.
 
     Raises
     ------
@@ -486,7 +491,7 @@ def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
     hops = {}
     for cell in _distinct_hops(rows).tolist():
         text = rows.texts[cell]
-        before_mark, _, number = text.rpartition(MARK)
+        before_mark, _, number = text.rpartition(VC_MARK)
         # A text with @ may itself be a name of the network.
         if text not in lookup:
             name, vc = _split_hop(rows, cell)
@@ -734,7 +739,7 @@ def _channel_text_numbers(topology: Topology) -> dict[str, int]:
 
 def hop_cell(name: str, vc: int) -> str:
     """Return the cell of a hop; virtual channel 0 is left out unless `name` has an @ of its own."""
-    return csv_cell(f"{name}{MARK}{vc}" if vc or MARK in name else name)
+    return csv_cell(f"{name}{VC_MARK}{vc}" if vc or VC_MARK in name else name)
 
 
 def hop_cells(names: list[str], channel: Int32Array, vc: Int16Array) -> list[str]:
@@ -745,6 +750,7 @@ def hop_cells(names: list[str], channel: Int32Array, vc: Int16Array) -> list[str
 def csv_cell(text: str) -> str:
     """Return a text as a cell of CSV."""
     text = str(escape_cell(text))
+    # Quote what a reader would take for a separator, a comment, or blanks around the cell.
     if (
         any(mark in text for mark in ',;\t"\r\n')
         or text.startswith(COMMENT)

@@ -220,33 +220,35 @@ def _count_pairs(
     count : int64 array, shape (number of pairs,)
         Ordered pairs of terminals at different switches that each pair stands for.
     """
-    # 1. An end is an endpoint with all of its terminals, numbered from 0, or a single terminal,
-    #    numbered behind the endpoints. Rows with equal ends have one pair.
+    # 1. Rows with equal ends have one pair. An end is a switch, which stands for all of its
+    #    terminals, or a single terminal.
     demand, num_endpoints = topology.demand, len(topology.endpoints)
     num_ends = num_endpoints + topology.num_terminals
-    source_code, target_code = (
-        np.where(terminal < 0, endpoint, num_endpoints + terminal).astype(np.int64)
-        for endpoint, terminal in (source, target)
-    )
+    source_code = source.codes(num_endpoints).astype(np.int64)
+    target_code = target.codes(num_endpoints)
     _, first_row, pair = np.unique(
         source_code * num_ends + target_code, return_index=True, return_inverse=True
     )
     # 2. Without rows of single terminals, a switch stands for all of its terminals.
-    from_switch, to_switch = (
-        ends.endpoint[first_row].astype(np.int64) for ends in (source, target)
-    )
-    from_one, to_one = (end.terminal[first_row] >= 0 for end in (source, target))
-    count = np.where(from_one, 1, demand[from_switch]) * np.where(to_one, 1, demand[to_switch])
+    from_switch = source.endpoint[first_row].astype(np.int64)
+    to_switch = target.endpoint[first_row].astype(np.int64)
+    from_terminal, to_terminal = source.terminal[first_row] >= 0, target.terminal[first_row] >= 0
+    num_sources = np.where(from_terminal, 1, demand[from_switch])
+    num_targets = np.where(to_terminal, 1, demand[to_switch])
+    count = num_sources * num_targets
     switch_pair = from_switch * num_endpoints + to_switch
-    if from_one.any() or to_one.any():
-        # 3. The pair A,b0 ("all to one") leaves out each pair of terminals with rows of its own, as
-        #    a0,b0 ("one to one"); and so does a0,B. A list may not have both A,b0 and a0,B: each of
-        #    them would stand for the packets from a0 to b0.
-        one_to_one, all_to_all = from_one & to_one, ~from_one & ~to_one
-        all_to_one, one_to_all = ~from_one & to_one, from_one & ~to_one
-        ambiguous = np.intersect1d(switch_pair[all_to_one], switch_pair[one_to_all])
+    if from_terminal.any() or to_terminal.any():
+        # 3. The pair A,b0 leaves out each pair of terminals that has rows of its own, as a0,b0 may;
+        #    and so does a0,B. A list may not have both A,b0 and a0,B: each of them would stand for
+        #    the packets from a0 to b0.
+        terminal_to_terminal = from_terminal & to_terminal
+        terminal_to_switch = from_terminal & ~to_terminal
+        switch_to_terminal = ~from_terminal & to_terminal
+        switch_to_switch = ~from_terminal & ~to_terminal
+        ambiguous = np.intersect1d(switch_pair[switch_to_terminal], switch_pair[terminal_to_switch])
         if ambiguous.size:
-            row = int(first_row[all_to_one][switch_pair[all_to_one] == ambiguous[0]][0])
+            is_ambiguous = switch_to_terminal & (switch_pair == ambiguous[0])
+            row = int(first_row[is_ambiguous][0])
             raise InputError(
                 f"{rows.location(row)}: of the switches of "
                 f"{rows.texts[int(rows.source[row])]} and {rows.texts[int(rows.target[row])]}, "
@@ -254,20 +256,20 @@ def _count_pairs(
                 "listed; list the routes of each pair of terminals"
             )
         switch_to_end = from_switch * num_ends + target_code[first_row]
-        count[all_to_one] -= _count_occurrences(
-            switch_to_end[all_to_one], switch_to_end[one_to_one]
+        count[switch_to_terminal] -= _count_occurrences(
+            switch_to_end[switch_to_terminal], switch_to_end[terminal_to_terminal]
         )
         end_to_switch = source_code[first_row] * num_endpoints + to_switch
-        count[one_to_all] -= _count_occurrences(
-            end_to_switch[one_to_all], end_to_switch[one_to_one]
+        count[terminal_to_switch] -= _count_occurrences(
+            end_to_switch[terminal_to_switch], end_to_switch[terminal_to_terminal]
         )
         # 4. The pair A,B leaves out all pairs of terminals for which the other pairs of ends at
         #    these two switches stand.
         switch_pairs, number = np.unique(switch_pair, return_inverse=True)
         count_of_others = np.bincount(
-            number, np.where(all_to_all, 0, count), len(switch_pairs)
+            number, np.where(switch_to_switch, 0, count), len(switch_pairs)
         ).astype(np.int64)
-        count[all_to_all] -= count_of_others[number[all_to_all]]
+        count[switch_to_switch] -= count_of_others[number[switch_to_switch]]
     count[from_switch == to_switch] = 0  # Packets inside a switch need no route.
     return pair, count
 
@@ -296,23 +298,15 @@ def _find_used_rows(
     """
     num_endpoints = len(topology.endpoints)
     num_ends = num_endpoints + topology.num_terminals
-
-    def pair_code(source_code: Int32Array, target_code: Int32Array) -> Int64Array:
-        return source_code.astype(np.int64) * num_ends + target_code
-
-    def end_code(ends: Ends) -> Int32Array:
-        # as in `_count_pairs`: endpoints, and behind them single terminals
-        is_endpoint = ends.terminal < 0
-        return np.where(is_endpoint, ends.endpoint, num_endpoints + ends.terminal).astype(np.int32)
-
     # 1. All listed pairs; the position of a code here is the pair's number in `pair`.
-    listed_codes = np.unique(pair_code(end_code(source), end_code(target)))
+    source_code = source.codes(num_endpoints).astype(np.int64)
+    listed_codes = np.unique(source_code * num_ends + target.codes(num_endpoints))
     listed_pair = np.full(len(chosen.count), -1)
     # 2. The listed pair whose rows carry the packets of each chosen group. Rows of two terminals
     #    come before rows of a terminal and a switch, and these before rows of two switches.
-    for source_code in (end_code(chosen.source), chosen.source.endpoint):
-        for target_code in (end_code(chosen.target), chosen.target.endpoint):
-            code = pair_code(source_code, target_code)
+    for chosen_source in (chosen.source.codes(num_endpoints), chosen.source.endpoint):
+        for chosen_target in (chosen.target.codes(num_endpoints), chosen.target.endpoint):
+            code = chosen_source.astype(np.int64) * num_ends + chosen_target
             # For a code above all listed ones, `searchsorted` returns the position behind the last.
             # Any other does for it, because the comparison below fails there, too.
             candidate = np.minimum(np.searchsorted(listed_codes, code), len(listed_codes) - 1)
@@ -328,7 +322,7 @@ def _find_used_rows(
 
 
 def _count_occurrences(values: Int64Array, among: Int64Array) -> Int64Array:
-    """Return how often each of `values` occurs in `among`: 3 and 5 are 0 and 2 times in 5, 5, 7."""
+    """Return how often each of `values` occurs in `among`; 0 and 2 for 3 and 5 among 5, 5, 7."""
     ascending = np.sort(among)
     counts: Int64Array = np.searchsorted(ascending, values, "right") - np.searchsorted(
         ascending, values, "left"

@@ -319,7 +319,7 @@ class WordSearch:
         channels, vcs = self._topology.num_channels, self._vcs
         next_vcs = vcs if self._num_words == 1 and vcs > 1 else 1
         turns_per_element = self._degree * next_vcs
-        turns = np.zeros(len(self._position) * turns_per_element)
+        turn_weight = np.zeros(len(self._position) * turns_per_element)
         add_turn_weights(
             routes=self._routes,
             length=self._length,
@@ -328,21 +328,24 @@ class WordSearch:
             num_channels=channels,
             degree=self._degree,
             num_next_vcs=next_vcs,
-            turn_weight=turns,
+            turn_weight=turn_weight,
         )
         if self._required_turns is not None:
             first, second = self._required_turns
-            vc = second // channels if next_vcs > 1 else 0
-            turns[(first * self._degree + self._slot[second % channels]) * next_vcs + vc] += (
-                REQUIRED_WEIGHT * (1 + turns.max(initial=0))
+            vc_in_index = second // channels if next_vcs > 1 else 0
+            slot = self._slot[second % channels]
+            turn_weight[(first * self._degree + slot) * next_vcs + vc_in_index] += (
+                REQUIRED_WEIGHT * (1 + turn_weight.max(initial=0))
             )
-        # 2. Both elements of each turn, from its index, and its weight, changed at random.
-        index = np.flatnonzero(turns)
-        weight = turns[index] * np.exp(heat * self._random.standard_normal(len(index)))
-        first, vc = index // turns_per_element, index % next_vcs
+        # 2. Both elements of each turn that has a weight, from its index. The weight is changed at
+        #    random, by as much as `heat`.
+        index = np.flatnonzero(turn_weight)
+        weight = turn_weight[index] * np.exp(heat * self._random.standard_normal(len(index)))
+        first, vc_in_index = index // turns_per_element, index % next_vcs
         slot = index % turns_per_element // next_vcs
-        following = self._channel_at[self._topology.channel_target[first % channels], slot]
-        second = following + channels * (vc if next_vcs > 1 else first // channels)
+        next_channel = self._channel_at[self._topology.channel_target[first % channels], slot]
+        next_vc = vc_in_index if next_vcs > 1 else first // channels
+        second = next_channel + channels * next_vc
         by_element = _turns_by_element(len(self._position), first, second, weight)
 
         # 3. Move each element to its best gap, in two passes. A move divides the gap in which it

@@ -107,10 +107,10 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     # 1. A second table of a switch. All lines are searched for it before any other error, which
     #    would not name the reason.
     lines = [line.strip() for line in text.lines]
-    for number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(lines, 1):
         if _PRIVATE.fullmatch(line):
             raise text.missing_input(
-                number,
+                line_number,
                 f"a switch has several forwarding tables ({line}), and the file "
                 "does not say which of them a packet uses",
             )
@@ -120,32 +120,33 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     first_line: dict[str, int] = {}
     ended: set[str] = set()
     current = ""  # GUID of the switch whose entries follow
-    for number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(lines, 1):
         if entry := _ENTRY.fullmatch(line):
             if not current:
-                raise text.error(number, "an entry is outside the table of a switch")
-            _add_entry(text, number, entry, tables[current], guid_of_lid)
+                raise text.error(line_number, "an entry is outside the table of a switch")
+            _add_entry(text, line_number, entry, tables[current], guid_of_lid)
         elif head := _SWITCH.fullmatch(line):
             guid = head[1] or head[2] or head[3]  # each form of the line has a group of its own
             current = guid_text(int(guid, 16))
             if current in first_line:
                 raise text.error(
-                    number, f"switch {current} already has a table at line {first_line[current]}"
+                    line_number,
+                    f"switch {current} already has a table at line {first_line[current]}",
                 )
-            first_line[current] = number
+            first_line[current] = line_number
             tables[current] = {}
         elif end := _END.fullmatch(line):
             # "42 valid lids dumped" has the number of entries; without "valid", it is the top LID
             if end["valid"] and current and int(end["number"]) != len(tables[current]):
                 raise text.error(
-                    number,
+                    line_number,
                     f"the table of switch {current} has {len(tables[current])} entries, the line "
                     f"says {end['number']}",
                 )
             ended.add(current)
             current = ""
         elif not _OTHER.fullmatch(line):
-            raise text.stray(number, "a line of a forwarding table")
+            raise text.stray(line_number, "a line of a forwarding table")
     if not tables:
         raise InputError(f"{text.name}: has no table of a switch")
     # 3. A table that was cut lacks the end that others have, or ends at an earlier LID.
@@ -184,7 +185,7 @@ def _check_end(text: TextFile, tables: Mapping[str, Mapping[int, int]]) -> None:
 
 def _add_entry(
     text: TextFile,
-    number: int,
+    line_number: int,
     entry: re.Match[str],
     table: dict[int, int],
     guid_of_lid: dict[int, str],
@@ -195,18 +196,20 @@ def _add_entry(
     if lid == 0 and port == NO_PORT:
         return  # ibroute -a also lists unused entries, even that of LID 0, which is no address
     if not 1 <= lid <= MAX_LID:
-        raise text.error(number, f"LID 0x{lid:04x} is not a unicast LID (0x0001 to 0xbfff)")
+        raise text.error(line_number, f"LID 0x{lid:04x} is not a unicast LID (0x0001 to 0xbfff)")
     if port > NO_PORT:
-        raise text.error(number, f"port {port} does not exist; ports are 0 to 254")
+        raise text.error(line_number, f"port {port} does not exist; ports are 0 to 254")
     if lid in table:
-        raise text.error(number, f"LID 0x{lid:04x} is listed twice in the table of this switch")
+        raise text.error(
+            line_number, f"LID 0x{lid:04x} is listed twice in the table of this switch"
+        )
     # an unused entry is stored, too: it counts as a line of the table, and may not occur twice
     table[lid] = -1 if port == NO_PORT else port
     if named := _PORT_GUID.search(entry["comment"] or ""):
         guid = guid_text(int(named["guid"], 16))
         if guid_of_lid.setdefault(lid, guid) != guid:
             raise text.error(
-                number, f"LID 0x{lid:04x} is that of {guid} here, of {guid_of_lid[lid]} before"
+                line_number, f"LID 0x{lid:04x} is that of {guid} here, of {guid_of_lid[lid]} before"
             )
 
 

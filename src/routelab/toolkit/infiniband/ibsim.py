@@ -61,7 +61,8 @@ class IbsimState:
         default_factory=lambda: {"ca": 0x100000, "switch": 0x200000, "router": 0}
     )
     guids: dict[NodeKind, int] = field(default_factory=dict)
-    enabled: dict[str, int] = field(default_factory=lambda: {"width": 2, "speed": 1})  # 4xSDR
+    # bits of 4 lanes and SDR, ibsim's defaults
+    enabled: dict[str, int] = field(default_factory=lambda: {"width": 2, "speed": 1})
     enabled_at_port: dict[tuple[Key, int], dict[str, int]] = field(default_factory=dict)
     has_rates: bool = False
 
@@ -79,7 +80,7 @@ class IbsimState:
         self.guids[kind] = guid + num_guids if guid else 0
         return guid
 
-    def read_setting(self, number: int, line: str) -> bool:
+    def read_setting(self, line_number: int, line: str) -> bool:
         """Read a line outside the records of nodes; return whether it is a setting of ibsim.
 
         Raises
@@ -100,10 +101,12 @@ class IbsimState:
         elif entry := _SETTING.fullmatch(line):
             name = entry["name"]
             if name != "pdebug":
-                self.enabled = self.enabled | {name: self._read_bits(number, name, entry["value"])}
+                self.enabled = self.enabled | {
+                    name: self._read_bits(line_number, name, entry["value"])
+                }
         elif _UNREAD.fullmatch(line):
             raise self.text.error(
-                number,
+                line_number,
                 f"{shorten(line)}: aliases, 'include' and 'do' of ibsim are not supported; write "
                 "the whole network into one file, or give the output of ibnetdiscover",
             )
@@ -111,26 +114,26 @@ class IbsimState:
             return False
         return True
 
-    def add_port(self, node: NodeRecord, port: int, number: int, options: str) -> None:
-        """Note what a port enables; `options` are those at line `number`, e.g. ``w=2 s=4``."""
+    def add_port(self, node: NodeRecord, port: int, line_number: int, options: str) -> None:
+        """Note what widths and speeds a port enables, by its `options`, such as ``w=2 s=4``."""
         enabled = self.enabled_at_port.setdefault((node.key, port), dict(self.enabled))
         for option in options.split():
             letter, _, value = option.partition("=")
             name = {"w": "width", "s": "speed"}[letter]
-            enabled[name] = self._read_bits(number, name, value)
+            enabled[name] = self._read_bits(line_number, name, value)
 
-    def _read_bits(self, number: int, name: str, value: str) -> int:
+    def _read_bits(self, line_number: int, name: str, value: str) -> int:
         """Return the bits of a width or speed, and set `has_rates`.
 
         Raises
         ------
         InputError
-            If there is no such bit; names line `number`.
+            If there is no such bit; names line `line_number`.
         """
         largest = MAX_BITS[name]
         if not 1 <= int(value) <= largest:
             raise self.text.error(
-                number, f"{name} {value} does not exist; ibsim has 1 to {largest}"
+                line_number, f"{name} {value} does not exist; ibsim has 1 to {largest}"
             )
         self.has_rates = True
         return int(value)

@@ -87,7 +87,7 @@ def parse_fabric(text: TextFile) -> Fabric:
 
 
 def has_records(path: Path) -> bool:
-    """Return whether a file has a line that begins a node, as no edge list has.
+    """Return whether a file has a line about a node or port, and so is a fabric and no edge list.
 
     Raises
     ------
@@ -115,38 +115,38 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
     above = _LinesAbove()
     ibsim = IbsimState(text)
     node: NodeRecord | None = None
-    for number, line in enumerate(text.lines, 1):
+    for line_number, line in enumerate(text.lines, 1):
         if not line.strip():
             node = None
         elif line.startswith("["):
             if node is None:
-                raise text.error(number, "a port is outside the record of a node")
-            builder.add_port(node, _read_port(text, number, line, node, ibsim))
+                raise text.error(line_number, "a port is outside the record of a node")
+            builder.add_port(node, _read_port(text, line_number, line, node, ibsim))
         elif line.startswith("#"):
             continue
         elif record := _NODE.fullmatch(line):
-            node = _read_node(text, number, record, above, ibsim)
+            node = _read_node(text, line_number, record, above, ibsim)
             builder.add_node(node)
             above = _LinesAbove()
         elif record := _IDENTITY.fullmatch(line.strip()):
             node = None
             # "switchguid=0x..." is the GUID of the node below, and a setting of ibsim, too
-            ibsim.read_setting(number, line.strip())
+            ibsim.read_setting(line_number, line.strip())
             if "=" in line:  # not a line "DR path ..."
-                above.lines.append(number)
+                above.lines.append(line_number)
             if record["guid"]:
                 above.guid = int(record["guid"], 16)
-        elif ibsim.read_setting(number, line.strip()):
+        elif ibsim.read_setting(line_number, line.strip()):
             node = None
         else:
-            raise text.stray(number, "a line of ibnetdiscover; the file may be damaged")
+            raise text.stray(line_number, "a line of ibnetdiscover; the file may be damaged")
     if above.lines:
         raise text.error(above.lines[-1], "the file ends before the record of this node")
     ibsim.set_rates(builder)
 
 
 def _read_node(
-    text: TextFile, number: int, record: re.Match[str], above: _LinesAbove, ibsim: IbsimState
+    text: TextFile, line_number: int, record: re.Match[str], above: _LinesAbove, ibsim: IbsimState
 ) -> NodeRecord:
     """Return the node of a record's first line; `above` has the GUID in the lines before it."""
     kind, num_ports = _KINDS[record["kind"]], int(record["num_ports"])
@@ -158,30 +158,30 @@ def _read_node(
     name, lid = "" if isinstance(key, int) else key, 0
     if kind == "switch" and (switch := _SWITCH_TAIL.fullmatch(comment)):
         name, lid = switch["name"], int(switch["lid"])
-        _require_no_lmc(text, number, int(switch["lmc"]))
+        _require_no_lmc(text, line_number, int(switch["lmc"]))
     elif described := _NAME_TAIL.fullmatch(comment):
         name = described["name"]
     elif comment.strip() and isinstance(key, str):
         name = comment.strip()
     elif comment.strip():
         raise text.error(
-            number, f"{shorten(comment)} is not a description; the file may be damaged"
+            line_number, f"{shorten(comment)} is not a description; the file may be damaged"
         )
     # 2. The GUID. Identities of ibnetdiscover contain it.
     if isinstance(key, int):
         letter = record["identity"][0]
         if letter != _LETTERS[kind]:
             raise text.error(
-                number,
+                line_number,
                 f"a {record['kind']} has the id {letter}-..., expected {_LETTERS[kind]}-...",
             )
         if above.guid and above.guid != key:
             raise text.error(
-                number, f"the id names GUID 0x{key:x}, the line above it GUID 0x{above.guid:x}"
+                line_number, f"the id names GUID 0x{key:x}, the line above it GUID 0x{above.guid:x}"
             )
         guid = key
     return NodeRecord(
-        kind=kind, key=key, guid=guid, name=name, num_ports=num_ports, lid=lid, line=number
+        kind=kind, key=key, guid=guid, name=name, num_ports=num_ports, lid=lid, line=line_number
     )
 
 
@@ -193,13 +193,13 @@ def _key(name: str, ibsim: IbsimState) -> Key:
 
 
 def _read_port(
-    text: TextFile, number: int, line: str, node: NodeRecord, ibsim: IbsimState
+    text: TextFile, line_number: int, line: str, node: NodeRecord, ibsim: IbsimState
 ) -> PortRecord:
     """Return the port of `node` on one line of its record."""
     cable = _PORT.fullmatch(line)
     if not cable:
         raise text.error(
-            number, f"{shorten(line)} is not a port with a cable; the file may be damaged"
+            line_number, f"{shorten(line)} is not a port with a cable; the file may be damaged"
         )
     # 1. The comment behind the cable, in which ibnetdiscover names LIDs and the rate. For a port of
     #    an adapter it begins with the port's own LID; the other end follows. In a file of ibsim,
@@ -209,18 +209,18 @@ def _read_port(
     rate = ""
     if own_lid := _OWN_LID.fullmatch(comment):
         lid, comment = int(own_lid["lid"]), own_lid["rest"]
-        _require_no_lmc(text, number, int(own_lid["lmc"]))
+        _require_no_lmc(text, line_number, int(own_lid["lmc"]))
     if peer := _PEER_TAIL.fullmatch(comment):
         peer_lid, rate = int(peer["lid"]), (peer["rate"] or "").split(" ")[0]
     elif comment.strip() and isinstance(node.key, int):
-        raise text.error(number, f"{shorten(comment)} is not the other end of a cable")
+        raise text.error(line_number, f"{shorten(comment)} is not the other end of a cable")
     if node.kind == "switch" and lid:
-        raise text.error(number, "a port of a switch has no LID; only its port 0 has")
+        raise text.error(line_number, "a port of a switch has no LID; only its port 0 has")
     # 2. The GUID. ibsim numbers those of an adapter's ports from that of the adapter on.
     port, guid = int(cable["port"]), int(cable["guid"] or "0", 16)
     if isinstance(node.key, str) and node.kind != "switch" and node.guid:
         guid = guid or node.guid + port
-    ibsim.add_port(node, port, number, cable["options"])
+    ibsim.add_port(node, port, line_number, cable["options"])
     return PortRecord(
         number=port,
         peer_key=_key(cable["identity"], ibsim),
@@ -230,14 +230,14 @@ def _read_port(
         peer_guid=int(cable["peer_guid"] or "0", 16),
         peer_lid=peer_lid,
         rate=rate,
-        line=number,
+        line=line_number,
     )
 
 
-def _require_no_lmc(text: TextFile, number: int, lmc: int) -> None:
+def _require_no_lmc(text: TextFile, line_number: int, lmc: int) -> None:
     if lmc:
         raise text.missing_input(
-            number,
+            line_number,
             f"the port has several LIDs (LMC {lmc}), whose routes are not examined; set lmc 0 in "
             "opensm.conf",
         )

@@ -96,13 +96,13 @@ def read_port_lines(text: TextFile, builder: FabricBuilder) -> None:
 
 def _parse_lines(text: TextFile) -> Iterator[_Line]:
     """Yield the lines of ``ibnetdiscover -p``; those of free ports have no peer."""
-    for number, line in enumerate(text.lines, 1):
+    for line_number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         if cable := _CABLE.fullmatch(line):
             rate = cable["width"] + cable["speed"]
             yield _Line(
-                line_number=number,
+                line_number=line_number,
                 end=_read_end(cable["end"]),
                 names=cable["names"],
                 peer=_read_end(cable["peer"]),
@@ -110,10 +110,10 @@ def _parse_lines(text: TextFile) -> Iterator[_Line]:
             )
         elif free_port := _FREE.fullmatch(line):
             yield _Line(
-                line_number=number, end=_read_end(free_port["end"]), names=free_port["name"]
+                line_number=line_number, end=_read_end(free_port["end"]), names=free_port["name"]
             )
         else:
-            raise text.stray(number, "a line of ibnetdiscover -p; the file may be damaged")
+            raise text.stray(line_number, "a line of ibnetdiscover -p; the file may be damaged")
 
 
 def _read_end(text: str) -> _End:

@@ -103,18 +103,18 @@ def _rules_by_row(levels: NDArray[np.int8], is_relevant: BoolArray) -> tuple[int
         for row, relevant in zip(levels, is_relevant, strict=True)
     ]
     rows_of_rule: dict[tuple[int, frozenset[int]], list[int]] = {}
-    for number, (row, relevant) in enumerate(zip(levels, is_relevant, strict=True)):
+    for row_index, (row, relevant) in enumerate(zip(levels, is_relevant, strict=True)):
         for level in np.unique(row[relevant]).tolist():
-            if level != usual_level[number]:
+            if level != usual_level[row_index]:
                 columns = frozenset(np.flatnonzero(relevant & (row == level)).tolist())
-                rows_of_rule.setdefault((level, columns), []).append(number)
+                rows_of_rule.setdefault((level, columns), []).append(row_index)
     rules = [
         Rule(frozenset(rows), columns, level) for (level, columns), rows in rows_of_rule.items()
     ]
     # 2. Rules for the most frequent level of each row, unless it is the default.
     default = Counter(usual_level).most_common(1)[0][0] if usual_level else 0
     for level in sorted(set(usual_level) - {default}):
-        rows = frozenset(number for number, usual in enumerate(usual_level) if usual == level)
+        rows = frozenset(row_index for row_index, usual in enumerate(usual_level) if usual == level)
         rules.append(Rule(rows, None, level))
     return default, rules
 
@@ -330,11 +330,11 @@ def parse_policy(text: TextFile) -> Policy:
         if block == "port-group":
             groups.setdefault(name, _read_group(text, values))
         else:
-            number, level = values.get("sl", [(last_line, "")])[0]
+            line_number, level = values.get("sl", [(last_line, "")])[0]
             if not _LEVEL.fullmatch(level):
                 level_name = values["name"][0][1]
                 raise text.error(
-                    number, f"QoS level {level_name!r} has SL {level!r}; SLs are 0 to 15"
+                    line_number, f"QoS level {level_name!r} has SL {level!r}; SLs are 0 to 15"
                 )
             levels.setdefault(name, int(level, 0))
     if "default" not in levels:
@@ -344,9 +344,9 @@ def parse_policy(text: TextFile) -> Policy:
     for last_line, values in rule_blocks:
         for key in _QUERY_KEYS:
             if key in values:
-                number, _ = values[key][0]
+                line_number, _ = values[key][0]
                 raise text.missing_input(
-                    number,
+                    line_number,
                     f"the rule matches only queries with this {key}, and the "
                     "files of a fabric do not say which packets have it",
                 )
@@ -375,7 +375,7 @@ def _read_blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
     """
     section = block = ""  # those that the line is inside of; "" for none
     values: _Entries = {}
-    for number, line in enumerate(text.lines, 1):
+    for line_number, line in enumerate(text.lines, 1):
         word = _content(line)
         if not word:
             continue
@@ -384,21 +384,21 @@ def _read_blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
             section = "" if word == "end-qos-setup" else section
         elif word == "qos-ulps":
             raise text.missing_input(
-                number,
+                line_number,
                 "rules of the section qos-ulps match the queries of protocols, "
                 "and the files of a fabric do not say which packets those are; use qos-match-rules",
             )
         elif block and (entry := _KEY.fullmatch(word)):
             key, value = entry["key"], entry["value"]
             if key not in _KEYS[block]:
-                raise text.error(number, f"{key!r} is not a key of a {block}")
+                raise text.error(line_number, f"{key!r} is not a key of a {block}")
             if not value:
-                raise text.error(number, f"{key!r} has no value")
+                raise text.error(line_number, f"{key!r} has no value")
             if key in _SINGLE_KEYS and key in values:
-                raise text.error(number, f"the {block} has a second {key!r}")
-            values.setdefault(key, []).append((number, value))
+                raise text.error(line_number, f"the {block} has a second {key!r}")
+            values.setdefault(key, []).append((line_number, value))
         elif block and word == f"end-{block}":
-            yield number, block, values
+            yield line_number, block, values
             block = ""
         elif section and not block and word == _BLOCKS[section]:
             block, values = word, {}
@@ -407,18 +407,18 @@ def _read_blocks(text: TextFile) -> Iterator[tuple[int, str, _Entries]]:
         elif not section and word in (*_BLOCKS, "qos-setup"):
             section = word
         else:
-            raise text.error(number, f"{shorten(word)} is not a line of a QoS policy")
+            raise text.error(line_number, f"{shorten(word)} is not a line of a QoS policy")
     if section:
         raise text.error(len(text.lines), f"the file ends in {section}; it may be truncated")
 
 
-def _strings(text: TextFile, number: int, value: str) -> list[str]:
-    """Split a list of strings as OpenSM does: blanks count only between quotation marks.
+def _split_names(text: TextFile, line_number: int, value: str) -> list[str]:
+    """Split a list of names as OpenSM does: blanks count only between quotation marks.
 
     ``a b, "c d"`` is the list of ``ab`` and ``c d``; a comma between quotation marks is no end.
     """
     if value.count('"') % 2:
-        raise text.error(number, f"{shorten(value)} has a quotation mark without its pair")
+        raise text.error(line_number, f"{shorten(value)} has a quotation mark without its pair")
     names = [""]
     for quoted, comma, plain in re.findall(r'"([^"]*)"|(,)|([^",]+)', value):
         if comma:
@@ -427,7 +427,7 @@ def _strings(text: TextFile, number: int, value: str) -> list[str]:
             names[-1] += quoted or re.sub(r"\s", "", plain)
     names = [name.strip() for name in names]
     if not all(names):
-        raise text.error(number, f"{shorten(value)} is not a list of names")
+        raise text.error(line_number, f"{shorten(value)} is not a list of names")
     return names
 
 
@@ -435,10 +435,10 @@ def _read_name(text: TextFile, values: _Entries, key: str, last_line: int) -> st
     """Return a name of a group or level; OpenSM ignores its case."""
     if key not in values:
         raise text.error(last_line, f"{key!r} is missing")
-    number, value = values[key][0]
-    names = _strings(text, number, value)
+    line_number, value = values[key][0]
+    names = _split_names(text, line_number, value)
     if len(names) > 1:
-        raise text.error(number, f"{shorten(value)} is not a name; it has a comma")
+        raise text.error(line_number, f"{shorten(value)} is not a name; it has a comma")
     return names[0].casefold()
 
 
@@ -446,10 +446,10 @@ def _read_group(text: TextFile, values: _Entries) -> PortGroup:
     """Return the port group of one block of the policy file."""
     guids: set[str] = set()
     ranges = []
-    for number, value in values.get("port-guid", []):
+    for line_number, value in values.get("port-guid", []):
         for item in value.split(","):
             if not (guid_range := _RANGE.fullmatch(item.strip())):
-                raise text.error(number, f"{shorten(value)} is not a list of GUIDs")
+                raise text.error(line_number, f"{shorten(value)} is not a list of GUIDs")
             first = int(guid_range["first"], 0)
             last = int(guid_range["last"] or guid_range["first"], 0)
             if first == last:
@@ -459,38 +459,38 @@ def _read_group(text: TextFile, values: _Entries) -> PortGroup:
     labels: set[str] = set()
     # Line and key of the first entry whose members the files of a fabric do not tell.
     unresolved = next(((values[key][0][0], key) for key in _UNRESOLVED_KEYS if key in values), None)
-    for number, value in values.get("port-name", []):
-        labels.update(_port_names(text, number, value))
-    for number, value in values.get("node-type", []):
+    for line_number, value in values.get("port-name", []):
+        labels.update(_port_names(text, line_number, value))
+    for line_number, value in values.get("node-type", []):
         for kind in (part.strip().upper() for part in value.split(",")):
             if kind == "SELF":  # The node where OpenSM runs, which the files do not tell, either.
-                unresolved = number, "node-type"
+                unresolved = line_number, "node-type"
             elif kind not in (*KIND_LABELS.values(), "ALL"):
-                raise text.error(number, f"node type {kind!r} does not exist")
+                raise text.error(line_number, f"node type {kind!r} does not exist")
             labels.update(KIND_LABELS.values() if kind == "ALL" else {kind})
     return PortGroup(frozenset(guids), tuple(ranges), frozenset(labels), unresolved)
 
 
-def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
+def _port_names(text: TextFile, line_number: int, value: str) -> Iterator[str]:
     """Yield the labels, such as ``node/P1``, of the ports in a list of names.
 
     OpenSM 3.3.23 refuses policies with port 0, and drops blanks outside of quotation marks.
     """
     # Each name as OpenSM reads it; and as written, with quoted parts emptied, to find such blanks.
     unquoted = re.sub(r'"[^"]*"', '""', value).split(",")
-    for name, plain in zip(_strings(text, number, value), unquoted, strict=True):
+    for name, plain in zip(_split_names(text, line_number, value), unquoted, strict=True):
         port_name = _PORT_NAME.fullmatch(name)
         if not port_name:
-            raise text.error(number, f"{shorten(name)} is not a port name such as node/P1")
+            raise text.error(line_number, f"{shorten(name)} is not a port name such as node/P1")
         if not int(port_name["port"]):
             raise text.error(
-                number,
+                line_number,
                 f"OpenSM refuses policies with port 0 ({name}); for a switch, name port 1 or its "
                 "GUID",
             )
         if re.search(r"\s", plain.strip()):
             raise text.error(
-                number,
+                line_number,
                 f"OpenSM drops blanks from port names outside quotation marks, so {plain.strip()} "
                 f'names no port; write "{plain.strip()}"',
             )
@@ -510,11 +510,11 @@ def _named_groups(
     InputError
         If a group does not exist.
     """
-    for number, value in entries:
-        for name in _strings(text, number, value):
+    for line_number, value in entries:
+        for name in _split_names(text, line_number, value):
             group = groups.get(name.casefold())
             if group is None:
-                raise text.error(number, f"port group {name!r} does not exist")
+                raise text.error(line_number, f"port group {name!r} does not exist")
             if group.unresolved is not None:
                 line, key = group.unresolved
                 raise text.missing_input(

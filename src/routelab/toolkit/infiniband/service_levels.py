@@ -69,7 +69,7 @@ def parse_service_levels(text: TextFile) -> ServiceLevels:
     # 1. A line of ibdmchk names its source; in a dump of OpenSM, a head above the lines does.
     levels_of_source: dict[str, dict[int, int]] = {}  # SL by LID
     current = ""
-    for number, line in enumerate(text.lines, 1):
+    for line_number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         if entry := _LEVEL.fullmatch(line):
@@ -77,19 +77,21 @@ def parse_service_levels(text: TextFile) -> ServiceLevels:
             lid, level = int(entry["lid"]), int(entry["level"])
         elif entry := _OPENSM_LEVEL.fullmatch(line):
             if not current:
-                raise text.error(number, "a service level before the first channel adapter")
+                raise text.error(line_number, "a service level before the first channel adapter")
             guid, lid, level = current, int(entry["lid"], 16), int(entry["level"])
         elif head := _HEAD.fullmatch(line):
             current = guid_text(int(head["guid"], 16))
             continue
         else:
-            raise text.stray(number, "a line '0xGUID LID SL'")
+            raise text.stray(line_number, "a line '0xGUID LID SL'")
         if not 1 <= lid <= MAX_LID:
-            raise text.error(number, f"LID {lid} is not a unicast LID (1 to {MAX_LID})")
+            raise text.error(line_number, f"LID {lid} is not a unicast LID (1 to {MAX_LID})")
         if level >= NUM_LEVELS:
-            raise text.error(number, f"SL {level} does not exist; SLs are 0 to 15")
+            raise text.error(line_number, f"SL {level} does not exist; SLs are 0 to 15")
         if levels_of_source.setdefault(guid, {}).setdefault(lid, level) != level:
-            raise text.error(number, f"the path from {guid} to LID {lid} already has another SL")
+            raise text.error(
+                line_number, f"the path from {guid} to LID {lid} already has another SL"
+            )
     if not levels_of_source:
         raise InputError(f"{text.name}: has no service level of a path")
     # 2. One array for all sources.
@@ -132,7 +134,7 @@ def parse_lane_tables(text: TextFile) -> LaneTables:
     #    are decimal.
     lanes_of_ports: dict[str, dict[tuple[int, int], list[int]]] = {}
     current = ""
-    for number, line in enumerate(text.lines, 1):
+    for line_number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
         if entry := _LANES.fullmatch(line):
@@ -140,22 +142,24 @@ def parse_lane_tables(text: TextFile) -> LaneTables:
             lanes = [int(digit, 16) for word in entry["lanes"].split() for digit in word[2:]]
         elif entry := _OPENSM_LANES.fullmatch(line):
             if not current:
-                raise text.error(number, "an SL2VL table before the first switch")
+                raise text.error(line_number, "an SL2VL table before the first switch")
             guid = current
             lanes = [int(lane) for lane in entry["lanes"].split()]
         elif head := _HEAD.fullmatch(line):
             current = guid_text(int(head["guid"], 16))
             continue
         else:
-            raise text.stray(number, "a line of an SL2VL table")
+            raise text.stray(line_number, "a line of an SL2VL table")
         ports = int(entry["input"]), int(entry["output"])
         if max(ports) > MAX_PORT:
-            raise text.error(number, f"port {max(ports)} does not exist; ports are 0 to {MAX_PORT}")
+            raise text.error(
+                line_number, f"port {max(ports)} does not exist; ports are 0 to {MAX_PORT}"
+            )
         if max(lanes) >= NUM_LEVELS:
-            raise text.error(number, f"VL {max(lanes)} does not exist; VLs are 0 to 15")
+            raise text.error(line_number, f"VL {max(lanes)} does not exist; VLs are 0 to 15")
         if ports in lanes_of_ports.setdefault(guid, {}):
             raise text.error(
-                number, f"{guid} has a second table for ports {ports[0]} to {ports[1]}"
+                line_number, f"{guid} has a second table for ports {ports[0]} to {ports[1]}"
             )
         lanes_of_ports[guid][ports] = lanes
     if not lanes_of_ports:

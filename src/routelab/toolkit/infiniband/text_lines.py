@@ -83,31 +83,31 @@ class TextFile:
             lines.append(unfinished)
         return cls(name, tuple(line.rstrip("\r") for line in lines), not unfinished)
 
-    def place(self, line: int) -> str:
-        """Return the place of a line, counted from 1."""
+    def location(self, line: int) -> str:
+        """Return the file and the number of a line, counted from 1, for messages."""
         return f"{self.name}:{line}"
 
     def error(self, line: int, text: str) -> InputError:
         """Return an error about a line, counted from 1."""
-        return InputError(f"{self.place(line)}: {text}")
+        return InputError(f"{self.location(line)}: {text}")
 
-    def stray(self, number: int, expected: str) -> InputError:
+    def stray(self, line_number: int, expected: str) -> InputError:
         """Return an error about a line, counted from 1, that is not what was expected.
 
         Parameters
         ----------
-        number : int
+        line_number : int
         expected : str
             What the lines of the file are, e.g. ``a line of a forwarding table``.
         """
-        line = self.lines[number - 1].strip()
+        line = self.lines[line_number - 1].strip()
         known_reasons = (reason for form, reason in _STRAYS if form.match(line))
         reason = next(known_reasons, f"is not {expected}")
-        return self.error(number, f"{shorten(line)} {reason}")
+        return self.error(line_number, f"{shorten(line)} {reason}")
 
     def missing_input(self, line: int, text: str) -> MissingInputError:
         """Return an error about a valid line, from 1 on, whose meaning depends on missing input."""
-        return MissingInputError(f"{self.place(line)}: not enough input: {text}")
+        return MissingInputError(f"{self.location(line)}: not enough input: {text}")
 
 
 def guid_text(guid: int) -> str:
