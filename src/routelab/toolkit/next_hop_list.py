@@ -195,8 +195,8 @@ def read_next_hops(
         network = _add_senders(network, senders)
     targets, first_row, destination = np.unique(rows.target, return_index=True, return_inverse=True)
     require_size(rows, network.num_switches * len(targets))
-    target_endpoint, _ = look_up_ends(rows, rows.target, network)
-    destination_switch = network.endpoints[target_endpoint[first_row]]
+    target_ends = look_up_ends(rows, rows.target, network)
+    destination_switch = network.endpoints[target_ends.endpoint[first_row]]
     switch = look_up_switches(rows, rows.source, network)
     entry = switch.astype(np.int64) * len(targets) + destination
     # 2. Each entry has one row, and its next hops.

@@ -222,13 +222,14 @@ class WordSearch:
         is_large = len(self._length) > LARGE
         first_toll, last_toll = (2.0, 5.0) if is_large else TOLLS
         toll = first_toll * (last_toll / first_toll) ** progress
+        # A route that passes through the word a second time has a break, so none does if legal.
         passes = 1 if legal or self._rounds == 1 else PASSES
 
         # 1. Price of a channel by its load: exp(sharpness · load), scaled so that the mean price of
         #    the channels is 1, plus the price of a hop on any channel. A low hop price before the
         #    legal rounds makes loads count more than hops. Loads may grow during an exchange, so
-        #    `cost` reaches above the largest present one. The exponent is at most 60, so
-        #    that no price overflows.
+        #    `cost` reaches above the largest present one. The exponent is at most 60, so that no
+        #    price overflows.
         max_load = int(self._load.max(initial=0))
         loads = np.arange(2 * max_load + int(16 * self._mean_load) + 1)
         cost = np.exp(np.minimum(sharpness * (loads - max_load), 60.0))

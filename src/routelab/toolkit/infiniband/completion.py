@@ -166,7 +166,7 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
     lanes[topology.endpoints, :num_given] = pair_lanes.reshape(len(topology.endpoints), -1)
     # 2. Trees to all of them, from all switches: adds to `steps` and `lanes`.
     roots = frozen_array(np.concatenate((table.destination_switch, without_terminals)), np.int32)
-    switch, destination = complete_trees(
+    stuck_switch, stuck_column = complete_trees(
         steps,
         lanes,
         roots,
@@ -178,7 +178,7 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
     )
     # -2: the given routes have a cycle, and no route was added; -1: all routes were added; from 0
     # on: the first switch from which no route could be added, and the column of `steps`.
-    if switch == -2:
+    if stuck_switch == -2:
         raise UnsupportedError(
             "the table's routes can deadlock: dependencies of a virtual channel form a cycle"
         )
@@ -193,12 +193,12 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         frozen_array(steps[:, column], np.int32),
         frozen_array(np.maximum(lanes[:, column], 0), np.int8),
     )
-    if switch >= 0:
+    if stuck_switch >= 0:
         # Name the first terminal or switch that has this column.
-        index = int(np.flatnonzero(column == destination)[0])
+        index = int(np.flatnonzero(column == stuck_column)[0])
         raise UnsupportedError(
-            f"no route from {tables.describe(switch, index)} keeps {virtual_channels} virtual "
-            "channel(s) free of cycles; allow more"
+            f"no route from {tables.describe(stuck_switch, index)} keeps {virtual_channels} "
+            "virtual channel(s) free of cycles; allow more"
         )
     return tables
 

@@ -68,18 +68,18 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
         hosts,
         key=lambda end: (_natural_key(_end_name(fabric, end)), _end_port(fabric, end).guid, end),
     )
-    # 2. Two channels for each cable: source, target and the ports at both. Without any known rate,
-    #    all cables are equal.
+    # 2. Capacities: the fastest cable has 1, and so have cables of unknown rate, or all if no rate
+    #    is known. Then two channels for each cable: source, target and the ports at both.
     cables, num_loops = _find_cables(fabric, switches)
     rates = np.array([nodes[node].ports[port].bytes_per_second for node, port, _, _ in cables])
     top_rate = float(rates.max(initial=0))
-    relative = np.where(rates > 0, rates, top_rate) / top_rate if top_rate else np.ones(len(rates))
-    capacity = np.repeat(relative, 2)
+    capacity = np.where(rates > 0, rates, top_rate) / top_rate if top_rate else np.ones(len(rates))
     channels = []
     for node, port, peer, peer_port in cables:
         channels.append((switch_number[node], switch_number[peer], port, peer_port))
         channels.append((switch_number[peer], switch_number[node], peer_port, port))
-    columns = np.array(channels, dtype=np.int64).reshape(-1, 4)
+    channel_table = np.array(channels, dtype=np.int64).reshape(-1, 4)
+    source, target, source_port, target_port = channel_table.T
     # 3. Terminals, and what the hardware calls everything.
     end_ports = [_end_port(fabric, end) for end in ends]
     attachments = [port.peer for port in end_ports]  # switch and port of each terminal
@@ -89,7 +89,7 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
     guid_pairs = zip(terminal_guids, adapter_guids, strict=True)
     guids_and_lids = [(nodes[node].guid, nodes[node].lid) for node in switches]
     guids_and_lids += [(port.guid, port.lid) for port in end_ports]
-    num_parts = _count_parts(len(switches), columns[:, :2].tolist())
+    num_parts = _count_parts(len(switches), channel_table[:, :2].tolist())
     attributes: dict[str, Any] = {
         "file": Path(fabric.file).name,
         "fabrics": num_parts,
@@ -111,11 +111,11 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool 
         return Topology.create(
             family="infiniband",
             num_switches=len(switches),
-            channel_source=columns[:, 0],
-            channel_target=columns[:, 1],
-            source_port=columns[:, 2],
-            target_port=columns[:, 3],
-            channel_capacity=capacity,
+            channel_source=source,
+            channel_target=target,
+            source_port=source_port,
+            target_port=target_port,
+            channel_capacity=np.repeat(capacity, 2),
             terminal_switch=[switch_number[node] for node, _ in attachments],
             terminal_port=[port for _, port in attachments],
             switch_names=_make_unique([nodes[node].name for node in switches], switch_guids),
