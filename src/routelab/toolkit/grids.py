@@ -467,22 +467,22 @@ class _WholeGrid:
         """
         # 1. The smallest switch and the direction identify a ring. Count its channels.
         ring_start = self._ring_starts()
-        directions = 2 * self.dimensions
-        rings, ring, num_channels = np.unique(
-            ring_start[source, direction] * directions + direction,
+        num_directions = 2 * self.dimensions
+        ring_codes, ring_of_channel, num_channels = np.unique(
+            ring_start[source, direction] * num_directions + direction,
             return_inverse=True,
             return_counts=True,
         )
         # 2. A complete ring has as many channels as switches. Count the switches of each ring, by
         #    its direction and smallest switch.
-        first_switch, ring_direction = rings // directions, rings % directions
+        first_switch, ring_direction = np.divmod(ring_codes, num_directions)
         num_switches = np.array(
             [np.bincount(starts, minlength=self.size) for starts in ring_start.T]
         )
         is_ring = np.array(self.grid.wrap)[ring_direction % self.dimensions]
         is_complete = is_ring & (num_channels == num_switches[ring_direction, first_switch])
-        # 3. Only complete rings are numbered.
-        return np.where(is_complete, np.cumsum(is_complete) - 1, -1)[ring]
+        # 3. Complete rings are numbered from 0; the others have no id.
+        return np.where(is_complete, np.cumsum(is_complete) - 1, -1)[ring_of_channel]
 
     def _ring_starts(self) -> Int64Array:
         """Return the smallest switch of the ring of each switch and direction; shape (S, 2n)."""

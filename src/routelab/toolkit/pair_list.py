@@ -68,13 +68,13 @@ def select_pairs(
         pairs.
     """
     require_clear_comments(rows, {*rows.texts, *topology.switch_names})
-    source = look_up_ends(rows, rows.source, topology)
-    target = look_up_ends(rows, rows.target, topology)
-    first_source, num_sources, source_units = _units(
-        source, topology, single_terminals=by_source or source.any_terminal
+    line_source = look_up_ends(rows, rows.source, topology)
+    line_target = look_up_ends(rows, rows.target, topology)
+    first_source, num_sources, source_units = _find_units(
+        line_source, topology, single_terminals=by_source or line_source.any_terminal
     )
-    first_target, num_targets, target_units = _units(
-        target, topology, single_terminals=by_target or target.any_terminal
+    first_target, num_targets, target_units = _find_units(
+        line_target, topology, single_terminals=by_target or line_target.any_terminal
     )
     # 1. Each line becomes the product of its units at both ends. With 2 sources and 3 targets, pair
     #    4 of the line joins source 4 // 3 = 1 and target 4 % 3 = 1.
@@ -91,7 +91,7 @@ def select_pairs(
     target_unit = target_units[first_target[line] + pair_of_line % num_targets[line]]
     # 2. Lines may share pairs: one of each remains.
     pair_code = source_unit * (target_unit.max(initial=0) + 1) + target_unit
-    first = np.unique(pair_code, return_index=True)[1]
+    _, first = np.unique(pair_code, return_index=True)
     source = _ends_of_units(source_unit[first], topology)
     target = _ends_of_units(target_unit[first], topology)
     # 3. Count the pairs of terminals. A terminal sends nothing to itself: from a switch of 3
@@ -113,7 +113,7 @@ def select_pairs(
     return Pairs(source, target, count, is_local)
 
 
-def _units(
+def _find_units(
     ends: Ends, topology: Topology, *, single_terminals: bool
 ) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Return the units that each row stands for at one end, for the pairs of units that it names.
@@ -133,6 +133,8 @@ def _units(
     num_endpoints = len(topology.endpoints)
     if not single_terminals:
         return endpoint, np.ones_like(endpoint), np.arange(num_endpoints)
+    # The units are the terminals sorted by endpoint: those of a switch follow one another, and
+    # `position` tells where each terminal stands.
     terminal_endpoint = topology.terminal_endpoint
     by_endpoint = np.argsort(terminal_endpoint, kind="stable")
     first_of_endpoint = np.searchsorted(terminal_endpoint[by_endpoint], endpoint)

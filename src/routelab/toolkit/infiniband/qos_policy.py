@@ -460,7 +460,7 @@ def _read_group(text: TextFile, values: _Entries) -> PortGroup:
     # Line and key of the first entry whose members the files of a fabric do not tell.
     unresolved = next(((values[key][0][0], key) for key in _UNRESOLVED_KEYS if key in values), None)
     for line_number, value in values.get("port-name", []):
-        labels.update(_port_names(text, line_number, value))
+        labels.update(_read_port_labels(text, line_number, value))
     for line_number, value in values.get("node-type", []):
         for kind in (part.strip().upper() for part in value.split(",")):
             if kind == "SELF":  # The node where OpenSM runs, which the files do not tell, either.
@@ -471,7 +471,7 @@ def _read_group(text: TextFile, values: _Entries) -> PortGroup:
     return PortGroup(frozenset(guids), tuple(ranges), frozenset(labels), unresolved)
 
 
-def _port_names(text: TextFile, line_number: int, value: str) -> Iterator[str]:
+def _read_port_labels(text: TextFile, line_number: int, value: str) -> Iterator[str]:
     """Yield the labels, such as ``node/P1``, of the ports in a list of names.
 
     OpenSM 3.3.23 refuses policies with port 0, and drops blanks outside of quotation marks.

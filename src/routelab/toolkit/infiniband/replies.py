@@ -21,12 +21,13 @@ def with_symmetric_lanes(
 ) -> CompleteTables | None:
     """Return tables with the same routes, in which both directions of a pair share a lane.
 
-    So a reply is on the lane of its request, whichever of the two it carries. All routes between
-    two switches, with those of their terminals, form a group. First fit gives each group the first
-    lane whose dependencies stay acyclic. While it needs too many lanes, it runs again with the
-    groups of the last lane first, so it never needs more lanes than before. This is the method of
-    Culberson and Luo, *Exploring the k-colorable landscape with iterated greedy*, DIMACS Series in
-    Discrete Mathematics and Theoretical Computer Science 26, 1996, for colours.
+    So a reply is on the same lane, whether it takes that of the request or that of the route back.
+    All routes between two switches, with those of their terminals, form a group. First fit gives
+    each group the first lane whose dependencies stay acyclic. While it needs too many lanes, it
+    runs again with the groups of the last lane first, so it never needs more lanes than before.
+    This is the method of Culberson and Luo, *Exploring the k-colorable landscape with iterated
+    greedy*, DIMACS Series in Discrete Mathematics and Theoretical Computer Science 26, 1996, for
+    colours.
 
     Parameters
     ----------

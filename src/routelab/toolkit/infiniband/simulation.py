@@ -55,9 +55,9 @@ def root_switches(topology: Topology) -> list[int]:
     They are the switches farthest from hosts, or the most central one if all switches have hosts. A
     host at a spine, such as storage, would make only the other spines roots. So the search is
     repeated as if switches with the fewest hosts had none, then those with the next number, and so
-    on. The largest set from which up*/down* has a route between all hosts is returned: every spine,
-    also one with a host. If there is no such set, the most central switch is the only root, from
-    which up*/down* reaches everything.
+    on. The largest set from which up*/down* has a route between all hosts is returned; in a
+    leaf-spine fabric, all spines. If there is no such set, the most central switch is the only
+    root, from which up*/down* reaches everything.
     """
     start, channel = topology.outgoing
     neighbours = [
