@@ -81,7 +81,8 @@ def table_from_lines(
     )
     num_targets = len(target_endpoint)
     # A line names its target by the number of a terminal, which is its index, or of a switch.
-    target_index = dict(enumerate(range(num_targets))) if per_terminal else endpoint
+    terminal_index = {terminal: terminal for terminal in range(num_targets)}
+    target_index = terminal_index if per_terminal else endpoint
     paths_of_pair: dict[int, list[tuple[float, list[int]]]] = {
         source * num_targets + target: [(1.0, [])] for target, source in enumerate(target_endpoint)
     }
@@ -91,12 +92,13 @@ def table_from_lines(
         if not words or words[0].startswith("#"):
             continue
         try:
-            switch, target = read_integer(words[0]), read_integer(words[1])
-            weight = read_number(words[2])
+            source_text, target_text, weight_text, *hop_texts = words
+            switch, target = read_integer(source_text), read_integer(target_text)
+            weight = read_number(weight_text)
             pair = endpoint[switch] * num_targets + target_index[target]
             route: list[int] = []
-            for word in words[3:]:
-                route.append(channel(switch, word))
+            for hop_text in hop_texts:
+                route.append(channel(switch, hop_text))
                 switch = int(topology.channel_target[route[-1]])
         except (IndexError, KeyError, ValueError):
             raise InputError(f"{line.strip()!r} is not a route of this network") from None
