@@ -318,9 +318,9 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
 
     JSON fields: ``format``; ``waits``; ``switches`` (names); ``destinations`` (the switch of each);
     ``sources`` (names of the switches where packets begin); ``channels`` (``[name, source,
-    target]``); ``entries`` (``[switch, destination, [[channel, vc], ...]]``, where a number is the
-    index in these lists, and the pairs are the candidates); ``removal`` (``[channel, vc]`` in
-    order). ``instances/check.py`` verifies it.
+    target]``); ``entries`` (``[switch, destination, [[channel, vc], ...]]``: the entry's place, and
+    its candidates); ``removal`` (``[channel, vc]`` in order). In the last two, switches,
+    destinations and channels are indices of the lists before. ``instances/check.py`` verifies it.
     """
     assert verdict.rank is not None
     topology, destinations = table.topology, table.destination_switch

@@ -79,7 +79,7 @@ def eccentricities(out_start, out_channel, channel_target):
     """Return the hops from every switch to the farthest one; int32, shape (S,).
 
     A switch that does not reach all others gets S, which is larger than any distance. The switch
-    with the least number is a root for trees with short routes.
+    with the least eccentricity is a root for trees with short routes.
     """
     num_switches = len(out_start) - 1
     eccentricity = np.empty(num_switches, np.int32)

@@ -129,8 +129,8 @@ def _may_lead_through(arcs, switch, distance, on_path):
 def _store_path(scratch, num_shorter, num_paths, last_depth, word):
     """Store the path in `scratch.hops`, so that each path of its length is kept with equal chance.
 
-    It is path num_paths `num_paths` of this length, from 0, and there are `num_shorter` shorter
-    ones. Return the random word after the last one that was used.
+    It is path number `num_paths` of this length, from 0, and there are `num_shorter` shorter ones.
+    Return the random word after the last one that was used.
     """
     k = len(scratch.lengths)
     row = num_shorter + num_paths
@@ -281,7 +281,7 @@ def _draw_shortest_paths(arcs, source, distance, word, scratch):
 def _prepare_target(arcs, target, distance, scratch):
     """Compute what searches for a target need.
 
-    These are the hops from all switches to the target, the num_new of shortest paths, and the order
+    These are the hops from all switches to the target, the number of shortest paths, and the order
     of the channels: of those that leave a switch, the ones that lead nearer to the target first.
     """
     reached = hop_distances(
@@ -317,7 +317,7 @@ def _prepare_target(arcs, target, distance, scratch):
 
 @helper()
 def _find_paths(arcs, source, target, distances, avoiding_distances, draws, word, scratch):
-    """Find the k shortest simple paths of a pair; return their num_new and ``avoiding_distances``.
+    """Find the k shortest simple paths of a pair; return their number and ``avoiding_distances``.
 
     The paths are left in `scratch.path_hops` and `scratch.lengths`. Without `draws` the caller only
     counts paths and hops, and only the lengths are valid.

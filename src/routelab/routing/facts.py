@@ -100,8 +100,9 @@ def _bound_conditions(
 ) -> dict[str, Any]:
     """Return the facts that decide which lower bounds hold for a table.
 
-    `metrics.bounds.bound_facts` reads them. `total_hops` is the sum over the table's routes, one
-    for each pair of terminals. `diversity` is that of the rules' graph.
+    `metrics.bounds.bound_facts` reads them. `total_hops` is the sum of the hops of all pairs of
+    terminals; of a pair with several paths, their mean by weight. `diversity` is that of the rules'
+    graph.
     """
     table, rules_graph = routed.table, routed.graph
     all_minimal = network_graph(table.topology)

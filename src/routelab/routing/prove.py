@@ -213,9 +213,9 @@ def prove_table(
     # the report says so.
     if verdict.status == "cycle" and flow_control is None and not declared:
         bubble_verdict = check_table(table, "bubble", switching=switching)
-        # Bubbles need rings. A table of routelab knows its rings, so this check decides. Files that
-        # an export wrote for other programs do not say which networks have any: then the verdict is
-        # "not enough input", and bubbles may help.
+        # Bubbles need rings. A network that names its rings or directions lets this check decide.
+        # Others, as in files that an export wrote for other programs, do not say whether they have
+        # rings: then the verdict is "not enough input", and bubbles may help.
         may_help = bubble_verdict.status == "not enough input" and listed is None
         if bubble_verdict.proven or may_help:
             reason += "; if the routers keep a bubble in each ring, add --flow-control bubble"

@@ -105,7 +105,7 @@ def sample_waypoints(
         for k in range(words_per_pair):
             random = word_after(random)
             fill_packet(packet_before, pairs[pair])
-            # each content in turn, so that a pair with one word does not always get the first
+            # each content in turn; with one word for each pair, not all pairs get the first one
             queues = queue_contents[(pair + k) % len(queue_contents)]
             word = RandomWord(spaced_word(k, words_per_pair, random), np.uint64(0))
             # 1. The same call twice, in memory with different fillings. (`packet` is a row of

@@ -119,7 +119,7 @@ def _try_channel(
     if u == root:
         return count
     # 1. A switch of an earlier level keeps its channel, because others may have joined over it. One
-    #    of this level changes to a channel with less load, or of a lower rank.
+    #    of this level changes to a channel with less load, or with equal load and a lower rank.
     if old_channel >= 0:
         if tree.stamp[u] != level_begin:
             return count

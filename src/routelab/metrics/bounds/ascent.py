@@ -128,7 +128,9 @@ def _direction_weights(
 ) -> list[Float64Array]:
     """Return weights of the classes for each direction: 1 for its channels and 0 for others.
 
-    They prove good bounds where one direction is the bottleneck, as the longest one of a torus.
+    They prove more than equal weights where one direction is the bottleneck, as along the longest
+    side of a mesh. (On an even ring they prove less: half the ring can be crossed the other way, at
+    weight 0.)
     """
     weights_by_direction = []
     for direction in range(len(topology.directions)):

@@ -117,7 +117,9 @@ def symmetric_bound_from_weights(
 def _bound_quotient(
     graph: RoutingGraph, weights: Int64Array, sources: Any, *, sources_per_class: int
 ) -> Fraction:
-    """Return the bound (sum of demand × least weight) / (sum of capacity × weight); 0 without any.
+    """Return the bound (sum of demand × least weight) / (sum of capacity × weight).
+
+    It is 0 if all weights are 0.
 
     `sources` are switches, each of which stands for `sources_per_class` equivalent ones.
     """

@@ -127,9 +127,11 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
     # The last round reaches groups on both sides, so it uses an even number of ports, and one more
     # for the opposite group. An odd number of groups has none.
     unused = remainder % 2 if groups % 2 else 0
-    # 1. Whole rounds. In a palm tree port q of group g leads to group g − q − 1, and that group's
-    #    port back to g is rounds · (G − 1) − 1 − q. So round i of the lower group of a link is
-    #    round `rounds` − 1 − i of the higher one. With 3 groups and 4 ports, port 0 meets port 3.
+    # 1. Whole rounds. In a palm tree, port q of a round leads from group g to group g − q − 1, and
+    #    the port back is G − 2 − q of its round. The rounds of the two groups are opposite, too:
+    #    round i of the lower group of a link is round `rounds` − 1 − i of the higher one. So if all
+    #    ports are numbered in one row, the two of a link add up to rounds · (G − 1) − 1. With 3
+    #    groups and 4 ports, port 0 meets port 3.
     round_links = []
     for i in range(rounds):
         opposite_round = rounds - 1 - i if arrangement == "palmtree" else i

@@ -133,7 +133,7 @@ class TreeSearch:
         best_trees, best_peak = trees, self.peak(load)
         trees = trees.copy()
         capacities = np.unique(self.topology.channel_capacity)
-        # The tolerance is for rounding: 1.1 * 10 is 11.000000000000002, but means 11 packets.
+        # The tolerance is for rounding: 1.1 * 50 is 55.00000000000001, but means 55 packets.
         goal = np.ceil(floor * capacities - 1e-9).astype(np.int64)
         budget, sweeps_without_gain = self.moves, 0
         for power in POWERS * rounds:

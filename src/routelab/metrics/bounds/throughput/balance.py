@@ -322,8 +322,8 @@ def _empty_routes(problem: FlowProblem) -> Routes:
     num_pairs, num_nodes = len(source), len(problem.demand)
     distance = lightest_costs(problem.network, np.ones(len(problem.capacity), dtype=np.int64))
     greatest_distance = int(distance[problem.pairs].max(initial=1))
-    # Keep num_pairs × slots × hops below MOST_HOPS. On large networks a pair first gets fewer
-    # slots, but at least 4; then shorter ones, but its shortest route must fit.
+    # Keep num_pairs × slots × max_hops at MOST_HOPS or less, if possible: on large networks a pair
+    # first gets fewer slots, but at least 4; then shorter ones, but its shortest route must fit.
     max_hops = min(2 * greatest_distance + DETOUR, num_nodes)
     slots = int(np.clip(MOST_HOPS // (num_pairs * max_hops), 4, MOST_SLOTS))
     max_hops = int(np.clip(MOST_HOPS // (num_pairs * slots), greatest_distance, max_hops))

@@ -41,8 +41,9 @@ def throughput_numbers(bound: ThroughputBound) -> dict[str, Any]:
 def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -> dict[str, Any]:
     """Return the bounds that hold for a simulated load, over all seeds of the traffic.
 
-    A load must be sustained with every seed, so the smallest bound of all seeds holds for the
-    sustained load. The simulated accepted load is a mean over the seeds, as is its bound.
+    A simulated load is saturated if the run of any seed is, so the smallest bound of all seeds
+    holds for the sustained load. The simulated accepted load is a mean over the seeds, as is its
+    bound.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ class FlowProblem:
     Attributes
     ----------
     network : NetworkArrays
-        All nodes and channels; what are switches there are nodes here.
+        All nodes and channels: its switches are the nodes.
     capacity : float64 array, shape (C,)
         Flits per cycle; 1 for the fastest channels.
     demand : float64 array, shape (N, N)

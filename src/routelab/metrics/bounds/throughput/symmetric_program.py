@@ -108,7 +108,7 @@ def _fold_by_colour(
     _, first_pair, size = np.unique(pair_colour[senders], return_index=True, return_counts=True)
     if len(first_pair) > MOST_PAIRS:
         return None
-    # np.unique numbers the elements of the array row by row, and a row has len(pair) nodes
+    # np.unique numbers the elements of the array row by row, and a row has len(pair_colour) nodes
     source, node = senders[first_pair // len(pair_colour)], first_pair % len(pair_colour)
     _, first_channel, channel_class = np.unique(
         channel_colour, return_index=True, return_inverse=True

@@ -165,9 +165,9 @@ def _move_flow(routes, p, k, to_slot, route, num_hops, marked, prices, load, wei
     `marked` is 1 for the channels of `route`, before and after. `routes`, `load` and `weight` are
     updated.
     """
-    # 1. The derivatives of the sum of all exponentials. The slope is the weight of the old route
-    #    minus that of the new one. Only channels of one of the routes count: those of both, which
-    #    are marked with 2 until the second loop, keep their load.
+    # 1. The derivatives of the sum of all exponentials, but for constant factors. The slope is the
+    #    weight of the old route minus that of the new one. Only channels of one of the routes
+    #    count: those of both, which are marked with 2 until the second loop, keep their load.
     slope = curvature = 0.0
     length = routes.length[p, k]
     for i in range(length):
@@ -187,7 +187,8 @@ def _move_flow(routes, p, k, to_slot, route, num_hops, marked, prices, load, wei
         marked[c] = 1
     if slope <= 0:  # after earlier moves, the new route is no longer the lighter one
         return
-    # 2. The step is slope / curvature, but at most all flow of the old route.
+    # 2. The step is the first derivative over the second one, but at most all flow of the old route.
+    #    The factor that is missing in `curvature` is the sharpness.
     amount = min(slope / (prices.sharpness * curvature), routes.flow[p, k])
     routes.flow[p, k] -= amount
     routes.flow[p, to_slot] += amount
