@@ -115,7 +115,7 @@ def follow_hops(
         switch = source[k]
         for i in range(first[k], end[k]):
             # 1. Channels that leave the switch and fit all that the cell states. −1 fits
-            #    any channel; −2 and less, for names that are unknown or ambiguous, fit none.
+            #    any channel, −2 none: no channel has the target, label or number −2.
             cell = cells[i]
             next_channel, num_matches = np.int32(-1), 0
             for j in range(out_start[switch], out_start[switch + 1]):

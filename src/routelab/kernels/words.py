@@ -49,7 +49,8 @@ def sweep(source, target, price, num_scans, toll, cheapest, end, previous, dista
     cheapest[:] = distance
     end[:] = -1
     for scan in range(num_scans):
-        # A route that goes on in this scan pays the toll. Without it, it is kept in `cheapest`.
+        # A route that goes on in this scan pays the toll. One that has ended before is kept in
+        # `cheapest` without it.
         if scan > 0:
             distance += toll
         # 2. At each position, the routes of all sources to the channel's source may go on over it.

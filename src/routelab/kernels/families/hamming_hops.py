@@ -57,7 +57,8 @@ def congestion_weight(tables, queues, channel, phase, vc, hops_left, aligns):
     class is full.
 
     The weight is doubled, so that 1 can be added for a deroute, which therefore loses ties. It is a
-    penalty, and kept below `ESCAPE`, from which on penalties mark escapes. The program needs `HopProgram.waiting`.
+    penalty, and kept below `ESCAPE`, from which on penalties mark escapes. The program needs
+    `HopProgram.waiting`.
 
     Parameters
     ----------

@@ -187,8 +187,8 @@ def _move_flow(routes, p, k, to_slot, route, num_hops, marked, prices, load, wei
         marked[c] = 1
     if slope <= 0:  # after earlier moves, the new route is no longer the lighter one
         return
-    # 2. The step is the first derivative over the second one, but at most all flow of the old route.
-    #    The factor that is missing in `curvature` is the sharpness.
+    # 2. The step is the first derivative over the second one, in which the sharpness is a further
+    #    factor. At most all flow of the old route moves.
     amount = min(slope / (prices.sharpness * curvature), routes.flow[p, k])
     routes.flow[p, k] -= amount
     routes.flow[p, to_slot] += amount
