@@ -458,7 +458,7 @@ def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> t
     """Return what the hardware must guarantee for a verdict by this kind of proof to hold."""
     always = (_RANKING_PRECONDITIONS[program.ranking], *_ALWAYS)
     if program.bubble and proof != "acyclic":
-        # these include virtual cut-through, which `duato` needs, too
+        # these include virtual cut-through, under which `duato` needs no more
         return always + BUBBLE_PRECONDITIONS
     if proof != "duato":
         # `acyclic` holds for any switching

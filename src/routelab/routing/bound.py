@@ -64,7 +64,7 @@ def bound_load(
     rules : RulesPlugin or None
         None: all minimal routes are allowed.
     seconds : float
-        Approximate limit of the wall time.
+        Approximate limit of the wall time; with `any_length`, of the CPU time.
     exact : bool
         Use the rest of the time to find the least maximum load of tables with one path per pair. No
         effect without rules.
