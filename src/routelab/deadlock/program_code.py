@@ -51,7 +51,7 @@ def _reads_argument(code: Any, position: int) -> bool:
     name = code.co_varnames[position]
     for instruction in dis.get_instructions(code):
         loaded = instruction.argval
-        # in Python 3.13, LOAD_FAST_LOAD_FAST loads two variables: a tuple of their names
+        # from Python 3.13 on, LOAD_FAST_LOAD_FAST loads two variables: a tuple of their names
         loads_argument = name in loaded if isinstance(loaded, tuple) else name == loaded
         if instruction.opname.startswith("LOAD_") and loads_argument:
             return True

@@ -80,8 +80,8 @@ class Proof:
     listed : RouteList or None
         The list that `table` was read from; None if it was read from another file.
     form : {"switches", "ports", "links"} or None
-        How the file names hops: by the next switch, the port or the link. None for files of
-        routelab.
+        How a CSV file names hops: by the next switch, the port or the link. None for other files,
+        and without a table.
     """
 
     status: Status
