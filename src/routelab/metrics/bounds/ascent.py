@@ -129,8 +129,8 @@ def _direction_weights(
     """Return weights of the classes for each direction: 1 for its channels and 0 for others.
 
     They prove more than equal weights where one direction is the bottleneck, as along the longest
-    side of a mesh. (On an even ring they prove less: half the ring can be crossed the other way, at
-    weight 0.)
+    side of a mesh, or round the longest odd rings of a torus. Even rings weaken the bound: half of
+    one can also be crossed in the other direction, at weight 0.
     """
     weights_by_direction = []
     for direction in range(len(topology.directions)):
