@@ -424,7 +424,7 @@ def verdict_from_states(
     if proof == "duato" and exploration.without_escape:
         state = exploration.without_escape
         return HopVerdict("unproven", reason=f"no candidate is an escape: {state}", **facts)
-    facts["preconditions"] = _preconditions(proof, options.switching, exploration.program)
+    facts["preconditions"] = _preconditions(exploration, proof, options.switching)
     return _verdict_from_dependencies(exploration, facts)
 
 
@@ -438,7 +438,7 @@ def _find_obstacle(
             "a packet waits for its best candidate, whether an escape has room or not; the ranking "
             "best-or-escape takes the escape"
         )
-    keeps_bubbles = exploration.program.bubble and complete_rings(exploration.topology)
+    keeps_bubbles = _keeps_bubbles(exploration)
     if keeps_bubbles and switching == "wormhole":
         return "bubble flow control needs virtual cut-through; the switching is wormhole"
     if keeps_bubbles and packets_per_buffer < 2:
@@ -454,10 +454,17 @@ def _find_obstacle(
     return ""
 
 
-def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> tuple[str, ...]:
+def _keeps_bubbles(exploration: ReachableStates | FixedStates) -> bool:
+    """Return whether the program keeps a bubble in some ring: a mesh has none to keep it in."""
+    return bool(exploration.program.bubble and complete_rings(exploration.topology))
+
+
+def _preconditions(
+    exploration: ReachableStates | FixedStates, proof: Proof, switching: Switching
+) -> tuple[str, ...]:
     """Return what the hardware must guarantee for a verdict by this kind of proof to hold."""
-    always = (_RANKING_PRECONDITIONS[program.ranking], *_ALWAYS)
-    if program.bubble and proof != "acyclic":
+    always = (_RANKING_PRECONDITIONS[exploration.program.ranking], *_ALWAYS)
+    if _keeps_bubbles(exploration) and proof != "acyclic":
         # these include virtual cut-through, under which `duato` needs no more
         return always + BUBBLE_PRECONDITIONS
     if proof != "duato":

@@ -241,6 +241,21 @@ def test_bubble_needs_a_ring_that_is_one_and_a_class_that_is_named() -> None:
     assert check_hops(program, ring(4), "bubble", packets_per_buffer=1).status == "unproven"
 
 
+def test_without_a_ring_the_preconditions_are_those_without_bubbles() -> None:
+    topology = ring(5, claims=[-1] * 5)  # channels of no ring
+    for switching in ("wormhole", "virtual-cut-through"):
+        plain, bubble = (
+            check_hops(
+                around(topology, ahead, 3, bubble=bubble), topology, "duato", switching=switching
+            )
+            for bubble in ((), (1,))
+        )
+        assert bubble.proven
+        assert bubble.preconditions == plain.preconditions
+        needs_empty_buffer = any("its buffer is empty" in text for text in bubble.preconditions)
+        assert needs_empty_buffer is (switching == "wormhole")
+
+
 def test_all_turns_of_a_mesh_are_a_cycle_with_and_without_bubble() -> None:
     mesh = build_grid("mesh", (3, 3), wrap=False)
     program = any_shortest(mesh)

@@ -64,24 +64,21 @@ class ColourScale:
     @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
         """Positions of the ticks on the scale, in percent of its length, and their texts."""
+        # On a short scale of logarithms, such as from 2.1 to 4.3, there may be no 1, 2, 5, 10, ...
+        numbers = self._numbers_at(LogLocator(subs=(1, 2, 5))) if self.log else []
+        if len(numbers) < 2:
+            numbers = self._numbers_at(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        if len(numbers) > MAX_TICKS:
+            # The powers of ten among them, if any; if these are still too many, every second, third
+            # or k-th. Rounded, as the logarithm of a power of ten can differ in the last bits.
+            powers = [number for number in numbers if round(np.log10(number), 9).is_integer()]
+            numbers = powers or numbers
+            numbers = numbers[:: -(-len(numbers) // MAX_TICKS)]  # divided and rounded up
         if self.log:
-            # 1, 2, 5, 10, 20, ...; if these are too many, powers of ten only; if these are still
-            # too many, every second, third or k-th of them.
-            locator: Locator = LogLocator(subs=(1, 2, 5))
-            candidates = np.asarray(locator.tick_values(self.low, self.high)).tolist()
-            numbers = [number for number in candidates if self.low <= number <= self.high]
-            if len(numbers) > MAX_TICKS:
-                # rounded, as the logarithm of a power of ten can differ from it in the last bits
-                numbers = [number for number in numbers if round(np.log10(number), 9).is_integer()]
-                step = -(-len(numbers) // MAX_TICKS)  # rounded up
-                numbers = numbers[::step]
             # 10k, 1M, 1u: with a letter instead of zeros
             engineering_text = EngFormatter(sep="")
             texts = [engineering_text(number).replace("µ", "u") for number in numbers]
         else:
-            locator = MaxNLocator(5, steps=[1, 2, 5, 10])
-            candidates = np.asarray(locator.tick_values(self.low, self.high)).tolist()
-            numbers = [number for number in candidates if self.low <= number <= self.high]
             # the column is empty, as no column decides how many decimals ticks have
             texts = [number_text(column="", value=number) for number in numbers]
         positions = np.asarray(self.norm(numbers)) * 100
@@ -89,6 +86,11 @@ class ColourScale:
             (round(float(position), 2), text)
             for position, text in zip(positions, texts, strict=True)
         )
+
+    def _numbers_at(self, locator: Locator) -> list[float]:
+        """Return the numbers at which a locator of matplotlib puts ticks on the scale."""
+        candidates = np.asarray(locator.tick_values(self.low, self.high)).tolist()
+        return [number for number in candidates if self.low <= number <= self.high]
 
 
 def draw_fields(axis: Axes, grid: ArrayLike, scale: ColourScale, line_width: float) -> None:

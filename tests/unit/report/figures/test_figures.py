@@ -3,10 +3,13 @@ from __future__ import annotations
 import csv
 from xml.etree import ElementTree as ET
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from routelab.api import InputError
 from routelab.report.figures.drawing import SUFFIXES, save_drawing
+from routelab.report.figures.fields import ColourScale
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import MAX_LINES, SeriesStyles
@@ -133,6 +136,14 @@ def test_a_column_named_share_keeps_its_values(world, kind, key):
     else:
         assert counted == {("a", 0.25), ("b", 0.75)}
         assert {row["cumulative_share"] for row in rows} == {1.0}
+
+
+def test_a_scale_of_logarithms_has_up_to_six_different_ticks():
+    generator = np.random.default_rng(0)
+    ranges = np.power(10.0, generator.uniform(-6, 6, size=(100, 2))).tolist()
+    for values in [*([number] for number in range(1, 40)), *ranges]:
+        ticks = ColourScale.over(pd.Series(values), log=True).ticks
+        assert 1 <= len({text for _, text in ticks}) == len(ticks) <= 6
 
 
 def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
