@@ -129,10 +129,10 @@ class PairBytes:
             Number of consecutive terminals whose bytes are added up. Each block is named by its
             first terminal: with 4, bytes from terminal 5 to 11 are those from 4 to 8.
         """
-        counts = (source != target) & (amount > 0)
-        block_pairs = np.stack((source[counts], target[counts]), axis=1) // block
+        is_counted = (source != target) & (amount > 0)
+        block_pairs = np.stack((source[is_counted], target[is_counted]), axis=1) // block
         pairs, pair_number = np.unique(block_pairs, axis=0, return_inverse=True)
-        sums = np.bincount(pair_number.ravel(), weights=amount[counts], minlength=len(pairs))
+        sums = np.bincount(pair_number.ravel(), weights=amount[is_counted], minlength=len(pairs))
         return cls(pairs[:, 0] * block, pairs[:, 1] * block, sums.astype(np.float64))
 
     def in_blocks(self, block: int) -> PairBytes:

@@ -92,7 +92,7 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
 
 
 def program_of(workload: WorkloadPlugin, job: Job) -> Program:
-    """Return the program that a plugin makes for a job; check what the plugin promises of it.
+    """Return the program that a plugin makes for a job; check its type and number of ranks.
 
     Raises
     ------

@@ -66,7 +66,8 @@ def penalty_warning(program: HopProgram, router: Router) -> str:
     """Return a warning if the detour penalty exceeds what a queue can hold; otherwise "".
 
     A packet that waits for its best candidate takes a hop with the penalty only if the queues of
-    all hops without it are longer than the penalty. So it never does if no queue can be so long.
+    all hops without it are at least as long as the penalty. So it never does if no queue can be so
+    long.
     """
     # Under the ranking "room" packets do not wait for the best candidate, and take a hop with the
     # penalty if no other has room. Without `by_occupancy`, the length of queues does not count.

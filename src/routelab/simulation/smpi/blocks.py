@@ -40,7 +40,7 @@ def smpi_program(
     blocks, next_tag = [], 0
     for block in schedule.blocks:
         tags = _unique_tags(block, first_tag=next_tag)
-        # above all tags of this block; `initial` is for a block without entries
+        # above all tags so far; `initial` is for a block without messages, whose tags are all 0
         next_tag = int(tags.max(initial=next_tag)) + 1
         smpi_block = replace(block, tag=tags)
         if machine.overhead:

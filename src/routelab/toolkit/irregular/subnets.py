@@ -71,7 +71,7 @@ def _depth_first_search(
             continue
         number[root] = low[root] = next_number
         next_number += 1
-        # the switches from the root to the current one, each with the neighbours not yet visited
+        # the switches from the root to the current one, each with the neighbours not yet examined
         path = [(root, iter(neighbours[root]))]
         while path:
             switch, links = path[-1]

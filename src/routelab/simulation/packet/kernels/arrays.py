@@ -25,6 +25,7 @@ from routelab.simulation.packet.kernels import layout as at
 class Engine(NamedTuple):
     """All arrays of a simulation; Q queues, N ports, T terminals, K units a queue, W wheel rows.
 
+    S are the switches, C the channels between them, V the virtual channels of each.
     Arrays that the settings of a simulation do not need have one row.
     """
 
@@ -114,7 +115,8 @@ class Engine(NamedTuple):
     random: Any
     """uint64 (1, 1): state of the stream of routers, routing and destinations"""
     source_random: Any
-    """uint64 (T, 2): streams of the generation, at the last use and at the last count"""
+    """uint64 (T, 2): states of two streams with the same words, which draw the gaps between
+    messages: as messages begin, and to count generated messages ahead of that"""
     gap_scale: Any
     """float64 (T,): 1 / log(1 - probability of a message in a cycle)"""
     counted: Any

@@ -100,7 +100,7 @@ class Worst:
     Attributes
     ----------
     terminal : int
-        −1: no terminal sent.
+        −1: no terminal sent; in a run with messages to finish: nothing arrived.
     share : float
         Share of its offered flits that arrived; in a run with messages to finish: cycle of its last
         arrival relative to the mean over terminals.

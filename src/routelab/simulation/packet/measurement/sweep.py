@@ -99,7 +99,8 @@ class Point:
         for name in rows[0]:
             values[name] = _combine(name, [facts[name] for facts in rows])
         # 2. State and text of the gravest run, and the worst-served terminal of the run in which
-        #    it is served worst: its share is the smallest, or with `messages` its end the latest.
+        #    it is served worst: its share is the smallest, or with `messages`, where the share is
+        #    its last arrival relative to the mean of the run, the largest.
         gravest = next(run for run in self.runs if run.state == self.state)
         state = {"state": self.state, "saturated": gravest.saturated, "text": gravest.text}
         candidates = [run.worst for run in self.runs if run.worst.terminal >= 0]
