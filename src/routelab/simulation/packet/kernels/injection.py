@@ -190,8 +190,8 @@ def _wait_for_room(engine, terminal, number, due):
     needed = (number + 1) * message_packets - limit
     if needed <= 0:
         return due
-    # The needed packets were injected already, the last of them in the cycle that `entry_cycles` has:
-    # a ring of the last `limit` injections.
+    # The needed packets were injected already. `entry_cycles`, a ring of the last `limit`
+    # injections, has the cycle of the last of them.
     if needed <= engine.terminals[u(terminal)].packets_sent:
         return max(due, np.int64(engine.entry_cycles[terminal, (needed - 1) % limit]))
     # The missing packets are injected before this message begins: they are of earlier messages.

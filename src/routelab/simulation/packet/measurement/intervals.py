@@ -113,8 +113,8 @@ def ratio(
     # 2. The standard error of the mean residual of a group, divided by the mean weight of a group.
     group_residuals = _group_sums(residual, width)
     mean_weight = batch_weights.sum() / len(batch_weights) * width
-    # In a long first-order autoregressive series of lag-1 correlation c, the variance of the mean is
-    # (1 + c) / (1 − c) times that of independent values.
+    # In a long first-order autoregressive series of lag-1 correlation c, the variance of the mean
+    # is (1 + c) / (1 − c) times that of independent values.
     widening = sqrt((1 + correlation) / (1 - correlation))
     error = float(group_residuals.std(ddof=1) / sqrt(num_groups) / mean_weight) * widening
     return Estimate(

@@ -200,9 +200,9 @@ def measure_simulation(
 
     # 1. Warm up until arrivals, packets in the network, latencies and backlog are stationary. In a
     #    saturated network the arrivals become stationary, but latencies and backlog grow without
-    #    end: such a network counts as warm if its backlog grows over the second half of the samples,
-    #    of which there must be 2 * WARMUP_SAMPLES. If half of the allowed cycles are not enough,
-    #    counting begins nevertheless, with `is_warm` False.
+    #    end: such a network counts as warm if its backlog grows over the second half of the
+    #    samples, of which there must be 2 * WARMUP_SAMPLES. If half of the allowed cycles are not
+    #    enough, counting begins nevertheless, with `is_warm` False.
     samples = Samples(settings.sample_cycles)
     is_warm = False
     next_check = WARMUP_SAMPLES
@@ -319,9 +319,9 @@ def _outcome_at_limit(
 def _is_steady(samples: Samples, settings: SimulationSettings, is_warm: bool) -> bool:
     """Return whether latency and backlog no longer change, whatever the width of the intervals.
 
-    Two tests can show it: after a warm-up that ended in time, MSER finds that both became stationary
-    in the first half of the samples (`truncation`); or the backlog certainly does not grow. The
-    second test is for short series, in which MSER may find its minimum anywhere.
+    Two tests can show it: after a warm-up that ended in time, MSER finds that both became
+    stationary in the first half of the samples (`truncation`); or the backlog certainly does not
+    grow. The second test is for short series, in which MSER may find its minimum anywhere.
     """
     # A latency that drifts is correlated between neighbouring batches of any length.
     if not samples.mean_latency(settings.confidence).independent:
