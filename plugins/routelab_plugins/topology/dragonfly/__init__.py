@@ -73,6 +73,7 @@ class Dragonfly(TopologyPlugin):
         a = 2 * h if parameters.a is None else parameters.a
         p = h if parameters.p is None else parameters.p
         groups = a * h + 1 if parameters.groups is None else parameters.groups
+        # `letter` is what messages call the number of switches in a group
         check_groups(self.name, groups=groups, switches=a, h=h, letter="a")
         local_links = groups * (a * (a - 1) // 2)
         check_size(self.name, groups * a, local_links + groups * a * h // 2)
@@ -108,7 +109,11 @@ class Dragonfly(TopologyPlugin):
 
 
 def _local_links(groups: int, a: int) -> tuple[Int64Array, Int64Array]:
-    """Return ends and ports of the links inside groups; int64, shape (L, 2) each."""
+    """Return the switches at the ends of all links inside groups, and their ports there.
+
+    Both are int64, shape (L, 2). A group of 3 switches has the links 0-1, 0-2 and 1-2, with the
+    ports 0-0, 1-0 and 1-1.
+    """
     # all pairs of switches of one group
     low, high = np.triu_indices(a, 1)
     pairs = np.stack((low, high), axis=1)
@@ -126,8 +131,8 @@ def _diameter_fact(a: int, h: int, groups: int) -> dict[str, Any]:
     if a == 1:
         # every group is one switch, and all groups are linked
         return {"diameter": 1}
-    # At most this many switches are within two hops: itself and its group, the ends of its global
-    # links, and the ends of paths local-global, global-local and global-global. If the network has
-    # more, some are three hops away.
-    within_two_hops = a + h + 2 * (a - 1) * h + h * (h - 1)
-    return {"diameter" if within_two_hops < a * groups else "diameter_at_most": 3}
+    # At most this many switches are within two hops of one: itself and its group (a), the ends of
+    # its global links (h), and the ends of paths local-global and global-local ((a − 1) · h each)
+    # and global-global (h · (h − 1)). If the network has more, some are three hops away.
+    most_within_two_hops = a + h + 2 * (a - 1) * h + h * (h - 1)
+    return {"diameter" if most_within_two_hops < a * groups else "diameter_at_most": 3}

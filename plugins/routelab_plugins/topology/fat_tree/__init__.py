@@ -101,8 +101,10 @@ class FatTree(TopologyPlugin):
         parameters = self.parameters
         down, up, parallel = self._shape()
         height = len(down)
-        # A level has one switch for each combination of the docstring's digits: 8, 4 and 4 with
-        # down=4x4x2 and up=1x2x2. `cables[i]` join level i to the next one.
+        # `down[i]` and `up[i]` are m_(i+1) and w_(i+1) of the definition. Level i has a switch for
+        # each combination of the digits in the docstring: with down=4x4x2 and up=1x2x2 the levels
+        # have 4 · 2 · 1, 2 · 1 · 2 and 1 · 2 · 2 switches. `cables[i]` links join level i to the
+        # next one.
         sizes = [prod(down[i + 1 :]) * prod(up[: i + 1]) for i in range(height)]
         cables = [sizes[i] * up[i + 1] * parallel[i + 1] for i in range(height - 1)]
         check_size(self.name, sum(sizes), sum(cables))
@@ -136,9 +138,10 @@ class FatTree(TopologyPlugin):
         )
 
     def _shape(self) -> tuple[Shape, Shape, Shape]:
-        """Return the numbers m, w and p of the module's docstring, one for each level.
+        """Return children m, parents w and parallel links p (module docstring), each by level.
 
-        The first ones are those of terminals, (4, 4, 4), (1, 4, 4) and (1, 1, 1) by default.
+        The first number of each belongs to terminals: they are the children of leaves, and have one
+        parent and one link. The default is (4, 4, 4), (1, 4, 4) and (1, 1, 1).
 
         Raises
         ------
@@ -175,11 +178,11 @@ class FatTree(TopologyPlugin):
                 f"is {MAX_TERMINALS:,}"
             )
         if len(parallel) != len(down):
-            # the last of its numbers; if they are too few, preceded by 1
-            as_many = ((1,) * len(down) + parallel)[-len(down) :]
+            # Suggest the last of its numbers, after ones if they are too few: 2 becomes 1x1x2.
+            suggestion = ((1,) * len(down) + parallel)[-len(down) :]
             raise InputError(
                 f"fat-tree: parallel={_text(parallel)} needs {len(down)} numbers, one for each "
-                f"level, such as {_text(as_many)}"
+                f"level, such as {_text(suggestion)}"
             )
         # 3. No number below 1; one parent and one link for each terminal.
         for name, values in (("down", down), ("up", up), ("parallel", parallel)):
@@ -204,15 +207,16 @@ def _text(values: Shape) -> str:
 def _links(
     level: int, *, sizes: list[int], down: Shape, up: Shape, parallel: Shape
 ) -> tuple[Int64Array, Int64Array]:
-    """Return ends and ports of the links from a level to the next; int64, shape (L, 2) each.
+    """Return the switches at the ends of the links from a level to the next, and their ports there.
 
-    The ends are the lower and the upper switch. In the order of their digits, their indices are
+    Both are int64, shape (L, 2), the lower switch first. The digits of a switch's index, the
+    highest first, are (subtree, child, copy) for the lower and (subtree, parent, copy) for the
+    upper one:
 
-        lower   subtree, child, copy
-        upper   subtree, parent, copy
-
-    Subtrees are those below the upper level's switches. Copies are the lower level's switches that
-    are above the same leaves.
+        subtree   which set of leaves is below the upper switch
+        child     which part of this set is below the lower switch
+        copy      which of the lower switches above this part it is
+        parent    which of the upper switches linked to the lower one it is
     """
     children, parents, links = down[level + 1], up[level + 1], parallel[level + 1]
     subtrees, copies = prod(down[level + 2 :]), prod(up[: level + 1])
@@ -223,7 +227,7 @@ def _links(
     first_upper = first_lower + sizes[level]
     lower = first_lower + (subtree * children + child) * copies + copy
     upper = first_upper + (subtree * parents + parent) * copies + copy
-    # terminals, the children of leaves, take no port numbers
+    # Ports to children come first. Terminals, the children of leaves, take no port numbers.
     first_up_port = down[level] * parallel[level] if level else 0
     ports = np.stack((first_up_port + parent * links + link, child * links + link), axis=1)
     return np.stack((lower, upper), axis=1), ports
@@ -234,13 +238,14 @@ def _leaf_distances(down: Shape) -> dict[str, Any]:
     leaves = prod(down[1:])
     if leaves == 1:
         return {}
-    # From one leaf, 2 · level hops lead to the leaves below the same switch of this level, but not
-    # below the same child of it.
+    # Add up the distances from one leaf to all others. A route goes up to the lowest level at which
+    # one switch is above both leaves, and down again: 2 · level hops. There the other leaf is below
+    # another child of that switch.
     total_hops, leaves_below_child = 0, 1
     for level, children in enumerate(down[1:], start=1):
         total_hops += 2 * level * (children - 1) * leaves_below_child
         leaves_below_child *= children
-    # no route goes above it: switches of higher levels have one child
+    # Routes do not go up further: switches of higher levels have one child, so no other leaves.
     highest = max(level for level, children in enumerate(down) if level and children > 1)
     return {"leaf_diameter": 2 * highest, "leaf_mean_distance": total_hops / (leaves - 1)}
 
@@ -251,11 +256,13 @@ def _leaf_bisection(num_leaves: int, *, down: Shape, up: Shape, parallel: Shape)
     It is known if every switch below the roots has as many links up as down (leaves: terminals) and
     the roots have an even number of children. It is then the number of terminals of a half:
 
-        not fewer   spread evenly over all shortest paths, the traffic of all terminals of a half to
-                    the other one loads no channel more than one terminal does
-        not more    halves that each have half of the roots' children have one link per terminal
+        not fewer   Let all terminals of a half send to the other half at rate 1, spread evenly over
+                    all shortest paths. No channel carries more than 1, so at least one link per
+                    terminal joins the halves.
+        not more    Let each half have half of the children of every root. One link per terminal
+                    joins these halves.
     """
-    balanced = all(
+    balanced = all(  # links up from a switch of level i, and down from it
         up[i + 1] * parallel[i + 1] == down[i] * parallel[i] for i in range(len(down) - 1)
     )
     if not balanced or down[-1] % 2:

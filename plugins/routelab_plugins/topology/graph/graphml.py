@@ -52,21 +52,21 @@ def read_graphml(content: bytes, file: str) -> Network:
         raise InputError(f"{file}: not well-formed XML: {error}") from None
     # Tags are {namespace}name. Elements of other namespaces (drawings) are ignored.
     name = root.tag.rpartition("}")[2]
-    space = root.tag.removesuffix(name)
+    namespace = root.tag.removesuffix(name)
     if name != "graphml":
         raise InputError(f"{file}: the root is <{name}>, expected <graphml>")
-    graph = root.find(f"{space}graph")
-    if graph is None or len(list(root.iter(f"{space}graph"))) > 1:
+    graph = root.find(f"{namespace}graph")
+    if graph is None or len(list(root.iter(f"{namespace}graph"))) > 1:
         raise InputError(f"{file}: expected one graph in <graphml>, none in another")
-    if graph.find(f"{space}hyperedge") is not None:
+    if graph.find(f"{namespace}hyperedge") is not None:
         raise InputError(f"{file}: hyperedges are not supported; use edges")
     default = graph.get("edgedefault", "undirected")
     if default not in ("directed", "undirected"):
         raise InputError(f"{file}: edgedefault is {default!r}, expected directed or undirected")
     network = Network(directed=default == "directed")
-    data = _DataReader(root, space)
+    data = _DataReader(root, namespace)
     network.add_unread("graph key", list_unread_keys(data.values(graph, "graph")))
-    nodes = [(node, data.values(node, "node")) for node in graph.findall(f"{space}node")]
+    nodes = [(node, data.values(node, "node")) for node in graph.findall(f"{namespace}node")]
     kind_key = find_kind_key(values for _, values in nodes)
     for number, (node, values) in enumerate(nodes, 1):
         network.declare(
@@ -75,8 +75,9 @@ def read_graphml(content: bytes, file: str) -> Network:
         network.add_unread("node key", list_unread_keys(values, {*NODE_KEYS, kind_key}))
         if not values.get("label") and _has_drawn_label(node):
             network.add_unread("label", ["of nodes in the drawing"])
-    edges = graph.findall(f"{space}edge")
-    # Ports of GraphML have names; they are read if all are numbers. A missing one does not matter.
+    edges = graph.findall(f"{namespace}edge")
+    # Ports of GraphML have names, which are read if all of the file's are numbers. An edge may lack
+    # a port: it counts as a number here.
     ports_are_numbers = all(
         _is_port_number(edge.get(attribute) or "0")
         for edge in edges
@@ -132,21 +133,23 @@ class _DataReader:
         <edge source="b" target="c"/>
     """
 
-    def __init__(self, root: ET.Element, space: str) -> None:
-        self._space = space
+    def __init__(self, root: ET.Element, namespace: str) -> None:
+        self._namespace = namespace
         self._names: dict[str, str] = {}
         self._defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
-        for key in root.findall(f"{space}key"):
+        for key in root.findall(f"{namespace}key"):
             id_ = key.get("id", "")
             name = self._names[id_] = key.get("attr.name") or id_
-            default = key.find(f"{space}default")
+            default = key.find(f"{namespace}default")
             for domain in ("node", "edge"):
                 if default is not None and key.get("for", "all") in (domain, "all"):
                     self._defaults[domain][name] = _text(default)
 
     def values(self, element: ET.Element, domain: str) -> dict[str, str]:
         """Return the data of a node, an edge or the graph by name, with defaults."""
-        by_id = {item.get("key", ""): _text(item) for item in element.findall(f"{self._space}data")}
+        by_id = {
+            item.get("key", ""): _text(item) for item in element.findall(f"{self._namespace}data")
+        }
         by_name = {self._names.get(id_, id_): text for id_, text in by_id.items()}
         return self._defaults.get(domain, {}) | by_name
 

@@ -53,7 +53,7 @@ _ABSENT: tuple[Any, ...] = (None, "", {}, [])
 """Values of keys that a program writes although there is nothing to say."""
 
 NAMED_KEYS = 8
-"""Largest number of keys or columns of one sort that a note names."""
+"""Largest number of keys or columns of one category that a note names."""
 
 _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Control characters, halves of characters and what is no character: no XML holds them."""
@@ -63,7 +63,8 @@ _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 class Node:
     """A switch or a host in the file.
 
-    `location` is where, for messages: ``net.csv, line 3``. Missing values are None or "".
+    `key` is its name in the file (GraphML, JSON: id), to which edges refer. `location` is its place
+    in the file, for messages: ``net.csv, line 3``. Missing values are None or "".
     """
 
     key: str
@@ -76,11 +77,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """A link in the file; `directed` is None for the default of the file or the parameters.
+    """A link in the file.
 
-    `location` is where, for messages: ``net.csv, line 3``. Missing ports are −1; `key` and `name`
-    distinguish parallel links. `bubble`, `buffer` and `ring` are the flow control of both
-    directions; see `routelab.api.Topology`.
+    `location` is its place in the file, for messages: ``net.csv, line 3``. `directed` is whether it
+    is one channel instead of two; None: as the file or the user says. Missing ports are −1; `key`
+    and `name` distinguish parallel links. The flow control of both directions (see
+    `routelab.api.Topology`) is `bubble` (1: bubble, 0: plain, −1: not declared), `buffer` (packets,
+    0: not declared) and `ring` (name of the ring, "" if it is in none).
     """
 
     source: str
@@ -102,9 +105,9 @@ class Edge:
 class Network:
     """A file's content: nodes by key, in order, and edges, which may repeat in a multigraph.
 
-    `unread` has what is in the file but not used, such as ``{"node key": {"colour": None}}``: names
-    of keys or columns, by their sort, in order. `notes` has what else a user should know about how
-    the file was read.
+    `unread` has what is in the file but not used: names of keys or columns by category, such as
+    ``{"node key": {"colour": None}}``. The inner dictionaries are sets that keep the order. `notes`
+    has what else a user should know about how the file was read.
     """
 
     directed: bool = False
@@ -114,10 +117,10 @@ class Network:
     unread: dict[str, dict[str, None]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def add_unread(self, sort: str, names: Iterable[str]) -> None:
+    def add_unread(self, category: str, names: Iterable[str]) -> None:
         """Add names of keys or columns to `unread`, each once."""
         if new := dict.fromkeys(names):
-            self.unread.setdefault(sort, {}).update(new)
+            self.unread.setdefault(category, {}).update(new)
 
     def declare(self, node: Node) -> None:
         """Add a node that must be new.
@@ -167,7 +170,7 @@ class Network:
                 first_location.setdefault(end, edge.location)
         names = list(first_location)
         if all(name.isascii() and name.isdecimal() and len(name) <= 18 for name in names):
-            # 1 and 01 are two names
+            # 1 and 01 are two names of one number
             names.sort(key=lambda name: (int(name), name))
         for name in names:
             self.declare(Node(name, first_location[name]))
@@ -199,8 +202,8 @@ def read_whole_number(value: Any, what: str, location: str, *, limit: int) -> in
     return int(number)
 
 
-def read_quantity(value: Any, what: str, location: str, *, zero: bool) -> float:
-    """Read a finite positive number, or zero where that is allowed.
+def read_quantity(value: Any, what: str, location: str, *, allow_zero: bool) -> float:
+    """Read a finite positive number, or zero if that is allowed.
 
     Raises
     ------
@@ -208,8 +211,13 @@ def read_quantity(value: Any, what: str, location: str, *, zero: bool) -> float:
         If `value` is not one.
     """
     number = _parse_number(value)
-    if number is None or not math.isfinite(number) or number < 0 or (number == 0 and not zero):
-        kind = "number that is not negative" if zero else "positive number"
+    if (
+        number is None
+        or not math.isfinite(number)
+        or number < 0
+        or (number == 0 and not allow_zero)
+    ):
+        kind = "number that is not negative" if allow_zero else "positive number"
         raise InputError(f"{location}: {what} is {value!r}, expected a {kind}")
     return number
 
@@ -263,7 +271,7 @@ def list_unread_keys(values: Mapping[str, Any], known: Collection[str] = ()) -> 
 
 
 def find_kind_key(nodes: Iterable[Mapping[str, Any]]) -> str:
-    """Return the key whose values tell switches from hosts: ``kind`` or ``type``.
+    """Return the key of nodes that says which are switches and which hosts: ``kind`` or ``type``.
 
     Other programs write ``type``, which may also mean anything else. So it counts only if no node
     has a kind and all types are `KINDS`.
@@ -273,7 +281,8 @@ def find_kind_key(nodes: Iterable[Mapping[str, Any]]) -> str:
         if node.get("kind"):
             return "kind"
         types.add(_plain_kind(node.get("type")))
-    return "type" if types - {""} and types <= {"", *KINDS} else "kind"
+    types.discard("")  # of nodes without a type
+    return "type" if types and types <= KINDS.keys() else "kind"
 
 
 def read_link_name(value: Any, location: str) -> str:
@@ -328,7 +337,7 @@ def read_edge(
     if flow_control not in (None, "plain", "bubble"):
         raise InputError(f"{location}: flow_control is {flow_control!r}, expected plain or bubble")
     buffer = read_whole_number(values.get("buffer", 0), "buffer", location, limit=MAX_BUFFER)
-    # a topology has 0 where no buffer is declared
+    # A topology has 0 where no buffer is declared, so a declared 0 would be lost.
     if "buffer" in values and not buffer:
         raise InputError(f"{location}: buffer is 0 packets; a channel needs room for at least one")
     if not isinstance(ring, str | int):
@@ -337,8 +346,8 @@ def read_edge(
         source,
         target,
         location,
-        capacity=read_quantity(values.get("capacity", 1), "capacity", location, zero=False),
-        latency=read_quantity(values.get("latency", 0), "latency", location, zero=True),
+        capacity=read_quantity(values.get("capacity", 1), "capacity", location, allow_zero=False),
+        latency=read_quantity(values.get("latency", 0), "latency", location, allow_zero=True),
         source_port=read_port(values.get("source_port"), "source_port", location),
         target_port=read_port(values.get("target_port"), "target_port", location),
         bubble=-1 if flow_control is None else int(flow_control == "bubble"),
@@ -376,11 +385,12 @@ def build_topology(
     path : Path
         The file; its name becomes an attribute.
     terminals : int
-        Terminals at each switch without such an attribute; not used if the file has hosts.
+        Terminals at each switch whose node has no number of its own; not used if the file has
+        hosts.
     directed : bool or None
         Whether all edges are directed; None: as declared in the file.
     repeats : {"refuse", "parallel"}
-        Meaning of a link that is listed again.
+        A link that is listed again is a mistake, or a parallel link.
 
     Raises
     ------
@@ -402,19 +412,21 @@ def build_topology(
     def channel_values() -> Iterator[tuple[Any, ...]]:
         """Yield the ten values of each channel; the columns below name them."""
         for edge in network.edges:
-            if edge.source == edge.target or not {edge.source, edge.target} <= index.keys():
+            joins_switches = {edge.source, edge.target} <= index.keys()
+            if edge.source == edge.target or not joins_switches:
                 continue
             source, target = index[edge.source], index[edge.target]
-            ports = edge.source_port, edge.target_port
-            others = edge.capacity, edge.latency, edge.bubble, edge.buffer, edge.ring, edge.name
-            yield source, target, *ports, *others
+            # the values that both directions of the link have
+            common = edge.capacity, edge.latency, edge.bubble, edge.buffer, edge.ring, edge.name
+            yield source, target, edge.source_port, edge.target_port, *common
             if not _is_directed(edge, network, directed):
-                yield target, source, *ports[::-1], *others
+                yield target, source, edge.target_port, edge.source_port, *common
 
-    sources, targets, source_ports, target_ports, *others = [
+    # ten columns, which are empty without channels: then `zip` yields none
+    sources, targets, source_ports, target_ports, *common_columns = [
         list(column) for column in zip(*channel_values(), strict=True)
     ] or [[]] * 10
-    capacities, latencies, bubbles, buffers, rings, link_names = others
+    capacities, latencies, bubbles, buffers, rings, link_names = common_columns
     names = dict(zip(network.nodes, network.names(), strict=True))
     # 3. Terminals: the hosts of the file. Only a file without any has numbers of terminals.
     if len(switches) < len(network.nodes):
@@ -466,25 +478,26 @@ def _is_directed(edge: Edge, network: Network, directed: bool | None) -> bool:
 
 
 def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[str]:
-    """Yield what the file or the parameters have that the network does not use."""
-    for sort, keys in network.unread.items():
+    """Yield notes for the user: what the file or the parameters have that the network lacks."""
+    for category, keys in network.unread.items():
         more = [f"and {len(keys) - NAMED_KEYS} more"] if len(keys) > NAMED_KEYS else []
         plural = "s" if len(keys) > 1 else ""
-        yield f"not read: {sort}{plural} {', '.join([*list(keys)[:NAMED_KEYS], *more])}"
+        yield f"not read: {category}{plural} {', '.join([*list(keys)[:NAMED_KEYS], *more])}"
     yield from network.notes
     hosts = {node.key for node in network.nodes.values() if node.host}
     host_links = [
         edge for edge in network.edges if not hosts.isdisjoint((edge.source, edge.target))
     ]
-    # values other than the defaults
+    # Links to hosts become terminals, which have none of these values: report others than defaults.
     if any((edge.capacity, edge.latency) != (1, 0) for edge in host_links):
         yield "not used: capacity and latency of links to hosts"
     if any(edge.bubble >= 0 or edge.buffer or edge.ring for edge in host_links):
         yield "not used: flow control of links to hosts"
     if hosts and terminals != 1:
         yield f"not used: terminals={terminals}, because the file has hosts"
-    # A file may declare the lines of a drawing directed, without any meaning. Links to hosts and
-    # links with a direction of their own say nothing about that, nor do self-loops.
+    # A program may declare the lines of a drawing directed, without any meaning. So report links
+    # that lead one way only. Links to hosts, links that say themselves whether they are directed,
+    # and self-loops are no sign of such a drawing.
     if directed is None and network.directed:
         links = {(edge.source, edge.target) for edge in network.edges if edge.directed is None}
         links = {ends for ends in links if hosts.isdisjoint(ends) and ends[0] != ends[1]}
@@ -515,6 +528,7 @@ def _refuse_repeats(network: Network, directed: bool | None) -> None:
         Names both lines.
     """
     location_of_link: dict[tuple[object, ...], str] = {}
+    # source and location of the first link with the same properties, whatever its name
     first_listed: dict[tuple[object, ...], tuple[str, str]] = {}
     for edge in network.edges:
         if edge.source == edge.target:
@@ -523,16 +537,19 @@ def _refuse_repeats(network: Network, directed: bool | None) -> None:
         if not _is_directed(edge, network, directed):
             # either end may be listed first
             ends.sort()
-        unnamed = (*ends, edge.capacity, edge.latency, edge.directed, edge.key)
-        link = (*unnamed, edge.name)
-        source, location = first_listed.setdefault(unnamed, (edge.source, edge.location))
-        # Only the user knows whether another name, listed from the other end, means another link.
-        if link not in location_of_link and source != edge.source:
+        properties = (*ends, edge.capacity, edge.latency, edge.directed, edge.key)
+        link = (*properties, edge.name)
+        first_source, first_location = first_listed.setdefault(
+            properties, (edge.source, edge.location)
+        )
+        # The same properties with another name, and listed from the other end: only the user knows
+        # whether this is another link.
+        if link not in location_of_link and first_source != edge.source:
             raise InputError(
                 f"{edge.location}: the link {edge.name!r} from {edge.source!r} to {edge.target!r} "
-                f"may be the other direction of the link at {location}, or a link beside it; set "
-                "directed=true if each line is one channel, or list parallel links from the same "
-                "end"
+                f"may be the other direction of the link at {first_location}, or a link beside it; "
+                "set directed=true if each line is one channel, or list parallel links from the "
+                "same end"
             )
         if link in location_of_link:
             raise InputError(

@@ -90,7 +90,7 @@ def read_network(path: Path, file_format: str) -> Network:
 
 
 def _decode(content: bytes, file: str) -> str:
-    """Decode UTF-8, with or without a byte order mark; name the first line that is none."""
+    """Decode UTF-8, with or without a byte order mark; an error names the first other line."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -108,7 +108,8 @@ def read_edges(text: str, file: str) -> Network:
     Raises
     ------
     InputError
-        If a line has fewer or more items, there is no edge, or the first line may be either.
+        If a line has fewer or more items, there is no edge, or the first line may be an edge as
+        well as these numbers.
     """
     network = Network()
     for number, line in enumerate(text.splitlines(), 1):
@@ -131,10 +132,16 @@ def read_edges(text: str, file: str) -> Network:
 def _drop_count_line(network: Network) -> None:
     """Remove the first edge if its two names are the numbers of nodes and of edges that follow.
 
+    If the second name is the number of the edges that follow, the first name n decides:
+
+        n < number of their nodes    an edge
+        n > number of their nodes    an edge, with a note: there may be nodes without links
+        n = number of their nodes    removed if no other edge has these names, or both are equal
+
     Raises
     ------
     InputError
-        If they are, but may also be two nodes, because one of them has further links.
+        If n is the number of nodes, but another edge has one of the two names.
     """
     # Small numbers agree too easily: the path 2 1, 1 0 would be 2 nodes and 1 edge.
     if len(network.edges) < 4:
@@ -150,7 +157,6 @@ def _drop_count_line(network: Network) -> None:
         (first.source, first.target)
     )
     if num_nodes > len(names):
-        # a link, or numbers that also count nodes without links
         network.notes.append(
             f"{location}, {line}, is read as a link; remove it if it has the numbers of nodes and "
             "links"
@@ -206,6 +212,7 @@ def _read_header(row: list[str], location: str) -> list[str]:
         If source or target is missing, a column occurs twice, or it is a header of routes.
     """
     header = [name.lower() for name in row]
+    # the last column of a list of routes has one of these names
     if header[-1:] and header[-1] in ROUTE_FORMS:
         raise InputError(
             f"{location}: {','.join(row)!r} is the heading of a list of routes, not of links; "

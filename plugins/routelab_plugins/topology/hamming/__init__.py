@@ -88,21 +88,25 @@ class Hamming(TopologyPlugin):
         parameters = self.parameters
         dims, widths = parameters.dims, self._widths()
         count = prod(dims)
-        # by dimension; every link has two ends
-        links = [count * (s - 1) * k // 2 for s, k in zip(dims, widths, strict=True)]
-        check_size(self.name, count, sum(links))
+        # A switch has size − 1 neighbours along a dimension; every link has two ends.
+        links_along = [
+            count * (size - 1) * width // 2 for size, width in zip(dims, widths, strict=True)
+        ]
+        check_size(self.name, count, sum(links_along))
         coordinates = np.stack(np.unravel_index(np.arange(count), dims), axis=1)
         ends, ports = _links(coordinates, dims, widths)
         # Mean distance: a coordinate of two random switches differs with probability 1 − 1/size;
         # the last factor leaves out pairs of a switch and itself.
         facts = {
-            "cables": {f"dimension {d}": number for d, number in enumerate(links)},
+            "cables": {f"dimension {d}": number for d, number in enumerate(links_along)},
             "diameter": len(dims),
             "mean_distance": sum(1 - 1 / size for size in dims) * count / (count - 1),
         }
         if len(set(widths)) == 1 and min(dims) % 2 == 0:
-            # count / s rows of size s along this dimension, each cut into halves: (s / 2)² pairs
+            # Halve the smallest dimension, of size s: each of its count / s rows then has (s / 2)²
+            # pairs of linked switches in different halves.
             facts["bisection_links"] = widths[0] * min(dims) * count // 4
+        # x, y, z, u, v, w, d6, d7, ...
         names = [*"xyzuvw", *(f"d{d}" for d in range(6, len(dims)))][: len(dims)]
         return linked_network(
             self.name,
@@ -128,12 +132,13 @@ class Hamming(TopologyPlugin):
         dims, widths = self.parameters.dims, self.parameters.widths
         if len(widths) not in (1, len(dims)):
             text = "x".join(map(str, widths))
-            as_many = [*widths, *[1] * len(dims)][: len(dims)]
+            suggestion = [*widths, *[1] * len(dims)][: len(dims)]
             raise InputError(
                 f"hamming: widths={text} has {len(widths)} numbers for {len(dims)} dimensions; "
                 f"use one number, or one for each dimension, such as widths="
-                f"{'x'.join(map(str, as_many))}"
+                f"{'x'.join(map(str, suggestion))}"
             )
+        # repeats a single number, and leaves one for each dimension as they are
         return tuple(widths) * (len(dims) // len(widths))
 
 

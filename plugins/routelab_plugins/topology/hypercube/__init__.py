@@ -56,12 +56,14 @@ class Hypercube(TopologyPlugin):
         check_size(self.name, count, n * count // 2)
         switch = np.arange(count)
         coordinates = switch[:, np.newaxis] >> np.arange(n - 1, -1, -1) & 1
-        # Each link once, from its end with the digit 0; dimension 0 is the highest digit.
+        # Each link once, from its end with the digit 0. The other end has 1 there, so its number is
+        # higher by the value of the digit: dimension 0 is the highest binary digit.
         low, dimension = np.nonzero(coordinates == 0)
+        digit_value = 1 << (n - 1 - dimension)
         return linked_network(
             self.name,
             switch_names=[".".join(map(str, row)) for row in coordinates.tolist()],
-            ends=np.stack((low, low + (1 << (n - 1 - dimension))), axis=1),
+            ends=np.stack((low, low + digit_value), axis=1),
             ports=np.stack((dimension, dimension), axis=1),
             terminal_switch=np.repeat(switch, parameters.terminals),
             parameters={
@@ -72,7 +74,7 @@ class Hypercube(TopologyPlugin):
             facts={
                 "cables": {f"dimension {d}": count // 2 for d in range(n)},
                 "diameter": n,
-                # each digit differs in half of the switches
+                # a digit differs from that of half of all switches, none of which is itself
                 "mean_distance": n * (count // 2) / (count - 1),
                 "bisection_links": count // 2,
             },

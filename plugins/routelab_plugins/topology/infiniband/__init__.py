@@ -45,9 +45,10 @@ class InfiniBand(TopologyPlugin):
     def build(self) -> Topology:
         """Read the file.
 
-        See `routelab.toolkit.infiniband.topology_of` for order, names and attributes. A file may
-        hold several separate fabrics; routes exist within each of them. Failures are those of
-        `routelab.toolkit.failures.with_failures`.
+        Switches and terminals are in natural order of their names (``n2`` before ``n10``), because
+        the order of the file is that of the discovery. `routelab.toolkit.infiniband.topology_of`
+        describes names, capacities and attributes. A file may hold several separate fabrics; routes
+        exist within each of them. Failures are those of `routelab.toolkit.failures.with_failures`.
 
         Raises
         ------

@@ -82,6 +82,7 @@ class Megafly(TopologyPlugin):
         leaves = spines if parameters.leaves is None else parameters.leaves
         p = spines if parameters.p is None else parameters.p
         groups = spines * h + 1 if parameters.groups is None else parameters.groups
+        # `letter` is what messages call the number of switches with global links in a group
         check_groups(self.name, groups=groups, switches=spines, h=h, letter="spines")
         group_size = leaves + spines
         local_links = groups * leaves * spines
@@ -99,7 +100,9 @@ class Megafly(TopologyPlugin):
         coordinates = np.stack((group, level, index), axis=1)
         return linked_network(
             self.name,
-            switch_names=[f"g{g}.{'ls'[level]}{i}" for g, level, i in coordinates.tolist()],
+            switch_names=[
+                f"g{group}.{'ls'[level]}{index}" for group, level, index in coordinates.tolist()
+            ],
             ends=np.concatenate((local_ends, global_ends)),
             ports=np.concatenate((local_ports, leaves + global_port)),
             terminal_switch=np.repeat(np.flatnonzero(level == 0), p),
@@ -115,7 +118,8 @@ class Megafly(TopologyPlugin):
             },
             facts={
                 **between_groups.facts(local_links),
-                # Other leaves: 2 hops inside the group (up, down), else 3 (up, global, down).
+                # From a leaf, the leaves − 1 others of its group are 2 hops away (up, down), and
+                # all leaves of other groups 3 hops (up, global, down).
                 "leaf_diameter": 3,
                 "leaf_mean_distance": (2 * (leaves - 1) + 3 * leaves * (groups - 1))
                 / (leaves * groups - 1),
@@ -126,7 +130,10 @@ class Megafly(TopologyPlugin):
 
 
 def _local_links(groups: int, leaves: int, spines: int) -> tuple[Int64Array, Int64Array]:
-    """Return ends and ports of the links inside groups; int64, shape (L, 2) each."""
+    """Return the switches at the ends of all links inside groups, and their ports there.
+
+    Both are int64, shape (L, 2), the leaf first.
+    """
     leaf, spine = np.divmod(np.arange(leaves * spines), spines)
     pairs = np.stack((leaf, leaves + spine), axis=1)
     first_switch = np.arange(groups)[:, np.newaxis, np.newaxis] * (leaves + spines)

@@ -64,7 +64,8 @@ class PolarFly(TopologyPlugin):
         """
         parameters = self.parameters
         q = parameters.q
-        # q + 1 quadrics have degree q, the other q² switches q + 1
+        # q + 1 quadrics have degree q, the other q² switches degree q + 1. Every link has two ends:
+        # the sum of degrees is (q + 1) · q + q² · (q + 1) = q · (q + 1)².
         count, links = q * q + q + 1, q * (q + 1) ** 2 // 2
         terminals = (q + 2) // 2 if parameters.terminals is None else parameters.terminals
         check_size(self.name, count, links)
@@ -97,7 +98,8 @@ class PolarFly(TopologyPlugin):
                 "racks": q + 1,
                 "cables": {"local": local, "global": links - local},
                 "diameter": 2,
-                # two, less the share of ordered pairs with a link
+                # Two hops, but one less for the q · (q + 1)² ordered pairs with a link, out of
+                # count · (count − 1) = count · q · (q + 1) pairs.
                 "mean_distance": 2 - (q + 1) / count,
             },
             coordinates=coordinates,
@@ -113,7 +115,12 @@ def _orthogonal_points(field: FiniteField) -> Int64Array:
     q = len(field.add)
     y, z = (axis.reshape(-1) for axis in np.indices((q, q)))
     zero, one = np.zeros_like(z), np.ones_like(z)
-    # 1. Two vectors that span the plane orthogonal to each point, in the order of the points.
+    # 1. Two vectors that span the plane orthogonal to each point, in the order of the points:
+    #        point        first        second
+    #        (0, 0, 1)    (1, 0, 0)    (0, 1, 0)
+    #        (0, 1, z)    (1, 0, 0)    (0, −z, 1)
+    #        (1, y, z)    (−y, 1, 0)   (−z, 0, 1)
+    #    The first q elements of `z` are all elements of the field, once.
     first = np.concatenate(
         (
             [[1, 0, 0]],
@@ -133,7 +140,8 @@ def _orthogonal_points(field: FiniteField) -> Int64Array:
     vectors = np.concatenate(
         (field.add[first[:, np.newaxis, :], multiples], second[:, np.newaxis, :]), axis=1
     )
-    # 3. Divide each vector by its first entry other than 0.
+    # 3. Divide each vector by its first entry other than 0. All multiples of a vector are the same
+    #    point; the one with 1 as that entry gives the point its number.
     lead_index = (vectors != 0).argmax(axis=2)
     lead = np.take_along_axis(vectors, lead_index[..., np.newaxis], axis=2)
     inverse = (field.multiply == 1).argmax(axis=1)
@@ -141,12 +149,16 @@ def _orthogonal_points(field: FiniteField) -> Int64Array:
     # 4. Number of each point: (0, 0, 1) is 0, (0, 1, z) is 1 + z, (1, y, z) is 1 + q + y q + z.
     first_number = np.array([1 + q, 1, 0])[lead_index]
     y, z = vectors[..., 1], vectors[..., 2]
-    points: Int64Array = first_number + np.where(lead_index == 0, y * q + z, (lead_index == 1) * z)
+    number_after_first = np.select([lead_index == 0, lead_index == 1], [y * q + z, z], default=0)
+    points: Int64Array = first_number + number_after_first
     return points
 
 
 def _racks(orthogonal: Int64Array, quadric: BoolArray) -> tuple[Int64Array, Int64Array]:
-    """Return the point and the coordinates (rack, index) of each switch, rack after rack."""
+    """Return the point and the coordinates (rack, index) of each switch, rack after rack.
+
+    `orthogonal` has the points orthogonal to each point, `quadric` whether it is so to itself.
+    """
     # 1. The rack of each point. The first quadric's neighbours are the centres of the racks. Every
     #    other point has exactly one neighbour in common with that quadric: the centre of its rack.
     #    Quadrics have one, too, but belong to rack 0.
@@ -154,15 +166,15 @@ def _racks(orthogonal: Int64Array, quadric: BoolArray) -> tuple[Int64Array, Int6
     neighbours = orthogonal[first_quadric]
     centres = np.sort(neighbours[neighbours != first_quadric])
     rack = np.zeros(len(quadric), dtype=np.int64)
-    numbers = np.arange(1, len(centres) + 1)
-    rack[orthogonal[centres]] = numbers[:, np.newaxis]
-    rack[centres] = numbers
+    rack_of_centre = np.arange(1, len(centres) + 1)
+    rack[orthogonal[centres]] = rack_of_centre[:, np.newaxis]
+    rack[centres] = rack_of_centre
     rack[quadric] = 0
     # 2. Points by rack, the centre first, then by number.
     is_no_centre = np.ones(len(quadric), dtype=np.bool_)
     is_no_centre[centres] = False
     points = np.lexsort((np.arange(len(quadric)), is_no_centre, rack))
     racks = rack[points]
-    # `searchsorted` finds the first switch of each rack
+    # `racks` is ascending, so `searchsorted` finds the first switch of each switch's rack
     index = np.arange(len(points)) - np.searchsorted(racks, racks)
     return points, np.stack((racks, index), axis=1)

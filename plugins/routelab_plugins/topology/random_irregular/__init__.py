@@ -54,8 +54,9 @@ class RandomIrregular(TopologyPlugin):
 
         A random tree joins the switches first: each switch, in random order, is linked to a random
         earlier one with a free port. Then random pairs of switches with free ports and without a
-        link are joined. If none is left too early, all is drawn again. Random numbers are the raw
-        output of stream 0 of the seed (`routelab.toolkit.families.linked_network.random_numbers`).
+        link are joined. If no such pair is left before there are enough links, the whole network is
+        drawn again. Random numbers are the raw output of stream 0 of the seed
+        (`routelab.toolkit.families.linked_network.random_numbers`).
 
         Raises
         ------
@@ -66,12 +67,12 @@ class RandomIrregular(TopologyPlugin):
         parameters = self.parameters
         count, links = parameters.switches, parameters.links
         link_ports = parameters.ports - parameters.terminals  # at each switch
-        self._check(link_ports)
+        self._require_possible(link_ports)
         # A draw fails if the tree uses up all free ports, or the last free ports belong to switches
         # that are linked already. Further draws continue the same stream of random numbers.
         random = random_numbers(parameters.seed, stream=0)
         for _ in range(ATTEMPTS):
-            ends = _draw(count, links, link_ports=link_ports, random=random)
+            ends = _draw_links(count, links, link_ports=link_ports, random=random)
             if ends is not None:
                 break
         else:
@@ -96,7 +97,7 @@ class RandomIrregular(TopologyPlugin):
             failures=parameters,
         )
 
-    def _check(self, link_ports: int) -> None:
+    def _require_possible(self, link_ports: int) -> None:
         """Raise an error if no network has these parameters.
 
         `link_ports`, the ports of a switch that are left for links, are below 0 if it has more
@@ -119,10 +120,13 @@ class RandomIrregular(TopologyPlugin):
         check_size(self.name, count, parameters.links)
 
 
-def _draw(count: int, links: int, *, link_ports: int, random: np.random.PCG64) -> Int64Array | None:
-    """Return the switches at the ends of each link; int64, shape (L, 2).
+def _draw_links(
+    count: int, links: int, *, link_ports: int, random: np.random.PCG64
+) -> Int64Array | None:
+    """Return the switches at the ends of each link of a random network; int64, shape (L, 2).
 
-    None if ports are used up before all switches, or all links, are joined.
+    `count` is the number of switches, `link_ports` the ports of each for links. None if this draw
+    uses up the ports before all switches are joined, or before there are `links` links.
     """
     order = np.argsort(random.random_raw(count), kind="stable").tolist()
     free_ports = [link_ports] * count
@@ -135,37 +139,38 @@ def _draw(count: int, links: int, *, link_ports: int, random: np.random.PCG64) -
 
     # 1. A random tree: each switch is linked to an open one, an earlier switch with a free port.
     open_switches = [order[0]]
-    for joined, switch in enumerate(order[1:], start=2):
+    for tree_size, switch in enumerate(order[1:], start=2):
         index = int(random.random_raw()) % len(open_switches)
         join(switch, open_switches[index])
         if not free_ports[open_switches[index]]:
             del open_switches[index]
         if free_ports[switch]:
             open_switches.append(switch)
-        # the last switch may take the last free port
-        if not open_switches and joined < count:
+        # the last switch of the tree may take the last free port
+        if not open_switches and tree_size < count:
             return None
     # 2. Random links between switches with free ports.
     while len(pairs) < links:
         open_switches = [switch for switch in range(count) if free_ports[switch]]
-        pair = _open_pair(open_switches, pairs, random)
+        pair = _draw_pair(open_switches, pairs, random)
         if pair is None:
             return None
         join(*pair)
     return np.array(sorted(pairs), dtype=np.int64)
 
 
-def _open_pair(
+def _draw_pair(
     switches: list[int], pairs: set[tuple[int, int]], random: np.random.PCG64
 ) -> tuple[int, int] | None:
     """Return a random pair of `switches` that is not in `pairs`; None if all are."""
-    # 1. Draw pairs until one is free. A draw may have any order, and `pairs` has the lower switch
-    #    first: draws in the other order are dropped, so all pairs remain equally likely.
+    # 1. Draw pairs until one has no link. `pairs` has the lower switch first. A pair is drawn in
+    #    either order with the same probability, so dropping draws with the higher switch first, and
+    #    those of a switch with itself, leaves all pairs equally likely.
     draws = random.random_raw((TRIES, 2)).tolist() if len(switches) > 1 else []
     for first, second in draws:
         pair = switches[first % len(switches)], switches[second % len(switches)]
         if pair[0] < pair[1] and pair not in pairs:
             return pair
-    # 2. Few free pairs are left, or none: choose from a list of them.
+    # 2. Few pairs without a link are left, or none: choose from a list of them.
     open_pairs = [pair for pair in combinations(switches, 2) if pair not in pairs]
     return open_pairs[int(random.random_raw()) % len(open_pairs)] if open_pairs else None

@@ -62,11 +62,11 @@ class RandomRegular(TopologyPlugin):
         each, a → b and c → d, and replaces them by a-d and c-b unless the graph would not stay
         simple. As every step is as likely as its reverse, the chain converges to the uniform
         distribution over simple graphs. It makes `STEPS_PER_LINK` steps for each link, and as many
-        again while the graph is not connected. Degrees of n / 2 and more are the complement of a
-        sample, degree 2 is a random order of the switches on a ring; both are connected. Random
-        numbers are the raw output of stream 0 of the seed
-        (`routelab.toolkit.families.linked_network.random_numbers`). Port numbers follow the
-        neighbours' numbers.
+        more each time that the graph is not connected then. For degrees of n / 2 and more, the
+        complement of the graph is sampled; for degree 2, the graph is a ring of all switches in
+        random order. Both are always connected. Random numbers are the raw output of stream 0 of
+        the seed (`routelab.toolkit.families.linked_network.random_numbers`). Port numbers follow
+        the neighbours' numbers.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class RandomRegular(TopologyPlugin):
         parameters = self.parameters
         n, degree = parameters.n, parameters.degree
         self._check()
-        ends = _sample(n, degree, parameters.seed)
+        ends = _sample_links(n, degree, parameters.seed)
         return linked_network(
             self.name,
             switch_names=list(map(str, range(n))),
@@ -117,12 +117,16 @@ class RandomRegular(TopologyPlugin):
         check_size(self.name, n, n * degree // 2)
 
 
-def _sample(n: int, degree: int, seed: int) -> Int64Array:
-    """Return the links of a random connected regular graph; int64, shape (L, 2), ascending."""
+def _sample_links(n: int, degree: int, seed: int) -> Int64Array:
+    """Return the ends of the links of a random connected regular graph.
+
+    int64, shape (L, 2), in ascending order; each link has the lower switch first.
+    """
     random = random_numbers(seed, stream=0)
     if 2 * degree >= n:
-        # The complement has fewer links to sample. The graph is connected: two switches without a
-        # link have 2 · degree ≥ n links to the n − 2 other switches, so they share a neighbour.
+        # The complement, in which a switch has the n − 1 − degree other neighbours, has fewer links
+        # to sample. The graph is connected: two switches without a link have 2 · degree ≥ n links
+        # to the n − 2 other switches, so they share a neighbour.
         complement = _sample_simple(n, n - 1 - degree, random)
         linked = ~np.eye(n, dtype=np.bool_)
         linked[np.arange(n)[:, np.newaxis], complement] = False
@@ -181,9 +185,11 @@ def least_diameter(n: int, degree: int) -> int:
     Around a switch there are at most `degree` switches at distance 1 and degree − 1 times as many
     at each further distance as at the one before.
     """
-    diameter, layer = 1, degree
-    within_diameter = 1 + degree
+    diameter = 1
+    layer = degree  # most switches at this distance
+    within_diameter = 1 + degree  # most switches at all distances up to this one
     while within_diameter < n:
         layer *= degree - 1
-        within_diameter, diameter = within_diameter + layer, diameter + 1
+        within_diameter += layer
+        diameter += 1
     return diameter

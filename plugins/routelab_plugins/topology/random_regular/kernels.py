@@ -34,6 +34,7 @@ def switch_links(neighbours, words):
         b, d = neighbours[a, column_b], neighbours[c, column_d]
         if a == d or c == b or _linked(neighbours, a, d) or _linked(neighbours, c, b):
             continue
+        # a-b and c-d become a-d and c-b: in the rows of a and c, then in those of b and d
         neighbours[a, column_b], neighbours[c, column_d] = d, b
         _replace(neighbours, b, a, c)
         _replace(neighbours, d, c, a)

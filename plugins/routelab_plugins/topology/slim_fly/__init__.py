@@ -60,10 +60,10 @@ class SlimFly(TopologyPlugin):
         Let ξ be a primitive element of the field (`routelab.toolkit.families.finite_field`). Switch
         ``0.x.y`` is linked to ``0.x.z`` if y − z is in X, ``1.m.c`` to ``1.m.d`` if c − d is in X',
         and ``0.x.y`` to ``1.m.c`` if y = m x + c. X and X' are ξ⁰, ξ², … and ξ¹, ξ³, … with
-        ⌈(q − 1) / 2⌉ members each; if δ = −1, they are ± the first w even and odd powers of ξ.
-        Coordinates are (half, x, y) by the numbers of elements; port numbers follow the neighbours'
-        numbers. A rack holds the switches ``0.x.*`` and ``1.x.*`` of one x; cables inside racks
-        are local.
+        ⌈(q − 1) / 2⌉ members each. If δ = −1, X has the first w even powers of ξ and the negatives
+        of these, and X' the first w odd powers and their negatives. Coordinates are (half, x, y) by
+        the numbers of elements; port numbers follow the neighbours' numbers. A rack holds the
+        switches ``0.x.*`` and ``1.x.*`` of one x; cables inside racks are local.
 
         Raises
         ------
@@ -73,6 +73,7 @@ class SlimFly(TopologyPlugin):
         """
         parameters = self.parameters
         q = parameters.q
+        # q = 4w + δ; below, `check_prime_power` refuses the remainder 2
         delta = -1 if q % 4 == 3 else q % 4
         degree, count = (3 * q - delta) // 2, 2 * q * q
         terminals = (degree + 1) // 2 if parameters.terminals is None else parameters.terminals
@@ -121,7 +122,8 @@ def _links(field: FiniteField, delta: int) -> Int64Array:
             half_set = powers[parity : (q + 1) // 2 : 2]
             generators.append(np.concatenate((half_set, field.negative[half_set])))
         else:
-            # if q is even, the last odd power is ξ^(q − 1) = ξ⁰
+            # X and X' have the exponents 0, 2 and 1, 3 for q = 5 and for q = 4. If q is even, the
+            # last of them is q − 1, and ξ^(q − 1) = ξ⁰.
             generators.append(powers[np.arange(parity, q - 1 + parity, 2) % (q - 1)])
     # 2. Links inside a half: those of one row x (or m) are repeated in all rows.
     ends = []
