@@ -25,7 +25,7 @@ MAX_TERMINALS = 10_000
 
 
 class AllToAll(TrafficPlugin):
-    """Rank-based; equal to `uniform` in an open loop."""
+    """The order of messages goes by rank; in an open loop, the pattern is that of `uniform`."""
 
     name = "alltoall"
     summary = "Every terminal sends one message to every other, beginning with the next one"

@@ -22,7 +22,7 @@ class BitReversal(FixedPermutation):
     citations = (works.DALLY2004("bit reverse (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """Return the targets by rank; palindromes are silent."""
+        """Return the targets by rank; ranks that are equal in reverse order are silent."""
         bits = rank_bits(topology)
         ranks = np.arange(1 << bits)
         reversed_ = np.zeros_like(ranks)

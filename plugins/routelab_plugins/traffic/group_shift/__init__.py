@@ -35,11 +35,12 @@ class GroupShift(TrafficPlugin):
     Parameters = GroupShiftParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """Require groups, and a shift that leads to another one."""
+        """Return why the network has no groups, or the shift leads to none other; else None."""
         try:
             group = terminal_groups(topology)
         except UnsupportedError as reason:
             return str(reason)
+        # groups are numbered from 0; a network without terminals has none
         count, shift = int(group.max(initial=-1)) + 1, self.parameters.shift
         if count < 2:
             return f"needs two groups with terminals or more; this network has {count}"
@@ -51,7 +52,7 @@ class GroupShift(TrafficPlugin):
         return None
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Return one part for each terminal: all terminals of its target group, with equal shares.
+        """Return demand in which a terminal sends to all terminals of its target group, equally.
 
         Raises
         ------
@@ -61,7 +62,8 @@ class GroupShift(TrafficPlugin):
         group = terminal_groups(topology)
         group_size = np.bincount(group)
         shift = self.parameters.shift
-        # set g has the terminals of group g
+        # Each terminal t has one part, number t: the set of its target group. Set g has the
+        # terminals of group g.
         return Demand.create(
             rate=np.ones(len(group)),
             part_start=np.arange(len(group) + 1),

@@ -14,7 +14,7 @@ from routelab_plugins import works
 
 
 class HalfPairs(TrafficPlugin):
-    """Rank-based; receivers send nothing, and one terminal of an odd number has no partner."""
+    """Receivers send nothing, and one terminal of an odd number has no partner."""
 
     name = "half-pairs"
     summary = "Half of the terminals send to the other half, paired at random"

@@ -50,10 +50,11 @@ class HotspotParameters(Parameters):
 
 
 class Hotspot(TrafficPlugin):
-    """Hot terminals, named by rank, also send to the other hot ones; a single one sends uniformly.
+    """Every terminal, hot or not, sends a share of its traffic to the hot terminals.
 
-    Most terminals have two parts (see `Demand`). For each message a terminal draws a part by the
-    parts' shares, and then a terminal of the part's set: of all terminals, or of the hot ones.
+    For each message a terminal draws a set by the shares, all terminals or the hot ones, and then
+    a terminal of this set other than itself. If only one terminal is hot, it has no other hot one
+    to send to: all of its traffic is uniform.
     """
 
     name = "hotspot"
@@ -62,7 +63,7 @@ class Hotspot(TrafficPlugin):
     Parameters = HotspotParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """Require two terminals, and groups if some are hot."""
+        """Return why there are fewer than two terminals, or no groups although some are hot."""
         if self.parameters.groups:
             try:
                 terminal_groups(topology)
@@ -71,7 +72,7 @@ class Hotspot(TrafficPlugin):
         return too_few_terminals(topology)
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Return two parts per terminal: uniform to all others, and uniform to hot ones.
+        """Return two parts of each terminal: uniform to all others, and uniform to hot ones.
 
         Raises
         ------
@@ -81,7 +82,8 @@ class Hotspot(TrafficPlugin):
         count = topology.num_terminals
         spots, spots_text = self._hot_terminals(topology)
         # Shares by (terminal, set): set 0 has all terminals, set 1 the hot ones. A single hot
-        # terminal has no other one to send to.
+        # terminal has no other one to send to. A share of 0 is no part: so with share=1, only the
+        # single hot terminal has the part of set 0.
         share = np.tile((1 - self.parameters.share, self.parameters.share), (count, 1))
         if len(spots) == 1:
             share[spots[0]] = (1, 0)

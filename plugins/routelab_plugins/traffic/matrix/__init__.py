@@ -37,7 +37,7 @@ class MatrixTraffic(TrafficPlugin):
         return [self.parameters.file]
 
     def supports(self, topology: Topology) -> str | None:
-        """Require a terminal for every rank, and at least one sender.
+        """Return why the network has too few terminals or no rank sends; None if neither is so.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class MatrixTraffic(TrafficPlugin):
         return None if sent_bytes.any() else f"in {self.parameters.file} no rank sends to another"
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Return a part for every pair with traffic.
+        """Return demand with a part for every pair of ranks with traffic, its share by bytes.
 
         Raises
         ------

@@ -32,7 +32,7 @@ class PermutationTraffic(TrafficPlugin):
         return [self.parameters.file]
 
     def supports(self, topology: Topology) -> str | None:
-        """Require all terminals of the file, and at least one that sends to another.
+        """Return why terminals of the file are missing, or none sends to another; else None.
 
         Raises
         ------
@@ -40,10 +40,11 @@ class PermutationTraffic(TrafficPlugin):
             If the file cannot be read or is not a permutation; names the file and the lines.
         """
         target_of, count = read_permutation(self.parameters.file), topology.num_terminals
-        needed = 1 + max(*target_of.keys(), *target_of.values()) if target_of else 0
-        if needed > count:
+        # terminals are numbered from 0
+        num_named = 1 + max(*target_of.keys(), *target_of.values()) if target_of else 0
+        if num_named > count:
             return (
-                f"{self.parameters.file} is for {needed} terminals or more, and the network has "
+                f"{self.parameters.file} is for {num_named} terminals or more, and the network has "
                 f"{count}"
             )
         if all(source == target for source, target in target_of.items()):
@@ -77,6 +78,7 @@ def read_permutation(path: Path) -> dict[int, int]:
         source or target; names the file and up to five lines.
     """
     target_of: dict[int, int] = {}
+    # first line in which a terminal sends, and in which it receives
     sender_line: dict[int, int] = {}
     receiver_line: dict[int, int] = {}
     problems = []

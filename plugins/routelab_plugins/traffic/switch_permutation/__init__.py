@@ -43,50 +43,55 @@ class SwitchPermutation(TrafficPlugin):
     Parameters = SwitchPermutationParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """Require two terminals, and that such a permutation exists."""
+        """Return why there are fewer than two terminals or no such permutation exists, or None."""
         reason = too_few_terminals(topology)
         if reason:
             return reason
         distance = self.parameters.distance
-        # whether a permutation exists does not depend on the random order
+        # The search tries switches in random order; whether it succeeds does not depend on that.
         partners, order = _random_partners(topology, distance, np.random.PCG64(0))
         _, competing = match_all(partners, order)
         if not competing:
             return None
-        names = [topology.switch_names[topology.endpoints[end]] for end in competing[:3]]
+        names = [topology.switch_names[topology.endpoints[e]] for e in competing[:3]]
         more = ", ..." if len(competing) > 3 else ""
         partner = "a neighbour" if distance == 1 else f"one at distance {distance}"
         targets = "neighbours" if distance == 1 else "such switches"
-        # a failed search has found one partner less than competing switches
+        # `match_all` proves the failure by competing switches that have one partner less in total
         return (
             f"no permutation sends every switch to {partner}: {len(competing)} switches "
             f"({', '.join(names)}{more}) have only {len(competing) - 1} {targets} with terminals"
         )
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Send from the i-th terminal to the i-th, or to all if switches differ in terminals."""
+        """Return demand from the i-th terminal of a switch to the i-th of its target switch.
+
+        If switches have different numbers of terminals, each sends to all of the target switch.
+        """
         random, distance = self.parameters.random(seed), self.parameters.distance
         partners, order = _random_partners(topology, distance, random)
-        # by index among the endpoints, the switches with terminals
+        # Endpoints are the switches with terminals, numbered from 0 in `Topology.endpoints`.
         target_endpoint, _ = match_all(partners, order)
         target = "a neighbouring switch" if distance == 1 else f"a switch {distance} hops away"
         terminals = np.argsort(topology.terminal_switch, kind="stable")  # switch after switch
-        count = topology.demand  # terminals of each endpoint
-        if (count == count[0]).all():
-            by_endpoint = terminals.reshape(len(target_endpoint), -1)
+        num_terminals = topology.demand  # of each endpoint
+        if (num_terminals == num_terminals[0]).all():
+            # row e has the terminals of endpoint e
+            terminals_of_endpoint = terminals.reshape(len(target_endpoint), -1)
             targets = np.empty_like(terminals)
-            targets[by_endpoint] = by_endpoint[target_endpoint]
+            targets[terminals_of_endpoint] = terminals_of_endpoint[target_endpoint]
             return Demand.permutation(
                 targets, f"the i-th terminal of a switch to the i-th of {target}"
             )
-        # each terminal has one part; set e has the terminals of endpoint e
+        # Each terminal has one part, the set of its target endpoint. Set e has the terminals of
+        # endpoint e.
         endpoint = np.searchsorted(topology.endpoints, topology.terminal_switch)
         return Demand.create(
             rate=np.ones(len(endpoint)),
             part_start=np.arange(len(endpoint) + 1),
             part_share=np.ones(len(endpoint)),
             part_set=np.array(target_endpoint)[endpoint],
-            set_start=np.concatenate(([0], np.cumsum(count))),
+            set_start=np.concatenate(([0], np.cumsum(num_terminals))),
             members=terminals,
             to_self=False,
             convention=f"all terminals of a switch to all of {target}, equally",
@@ -96,22 +101,25 @@ class SwitchPermutation(TrafficPlugin):
 def _random_partners(
     topology: Topology, distance: int, random: np.random.PCG64
 ) -> tuple[list[list[int]], list[int]]:
-    """Return the endpoints at a distance from each one, and all endpoints, in random orders.
+    """Return the endpoints at a distance from each endpoint, and the order of the search.
 
-    Endpoints are indices in `Topology.endpoints`.
+    Both are in random order, for `match_all`. Endpoints are indices in `Topology.endpoints`.
     """
-    ends = topology.endpoints
+    endpoints = topology.endpoints
     start, channel = topology.outgoing
     hops, queue = np.empty((2, topology.num_switches), dtype=np.int32)
     at_distance = []
-    for end in ends.tolist():
-        hop_distances(start, channel, topology.channel_target, end, hops, queue)
-        at_distance.append(np.flatnonzero(hops[ends] == distance))
+    for switch in endpoints.tolist():
+        # fills `hops` with the distance of each switch; `queue` is its work space
+        hop_distances(start, channel, topology.channel_target, switch, hops, queue)
+        at_distance.append(np.flatnonzero(hops[endpoints] == distance))
     # One random order of all pairs gives each endpoint its partners in random order.
-    source = np.repeat(np.arange(len(ends)), list(map(len, at_distance)))
+    source = np.repeat(np.arange(len(endpoints)), list(map(len, at_distance)))
     target = np.concatenate(at_distance)
     pair_order = random_order(len(source), random)
-    partners: list[list[int]] = [[] for _ in ends]
-    for end, partner in zip(source[pair_order].tolist(), target[pair_order].tolist(), strict=True):
-        partners[end].append(partner)
-    return partners, random_order(len(ends), random).tolist()
+    partners: list[list[int]] = [[] for _ in endpoints]
+    for endpoint, partner in zip(
+        source[pair_order].tolist(), target[pair_order].tolist(), strict=True
+    ):
+        partners[endpoint].append(partner)
+    return partners, random_order(len(endpoints), random).tolist()

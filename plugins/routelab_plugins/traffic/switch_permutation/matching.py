@@ -8,30 +8,32 @@ from collections.abc import Sequence
 def match_all(
     neighbours: Sequence[Sequence[int]], order: Sequence[int]
 ) -> tuple[list[int], list[int]]:
-    """Assign different neighbours to all vertices.
+    """Assign a neighbour to each vertex, no two the same: a matching in a bipartite graph.
 
-    One vertex after the other gets a free neighbour or, along a shortest augmenting path, one whose
-    vertex can take another one (Kuhn's algorithm); O(V E), near O(E) with many neighbours.
+    One vertex after the other gets a free neighbour. If it has none, it takes one from another
+    vertex, which takes another one, and so on until a free one is found, along a shortest
+    augmenting path (Kuhn's algorithm). O(V E), near O(E) with many neighbours.
 
     Parameters
     ----------
     neighbours : sequence of sequences of int
-        Neighbours of each vertex, tried in this order.
+        Neighbours of each vertex, tried in this order. Vertices and neighbours are two sides of the
+        graph, each numbered from 0, and equally many.
     order : sequence of int
         Order of the vertices.
 
     Returns
     -------
     target : list of int
-        Neighbour of each, all different; −1 for vertices without one.
+        Neighbour of each vertex, all different; −1 for vertices without one.
     competing : list of int
         Empty, or a set of vertices with one neighbour less in total than vertices: the proof that
         no assignment exists (Hall's theorem).
     """
     target = [-1] * len(neighbours)
     owner = [-1] * len(neighbours)
-    for first in order:
-        competing = _augment(first, neighbours, target=target, owner=owner)
+    for vertex in order:
+        competing = _augment(vertex, neighbours, target=target, owner=owner)
         if competing:
             return target, competing
     return target, []
@@ -40,9 +42,10 @@ def match_all(
 def _augment(
     first: int, neighbours: Sequence[Sequence[int]], *, target: list[int], owner: list[int]
 ) -> list[int]:
-    """Assign a neighbour to `first`; return the competing vertices if that is impossible.
+    """Assign a neighbour to vertex `first`; return the competing vertices if that is impossible.
 
-    `target`, the neighbour of each vertex, and its inverse `owner` are updated; −1: none.
+    `target`, the neighbour of each vertex, and its inverse `owner`, the vertex of each neighbour,
+    are updated; −1: none.
     """
     # Breadth-first search for a free neighbour: `first` may take a neighbour from its owner, which
     # takes one of its other neighbours from that one's owner, and so on.
@@ -65,4 +68,6 @@ def _augment(
                 target[taker], owner[free] = free, taker
                 free = former
             return []
+    # All neighbours of these vertices are owned by one of them, and `first` owns none: so there is
+    # one neighbour less than vertices.
     return vertices

@@ -18,7 +18,7 @@ from routelab_plugins import works
 
 
 class TransposeTraffic(FixedPermutation):
-    """Swaps the first and second half of the address; the diagonal is silent."""
+    """The target has the source's two halves of the address swapped; the diagonal is silent."""
 
     name = "transpose"
     summary = "Every terminal sends to the one at the transposed position"
@@ -27,13 +27,19 @@ class TransposeTraffic(FixedPermutation):
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
         """Return the targets by coordinates if both halves have the same sizes, else by rank."""
         try:
-            return _by_coordinates(TerminalGrid.of(topology))
+            return _swap_coordinates(TerminalGrid.of(topology))
         except UnsupportedError as reason:
-            return _by_rank(topology.num_terminals, str(reason))
+            return _transpose_ranks(topology.num_terminals, str(reason))
 
 
-def _by_coordinates(grid: TerminalGrid) -> tuple[Int64Array, str]:
-    """Return the target of each rank, and the convention."""
+def _swap_coordinates(grid: TerminalGrid) -> tuple[Int64Array, str]:
+    """Return the target of each rank, at the coordinates with swapped halves; and a text for that.
+
+    Raises
+    ------
+    UnsupportedError
+        If the halves of the dimensions differ.
+    """
     half = len(grid.dims) // 2
     if len(grid.dims) % 2 or grid.dims[:half] != grid.dims[half:]:
         text = "x".join(map(str, grid.dims))
@@ -42,15 +48,21 @@ def _by_coordinates(grid: TerminalGrid) -> tuple[Int64Array, str]:
     return targets, "by coordinates: (x, y) to (y, x), halves of them; the diagonal is silent"
 
 
-def _by_rank(count: int, why: str) -> tuple[Int64Array, str]:
-    """Return the target of each rank, and the convention.
+def _transpose_ranks(count: int, why_by_rank: str) -> tuple[Int64Array, str]:
+    """Return the target of each rank, in a square matrix of ranks; and a text for that.
 
-    `why` the pattern is not by coordinates, for the message.
+    `why_by_rank` is why coordinates cannot be swapped, for the message.
+
+    Raises
+    ------
+    UnsupportedError
+        If the number of ranks is no square.
     """
     side = isqrt(count)
     if side * side != count:
         raise UnsupportedError(
-            f"needs a square grid or a square number of terminals; this network has {count} ({why})"
+            f"needs a square grid or a square number of terminals; this network has {count} "
+            f"({why_by_rank})"
         )
     # rank i · side + j is row i, column j of a square
     ranks = np.arange(count)

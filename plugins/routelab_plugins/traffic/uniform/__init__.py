@@ -24,7 +24,7 @@ class UniformParameters(Parameters):
 
 
 class Uniform(TrafficPlugin):
-    """Rank-based; the target of every packet is drawn at random."""
+    """The target of every packet is drawn at random, wherever the terminals are."""
 
     name = "uniform"
     summary = "Every terminal sends to all others with the same probability"
