@@ -82,8 +82,8 @@ class MatrixWorkload(WorkloadPlugin):
         size = total // num_messages
         first_size = total - size * (num_messages - 1)
         # 2. The first round has a message of every pair. Later rounds are equal until a pair has
-        #    sent its last message. Pairs with 2, 5 and 5 messages: 1 round of all three, 1 more of
-        #    all three, and 3 of two.
+        #    sent its last message, so a loop ends with each different number of messages. Pairs
+        #    with 2, 5 and 5 messages: 1 round of all three, 1 more of all three, and 3 of two.
         rounds: list[Block | Loop] = [_round_block(job.ranks, source, target, first_size)]
         rounds_done = 1
         for last_round in np.unique(num_messages[num_messages > 1]).tolist():
@@ -108,7 +108,8 @@ def _round_block(ranks: int, source: Int64Array, target: Int64Array, size: Int64
     Rank r posts receives from r, r + 1, r + 2, ... and then sends to r, r - 1, r - 2, ..., modulo
     the number of ranks.
     """
-    # by distance from target up to source; a stable sort, so that the result has one order only
+    # Sorting by the distance from target up to source gives both orders. The sort is stable, so
+    # that messages at equal distances stay in the order of the arguments.
     by_distance = np.argsort((source - target) % ranks, kind="stable")
     source, target, size = source[by_distance], target[by_distance], size[by_distance]
     builder = BlockBuilder(ranks)

@@ -32,7 +32,7 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MatrixDivision:
-    """Blocks of the matrix.
+    """The blocks of the matrix on a grid of ranks, and what each rank exchanges after a product.
 
     Attributes
     ----------
@@ -40,18 +40,18 @@ class MatrixDivision:
         Of the grid of ranks; equally many, or twice as many columns.
     width, height : int64 array, shape (P,)
         Columns and rows of the matrix on each rank.
-    piece : int64 array, shape (P,)
-        Elements of the product that a rank keeps after the sum along its row: all elements of the
+    result_length : int64 array, shape (P,)
+        Elements of the product that a rank has after the sum along its row: all elements of the
         row, or half of them if ranks form pairs.
     transposed : int64 array, shape (P,)
-        The rank with which each rank exchanges pieces; possibly itself.
+        The rank with which each rank exchanges these results; possibly itself.
     """
 
     columns: int
     rows: int
     width: IntArray
     height: IntArray
-    piece: IntArray
+    result_length: IntArray
     transposed: IntArray
 
     @classmethod
@@ -70,11 +70,12 @@ class MatrixDivision:
                 rows=rows,
                 width=width,
                 height=height,
-                piece=height,
+                result_length=height,
                 transposed=column * rows + row,
             )
         # Divide among pairs, and then each part among the two ranks of the pair: of 7 elements the
-        # first rank gets 4, and the second 3.
+        # first rank gets 4, and the second 3. The pair in (row, pair_column) is transposed to the
+        # pair in (pair_column, row); a row has `rows` pairs.
         index_in_pair = rank % 2
         pair_column = column // 2
         pair_width = _part_length(order, rows, pair_column)
@@ -83,7 +84,7 @@ class MatrixDivision:
             rows=rows,
             width=(pair_width + 1 - index_in_pair) // 2,
             height=height,
-            piece=(height + 1 - index_in_pair) // 2,
+            result_length=(height + 1 - index_in_pair) // 2,
             transposed=2 * (pair_column * rows + row) + index_in_pair,
         )
 
@@ -117,7 +118,7 @@ class NpbCg(NpbWorkload):
         """Return the program: one untimed iteration, then the timed ones."""
         order, nonzeros, class_iterations = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(class_iterations)
-        # as the benchmark's own count of operations assumes
+        # the benchmark's own count of operations assumes this number
         nonzeros_per_row = nonzeros * (nonzeros + 1)
         division = MatrixDivision.of(order, job.ranks)
         begin, step, end = phases(division, order, nonzeros_per_row)
@@ -184,16 +185,16 @@ def _multiply(
     """Multiply, sum along rows, and exchange the sums with the ranks at transposed positions."""
     block.compute(np.arange(len(division.width)), operations)
     has_pairs = division.columns != division.rows
-    # from neighbours to the farthest, unlike scalars
+    # Begin with neighbours, the last step of `partner`; sums of scalars begin with the farthest.
     for step in reversed(range(division.steps)):
         # The two ranks of a pair, which are neighbours, divide the row's elements in the first
         # step: each sends the half that it does not keep.
         is_division = has_pairs and step == division.steps - 1
-        counts = division.height - division.piece if is_division else division.piece
+        counts = division.height - division.result_length if is_division else division.result_length
         _exchange(block, division.partner(step), counts, tag=step)
     # a single rank sends nothing to itself
     if division.steps:
-        _exchange(block, division.transposed, division.piece, tag=division.steps)
+        _exchange(block, division.transposed, division.result_length, tag=division.steps)
 
 
 def _exchange(block: BlockBuilder, partner: IntArray, counts: IntArray, *, tag: int) -> None:

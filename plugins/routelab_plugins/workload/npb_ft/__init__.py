@@ -46,12 +46,12 @@ class NpbFt(NpbWorkload):
         sizes, class_iterations = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(class_iterations)
         points = float(np.prod(sizes, dtype=np.int64))
-        logarithm = log(points)
+        log_points = log(points)
         phases = _PhaseBuilder(sizes, job.ranks)
         # The benchmark runs set-up and first transform twice: without timing, so that all data has
         # been touched, and again as a part of what is timed.
         setup = phases.compute(FT_SETUP * points)
-        forward = phases.transform(FT_FIRST * points * logarithm, forward=True)
+        forward = phases.transform(FT_FIRST * points * log_points, forward=True)
         return Program(
             ranks=job.ranks,
             convention="collective: all ranks, or rows and columns of a grid of ranks",
@@ -67,7 +67,7 @@ class NpbFt(NpbWorkload):
                 Loop(
                     (
                         phases.compute(FT_EVOLVE * points),
-                        *phases.transform(FT_TRANSFORM * points * logarithm, forward=False),
+                        *phases.transform(FT_TRANSFORM * points * log_points, forward=False),
                         Collective("reduce", COMPLEX),
                     ),
                     iterations,
@@ -78,7 +78,10 @@ class NpbFt(NpbWorkload):
 
 
 class _PhaseBuilder:
-    """Builder of transforms on a grid of ranks; it has one row if ranks have planes."""
+    """Builder of the computations and transforms of ranks in a grid of rows and columns.
+
+    In a grid of one row, each rank has whole planes of points, else pencils: lines of points.
+    """
 
     def __init__(self, sizes: tuple[int, int, int], ranks: int) -> None:
         self.sizes = sizes
@@ -102,7 +105,8 @@ class _PhaseBuilder:
         x, y, z = (operations * log2(size) / sum_of_logs for size in self.sizes)
         steps: tuple[Step, ...]
         if self.rows > 1:
-            # pencils: each rank has whole lines of points along one dimension only
+            # pencils: each rank has whole lines of points along one dimension only; exchanges are
+            # among the ranks of a column of the grid, then among those of a row
             grid = np.arange(self.ranks, dtype=np.int32).reshape(self.rows, self.columns)
             steps = (
                 self.compute(x),

@@ -65,11 +65,9 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     count_keys(counts, bucket_of_key, problem.keys // ranks, problem.buckets_log2)
     counts_by_iteration = []
     for iteration in range(1, iterations + 1):
-        changes = (
-            (iteration, iteration),
-            (iteration + IS_SECOND_KEY, (1 << problem.values_log2) - iteration),
-        )
-        for key_number, key in changes:
+        num_values = 1 << problem.values_log2
+        new_keys = {iteration: iteration, iteration + IS_SECOND_KEY: num_values - iteration}
+        for key_number, key in new_keys.items():
             counts[0, bucket_of_key[key_number]] -= 1
             bucket_of_key[key_number] = problem.bucket_of(key)
             counts[0, bucket_of_key[key_number]] += 1
@@ -97,12 +95,13 @@ def irwin_hall(average: NDArray[np.float64]) -> NDArray[np.float64]:
     This is the Irwin-Hall distribution of their sum x: the sum of (-1)^k C(4, k) (x - k)^4 over all
     k <= x, divided by 4!.
     """
-    x = UNIFORMS * average
+    x = UNIFORMS * average  # the sum
+    # `maximum` drops the terms with k > x
     signed_binomials = [1, -4, 6, -4, 1]
     total = sum(
         binomial * np.maximum(x - k, 0.0) ** UNIFORMS for k, binomial in enumerate(signed_binomials)
     )
-    return np.asarray(total / 24.0)
+    return np.asarray(total / 24.0)  # 4!
 
 
 def keys_between_ranks(counts: Int64Array, problem: Problem) -> Int64Array:
@@ -133,6 +132,7 @@ def keys_between_ranks(counts: Int64Array, problem: Problem) -> Int64Array:
         if keys_so_far >= (rank + 1) * share:
             rank += 1
     keys = np.zeros((ranks, ranks), dtype=np.int64)
-    # add column b of `counts`, bucket b of all ranks, to the column of the bucket's owner
+    # Add column b of `counts`, bucket b of all ranks, to the column of the bucket's owner. `add.at`
+    # also adds the further buckets of one owner, which `+=` would drop.
     np.add.at(keys.T, owner, counts.T)
     return keys

@@ -53,7 +53,7 @@ class GridDivision:
     Attributes
     ----------
     points : int
-        Of the problem, in each dimension.
+        Points of the problem in each dimension.
     columns, rows : int
         Size of the grid of ranks. The neighbour south of rank r is r + 1, the one north r - 1, the
         one east r + columns, and the one west r - columns.
@@ -78,7 +78,7 @@ class GridDivision:
     @classmethod
     def of(cls, points: int, ranks: int) -> GridDivision:
         """Divide points among ranks, in the grid of `lu_grid`."""
-        # `supports` has refused the numbers of ranks for which there is no such grid
+        # Never (ranks, 1): `supports` has refused the numbers of ranks without such a grid.
         columns, rows = lu_grid(ranks) or (ranks, 1)
         rank = np.arange(ranks)
         column, row = rank % columns, rank // columns
@@ -178,8 +178,9 @@ class NpbLu(NpbWorkload):
                 max_time,
                 *start,
             ),
-            # In the benchmark the first of the two comes before the last right-hand side. Here it
-            # comes after it, so that all iterations are equal and form a loop.
+            # The benchmark computes the first of these two norms before the right-hand side of the
+            # last iteration. Here it comes after that, so that all iterations are equal and form a
+            # loop.
             timed=(Loop(iteration, iterations), norms, norms),
             after=(max_time, norms, *surface_integral(division)),
             operations=iterations * iteration_operations,
@@ -200,9 +201,9 @@ def sweep_plane(division: GridDivision, operations: float, *, up: bool) -> Block
     ----------
     division : GridDivision
     operations : float
-        Of all ranks in all planes.
+        Operations of a whole sweep: of all ranks in all planes.
     up : bool
-        From north and west; otherwise from south and east.
+        Whether borders come from north and west; otherwise from south and east.
     """
     num_ranks = len(division.column)
     block = BlockBuilder(num_ranks)
@@ -230,26 +231,27 @@ def sweep_plane(division: GridDivision, operations: float, *, up: bool) -> Block
 
 
 def exchange_layers(division: GridDivision, *, operations: float) -> Block:
-    """Return a right-hand side: two layers to each neighbour, and operations of all ranks.
+    """Return a right-hand side: two layers of points to each neighbour, and arithmetic.
 
-    The order is: layers to south and north, a third of the operations, layers to east and west, the
-    other operations.
+    `operations` is the number of all ranks. The order is: layers to south and north, a third of the
+    operations, layers to east and west, the other operations.
     """
     num_ranks = len(division.column)
     block = BlockBuilder(num_ranks)
     ranks = np.arange(num_ranks)
-    # two layers of points, for each point along the border and all along z
+    # Bytes of two layers for one point of the border, with all points along z. The border to the
+    # north or south lies along y, that to the west or east along x.
     layer_bytes = 2 * VARIABLES * DOUBLE * division.points
-    size_y, size_x = layer_bytes * division.ny, layer_bytes * division.nx
+    border_y, border_x = layer_bytes * division.ny, layer_bytes * division.nx
     north, south = division.with_north(), division.with_south()
     west, east = division.with_west(), division.with_east()
     columns = division.columns
-    _shift(block, senders=south, receivers=north, distance=1, size=size_y)
-    _shift(block, senders=north, receivers=south, distance=-1, size=size_y)
+    _shift(block, senders=south, receivers=north, distance=1, size=border_y)
+    _shift(block, senders=north, receivers=south, distance=-1, size=border_y)
     if operations:
         block.compute(ranks, operations / 3 * _share(division))
-    _shift(block, senders=east, receivers=west, distance=columns, size=size_x)
-    _shift(block, senders=west, receivers=east, distance=-columns, size=size_x)
+    _shift(block, senders=east, receivers=west, distance=columns, size=border_x)
+    _shift(block, senders=west, receivers=east, distance=-columns, size=border_x)
     if operations:
         block.compute(ranks, operations * 2 / 3 * _share(division))
     return block.build()
@@ -280,8 +282,8 @@ def surface_integral(division: GridDivision) -> tuple[Step, ...]:
     box_y = _BoxRange.of(division.first_y, division.ny, low=2, high=division.points - 2)
     total = Collective("allreduce", DOUBLE)
     all_ranks = np.ones(num_ranks, dtype=bool)
-    # 1. Both faces along x and y, so with two numbers for a point. Layers along y come second and
-    #    have one more point at each end, in the borders of the rank.
+    # 1. Both faces along x and y at once, so with two numbers for a point. A layer along y also has
+    #    a point beyond each end of the rank's own points, from its borders.
     first = BlockBuilder(num_ranks)
     layer_x, layer_y = 2 * DOUBLE * division.nx, 2 * DOUBLE * (division.ny + 2)
     columns = division.columns
@@ -324,6 +326,8 @@ class _BoxRange:
         `first` is the index of each rank's first point, from 0. So the rank has the points
         first + 1 to first + count, and `first` is the last point of the rank before.
         """
+        # A border is crossed if the box has the points on both sides: `last` and last + 1 at the
+        # end of the rank, `first` and first + 1 at its start.
         last = first + count
         return cls(
             has_low=(first < low) & (low <= last),

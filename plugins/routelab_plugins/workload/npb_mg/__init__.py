@@ -55,14 +55,16 @@ class Level:
     Attributes
     ----------
     size : int64 array, shape (3, P)
-        Points of each rank along each axis, with the two layers of borders; 2 if it has no points.
+        Points of each rank along each axis, with the two layers of borders, which a rank without
+        points has, too: its size is 2.
     neighbour : dict of int to int64 array, shape (3, P)
-        The ranks in direction −1 and +1 along each axis, by the direction.
+        By direction −1 or +1: the neighbour of each rank along each axis, on a ring of ranks. That
+        of a rank with points is the next one with points.
     gives : bool array, shape (3, P)
         Whether the rank gives borders along the axis to ranks that have points on this level, but
         none on the next coarser one.
     takes : bool array, shape (3, P)
-        Whether the rank is one of those and receives borders.
+        Whether the rank is one of those without points on the coarser level, which receive borders.
     """
 
     size: IntArray
@@ -92,7 +94,8 @@ def hierarchy(points: int, ranks: int) -> list[Level]:
         [rank % shape[0], rank // shape[0] % shape[1], rank // (shape[0] * shape[1])]
     )
     stride = np.array([[1], shape[0], shape[0] * shape[1]], dtype=np.int64).reshape(3, 1)
-    # 2. The levels from the finest to the coarsest, and how far the next rank with points is.
+    # 2. The levels from the finest to the coarsest. `distance` is how many ranks the neighbour is
+    #    away along each axis: 1, then 2, 4 ... where a level has fewer points than ranks.
     distance = np.ones((3, ranks), dtype=np.int64)
     no_ranks = np.zeros((3, ranks), dtype=bool)
     levels: list[Level] = []
@@ -111,9 +114,11 @@ def hierarchy(points: int, ranks: int) -> list[Level]:
                 gives=(num_points == 1) & (num_points_ahead == 0),
                 takes=(num_points == 0) & (num_points_ahead == 1),
             )
-        # then the next rank with points is twice as far away
+        # If a rank or its neighbour on the finer level has no points here, only every second of the
+        # ranks with points there has some here. So the next one of these is twice as far away.
         distance = np.where((num_points == 0) | (num_points_ahead == 0), 2 * distance, distance)
-        # a move along an axis changes the position, modulo the shape, and the rank by the stride
+        # The neighbour's position along an axis is `distance` away, modulo the number of ranks
+        # there. Its rank differs by the stride for each step between the two positions.
         neighbour = {
             direction: rank + ((position + direction * distance) % shape - position) * stride
             for direction in (-1, 1)
@@ -215,7 +220,7 @@ class _PhaseBuilder:
     def cycle(self, scale: float) -> Block:
         """Return a V-cycle, and the residual after it."""
         block = BlockBuilder(self.ranks)
-        # 1. Down: restrict from each level to the next coarser one.
+        # 1. Down: restrict to each level but the finest from the next finer one.
         for coarse in self.levels[-2::-1]:
             self._apply_stencil(block, coarse, scale * RESTRICT)
         # 2. Solve on the coarsest level, by one smoothing.
@@ -255,8 +260,9 @@ class _PhaseBuilder:
             return
         x, y, z = level.size
         ranks = level.ranks_with_points
-        # A layer along an axis has the borders that the axes before it have brought. So a corner
-        # arrives with the last axis, via two other ranks.
+        # Sizes include the two borders; a layer has the borders along the axes that were exchanged
+        # before: none for x, those along x for y, both for z. So a corner arrives with the last
+        # axis, via two other ranks.
         layers = ((y - 2) * (z - 2), x * (z - 2), x * y)
         for axis, layer in zip(AXES, layers, strict=True):
             size = DOUBLE * layer
@@ -265,15 +271,16 @@ class _PhaseBuilder:
             block.ireceive(ranks, behind, size[behind], _tag(axis, direction=1))
             block.send(ranks, ahead, size[ranks], _tag(axis, direction=1))
             block.send(ranks, behind, size[ranks], _tag(axis, direction=-1))
-            # the benchmark waits for each; after the first wait, the second request is the oldest
+            # The benchmark waits for each request. 0 is the oldest open one, so both waits have it.
             block.wait(ranks, 0)
             block.wait(ranks, 0)
 
     def _give_borders(self, block: BlockBuilder, level: Level) -> None:
-        """Give borders to ranks that had no points: two layers ahead, one behind.
+        """Give borders to ranks that have points on this level, but none on the coarser one.
 
-        Layers are complete, with borders along the two other axes. No rank gives and takes along
-        the same axis, so takers can wait before givers send.
+        A giver sends two layers ahead and one behind. Layers are complete, with borders along the
+        two other axes. No rank gives and takes along the same axis, so takers can wait before
+        givers send.
         """
         x, y, z = level.size
         for axis, layer in zip(AXES, (y * z, x * z, x * y), strict=True):

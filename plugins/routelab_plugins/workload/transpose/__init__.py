@@ -35,8 +35,8 @@ class TransposeWorkloadParameters(PatternParameters):
 class TransposeWorkload(PatternWorkload):
     """Number s, written in digits, sends to the number with these digits in another order.
 
-    By coordinates, sizes go with their digits: on 4x2x2x2 switch (a, b, c, d) sends to switch
-    with the number that (d, c, b, a) has in a grid of 2x2x2x4.
+    By coordinates, each digit keeps its size. With `digits=reverse` on a grid of 4x2x2x2, switch
+    (a, b, c, d) sends to the switch with the number that (d, c, b, a) has in a grid of 2x2x2x4.
     """
 
     name = "transpose"
@@ -45,7 +45,7 @@ class TransposeWorkload(PatternWorkload):
     Parameters = TransposeWorkloadParameters
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:
-        """Return one permutation, and the matrix or the order of digits that it comes from."""
+        """Return one permutation in a list, the target of each rank, and a text that defines it."""
         # 1. Digits are coordinates.
         if self.parameters.by == "coordinate":
             grid = RankGrid.of(job)

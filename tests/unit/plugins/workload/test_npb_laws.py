@@ -196,9 +196,11 @@ def test_cg_pieces_are_the_columns_of_whom_they_go_to(class_, ranks):
     assert rows_before[-1] == order
     # of a row's sums a rank ends with all, or with the first or the second half
     odd = np.arange(ranks) % 2 if part.columns != part.rows else np.zeros(ranks, dtype=np.int64)
-    first_piece = rows_before[np.arange(ranks) // part.columns] + odd * (part.height - part.piece)
+    first_piece = rows_before[np.arange(ranks) // part.columns] + odd * (
+        part.height - part.result_length
+    )
     assert np.array_equal(first_piece, first_column[part.transposed])
-    assert np.array_equal(part.piece, part.width[part.transposed])
+    assert np.array_equal(part.result_length, part.width[part.transposed])
     assert np.array_equal(part.transposed[part.transposed], np.arange(ranks))
 
 
