@@ -52,12 +52,13 @@ class AngaraExport(ExportPlugin):
             return f"the routes need {table.virtual_channels} virtual channels, and there is one"
         nodes = _endpoint_names(table.topology)
         for pair, route in _routes_by_pair(table).items():
-            entry = entry_of_route(route, shape.dims)
-            if isinstance(entry, str):
+            entry_or_reason = entry_of_route(route, shape.dims)
+            if isinstance(entry_or_reason, str):
                 source, target = divmod(pair, len(nodes))
                 return (
                     f"the route from {nodes[source]} to {nodes[target]} is not an Angara route: "
-                    f"{entry}, and no first step (positive) or last step (negative) makes it legal"
+                    f"{entry_or_reason}, and no first step (positive) or last step (negative) "
+                    "makes it legal"
                 )
         return None
 
@@ -145,6 +146,8 @@ class _TableReader:
         Raises
         ------
         InputError
+            If the table is damaged or that of another node, or an entry's route does not exist or
+            ends elsewhere.
         """
         # 1. Two headings, after comments and empty lines.
         lines = [

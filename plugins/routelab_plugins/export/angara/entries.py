@@ -48,7 +48,9 @@ def direction_names(n: int) -> list[str]:
 
 
 def entry_of_route(route: Sequence[int], dims: Sequence[int]) -> RouteEntry | str:
-    """Return the entry of a route, with as few extra steps as possible, or why it has none.
+    """Return the entry of a route, or a text that says why the hardware cannot take this route.
+
+    The entry has as few extra steps, the first and the last one, as possible.
 
     Parameters
     ----------
@@ -61,8 +63,9 @@ def entry_of_route(route: Sequence[int], dims: Sequence[int]) -> RouteEntry | st
     starts_positive = bool(route) and route[0] < n
     ends_negative = bool(route) and route[-1] >= n
     violation: str | None = None
-    # Of the hops, 0 or 1 are the first step and 0 or 1 the last step. Two entries with one extra
-    # step may do: prefer the first step.
+    # Of the hops, 0 or 1 are the first step and 0 or 1 the last step. Try without extra steps, with
+    # one, with both. If either step alone makes the route legal, the first step is preferred. The
+    # reason that is returned is that of the last try.
     for num_first, num_last in ((0, 0), (1, 0), (0, 1), (1, 1)):
         if (num_first and not starts_positive) or (num_last and not ends_negative):
             continue
@@ -146,9 +149,12 @@ def parse_entry(words: Sequence[str], dims: Sequence[int]) -> RouteEntry:
     hop_directions = {d if count > 0 else d + n for d, count in enumerate(hops) if count}
     if bits != hop_directions:
         names = direction_names(n)
-        going = "".join(names[direction] for direction in sorted(hop_directions)) or "nowhere"
-        raise InputError(f"the direction bits are {bits_word}, and the hops {hops_word} go {going}")
-    # a first step may be the whole route, but a last step follows hops of the ordered part
+        hop_text = "".join(names[direction] for direction in sorted(hop_directions)) or "nowhere"
+        raise InputError(
+            f"the direction bits are {bits_word}, and the hops {hops_word} go {hop_text}"
+        )
+    # The first step may be the whole route, though `entry_of_route` would make it an ordered hop. A
+    # last step must follow hops of the ordered part.
     if not hop_directions and (first is None or last is not None):
         raise InputError("there are no hops between first and last step")
     return RouteEntry(first, frozenset(bits), hops, last)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import ge
+from operator import lt
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from .entries import LETTERS, NONE, direction_names
 
 HEAD = "angara-network 1"
 _COORDINATES = re.compile(r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8}))*")
-_NODE = re.compile(r'node (\S+) (\S+) (".*")')
-_LINK = re.compile(r"link (\S+) (\S+) (\S+)")
+_NODE = re.compile(r'node (?P<node>\S+) (?P<terminals>\S+) (?P<name>".*")')
+_LINK = re.compile(r"link (?P<source>\S+) (?P<direction_name>\S+) (?P<target>\S+)")
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ def shape_of(topology: Topology) -> Shape | str:
     nodes = list(map(tuple, topology.coordinates.tolist()))
     if min(map(min, nodes)) < 0 or len(set(nodes)) < len(nodes):
         return "needs coordinates from 0 on, and others for each switch"
+    # The declared grid, or else the smallest one with all coordinates, which start at 0.
     used_dims = tuple(int(largest) + 1 for largest in topology.coordinates.max(axis=0))
     shape = _declared_shape(topology, used_dims)
     if shape is None:
@@ -147,7 +148,8 @@ def parse_network(text: str) -> tuple[Topology, Shape]:
         for number, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.startswith("#")
     ]
-    reader = _Reader()
+    reader = _NetworkReader()
+    # the first three lines have a fixed order; then follow nodes and links
     first_readers = [reader.read_heading, reader.read_dims, reader.read_rings]
     for i, (number, line) in enumerate(lines):
         read_line = first_readers[i] if i < len(first_readers) else reader.read_node_or_link
@@ -158,8 +160,11 @@ def parse_network(text: str) -> tuple[Topology, Shape]:
     return reader.build(), reader.shape
 
 
-class _Reader:
-    """Parser of a file's lines, in their order."""
+class _NetworkReader:
+    """Reader of the network's lines: the first three by their own methods, then nodes and links.
+
+    `read_heading`, `read_dims` and `read_rings` must be called in this order.
+    """
 
     def __init__(self) -> None:
         self.shape = Shape((), ())
@@ -195,11 +200,12 @@ class _Reader:
         self.shape = Shape(dims, tuple(LETTERS[d] in in_order for d in range(len(dims))))
 
     def read_node_or_link(self, line: str) -> None:
-        node, link = _NODE.fullmatch(line), _LINK.fullmatch(line)
-        if node:
-            self._add_node(*node.groups())
-        elif link:
-            self._add_link(*link.groups())
+        """Read a line such as ``node 0.1 0,1 "NAME"`` or ``link 0.1 +X 1.1``."""
+        node_match, link_match = _NODE.fullmatch(line), _LINK.fullmatch(line)
+        if node_match:
+            self._add_node(**node_match.groupdict())
+        elif link_match:
+            self._add_link(**link_match.groupdict())
         else:
             raise InputError(f"{line[:60]!r} is neither a node nor a link")
 
@@ -208,7 +214,8 @@ class _Reader:
         if not _COORDINATES.fullmatch(node):
             raise InputError(f"{node!r} are not coordinates, such as 0.1")
         coordinates, dims = tuple(map(int, node.split("."))), self.shape.dims
-        if len(coordinates) != len(dims) or any(map(ge, coordinates, dims)):
+        is_in_grid = len(coordinates) == len(dims) and all(map(lt, coordinates, dims))
+        if not is_in_grid:
             raise InputError(f"there is no node {node} in a grid of {'x'.join(map(str, dims))}")
         if node in self.number_of_node:
             raise InputError(f"the node {node} occurs twice")
@@ -261,7 +268,7 @@ class _Reader:
             channel_source=[source for source, _ in self.links],
             channel_target=list(self.links.values()),
             channel_direction=[direction for _, direction in self.links],
-            channel_ring=self._ring_of_links(),
+            channel_ring=self._number_rings(),
             directions=[
                 Direction(name, d % n, 1 if d < n else -1)
                 for d, name in enumerate(direction_names(n))
@@ -270,7 +277,7 @@ class _Reader:
             attributes={"dims": list(self.shape.dims), "wrap": list(self.shape.rings)},
         )
 
-    def _ring_of_links(self) -> list[int]:
+    def _number_rings(self) -> list[int]:
         """Return the number of each link's ring; −1 if its dimension has no rings.
 
         The links of one line of nodes in one direction are a ring, also if some are missing.
@@ -283,6 +290,7 @@ class _Reader:
                 ring_of_link.append(-1)
                 continue
             node = self.nodes[source]
-            ring = (direction, *node[:d], 0, *node[d + 1 :])  # by its node with coordinate 0
+            # all links of the ring have the same direction, and the same node with coordinate 0
+            ring = (direction, *node[:d], 0, *node[d + 1 :])
             ring_of_link.append(number_of_ring.setdefault(ring, len(number_of_ring)))
         return ring_of_link

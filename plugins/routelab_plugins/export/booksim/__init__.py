@@ -99,7 +99,7 @@ class BookSim(ExportPlugin):
                 raise InputError(f"booksim: {file} not found")
         try:
             topology = _read_network(files[NETWORK], files[ROUTES])
-            # Routes are output ports, as text: the channel of each port of each router.
+            # The file's routes are output ports, as text. Get the channel of each router's ports.
             channel_between = {ends: c for c, ends in enumerate(_channel_ends(topology))}
             channel_at = [
                 {str(port): channel_between[router, neighbour] for neighbour, port in ports.items()}
@@ -141,7 +141,7 @@ def _read_network(network: str, routes: str) -> Topology:
     ends: list[tuple[int, int]] = []
     num_routers = 0
     for line in network.splitlines():
-        # "router 0 router 1 LATENCY" is a channel, "router 0 node 4 node 5" a router with two nodes
+        # "router 0 router 1 LATENCY" is a channel; all other lines are routers, with their nodes
         words = line.split()
         if words[2:3] == ["router"]:
             ends.append((int(words[1]), int(words[3])))
@@ -149,6 +149,7 @@ def _read_network(network: str, routes: str) -> Topology:
             if words[:2] != ["router", str(num_routers)]:
                 raise InputError(f"{NETWORK}: expected router {num_routers}, found {line!r}")
             num_routers += 1
+            # the numbers of nodes are every second word: router 0 node 4 node 5
             router_of_node.update((int(node), int(words[1])) for node in words[3::2])
     names: dict[str, list[str]] = {"router": [], "node": []}
     for line in routes.splitlines():

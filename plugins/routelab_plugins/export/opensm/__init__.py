@@ -98,6 +98,7 @@ class OpenSM(ExportPlugin):
         if needed > self.vls:
             return f"needs {needed} virtual lanes, has {self.vls}; set vls"
         try:
+            # `export` needs both of them; here they only show whether it can
             addresses_of(table.topology)
             complete(table, self.vls)
         except UnsupportedError as error:
@@ -122,21 +123,21 @@ class OpenSM(ExportPlugin):
         """
         # 1. The tables: the routing's, or others with service levels that are safe for replies.
         addresses = addresses_of(table.topology)
-        manager = _host_named(self.parameters.sm, table.topology, addresses)
+        manager = _find_host(self.parameters.sm, table.topology, addresses)
         complete_tables = complete(table, self.vls)
-        tables = self._safest_levels(complete_tables, manager)
+        tables = self._choose_levels(complete_tables, manager)
         files = {
             name: "".join(f"{line}\n" for line in lines)
             for name, lines in lines_of_files(tables, addresses, self.vls).items()
         }
         # 2. The proof, of what the files say: OpenSM loads them without a check.
         proof = tables_of_files(table.topology, addresses, files, manager)
-        danger = check_tables(proof, replies="same", manager=manager)
-        if danger:
+        reply_problem = check_tables(proof, replies="same", manager=manager)
+        if reply_problem:
             logger.warning(
                 "opensm: replies on the service level of the request, as RDMA-CM sends them, can "
                 "deadlock: %s",
-                danger,
+                reply_problem,
             )
         if manager is None and proof.lanes.any():
             logger.info(
@@ -148,37 +149,39 @@ class OpenSM(ExportPlugin):
             proof,
             addresses,
             self.vls,
-            own_levels=tables is complete_tables,
-            danger=danger,
+            own_levels=tables is complete_tables,  # returned unchanged
+            reply_problem=reply_problem,
             manager="" if manager is None else table.topology.host_names[manager],
         )
         files[NETWORK] = json.dumps(network_record(table, addresses)) + "\n"
         return files
 
-    def _safest_levels(self, own: CompleteTables, manager: int | None) -> CompleteTables:
-        """Return tables that are safe also for replies on the level of the request, if possible.
+    def _choose_levels(self, own: CompleteTables, manager: int | None) -> CompleteTables:
+        """Return `own`, or tables with other service levels if that makes more packets safe.
 
-        `own` are the tables with the routing's own service levels. They stay if they are safe
-        enough for the parameter ``replies``, or if no others are found.
+        `own` has the routing's service levels. It is returned if its levels are safe for replies as
+        the parameter ``replies`` demands them, and for packets of the subnet manager. Otherwise
+        both directions of each pair get one level. If no such levels are found, the routing's stay,
+        though replies on the level of the request may then deadlock.
 
         Raises
         ------
         UnsupportedError
-            If none were found that are safe with the packets of the subnet manager.
+            If no levels were found that are safe with the packets of the subnet manager.
         """
         if check_tables(own, replies=self.parameters.replies, manager=manager) is None:
             return own
-        is_own_safe = check_tables(own, manager=manager) is None
-        if self.parameters.replies == "own" and is_own_safe:
-            return own
         symmetric = with_symmetric_lanes(own, self.vls, manager)
-        if symmetric is None and not is_own_safe:
+        if symmetric is not None:
+            return symmetric
+        # also safe without replies on the level of the request?
+        if check_tables(own, replies="own", manager=manager) is not None:
             raise UnsupportedError(
                 f"no service levels were found with {self.vls} virtual lanes that are safe with "
                 f"packets from and to the subnet manager on {self.parameters.sm} (SL 0); allow "
                 "more vls, or choose another host"
             )
-        return symmetric or own
+        return own
 
     def read(self, files: Mapping[str, str]) -> RouteTable:
         """Read network, routes and virtual channels."""
@@ -232,13 +235,13 @@ def _read_network(record: Mapping[str, Any]) -> tuple[Topology, Addresses]:
     )
 
 
-def _host_named(name: str, topology: Topology, addresses: Addresses) -> int | None:
-    """Return the terminal with a name or GUID; None if the name is empty.
+def _find_host(name: str, topology: Topology, addresses: Addresses) -> int | None:
+    """Return the number of the terminal with this name or GUID; None if the name is empty.
 
     Raises
     ------
     InputError
-        If there is none.
+        If no terminal has the name.
     """
     if not name:
         return None

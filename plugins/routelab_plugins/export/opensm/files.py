@@ -64,7 +64,10 @@ def lines_of_files(
 
 
 def network_record(table: RouteTable, addresses: Addresses) -> dict[str, Any]:
-    """Return the network in its own order, which the other files do not keep; a JSON value."""
+    """Return the content of `NETWORK`, a JSON value, from which `OpenSM.read` builds the network.
+
+    Only this file keeps the order of switches, terminals and channels.
+    """
     topology = table.topology
     channel_columns = (topology.channel_source, topology.channel_target, addresses.channel_port)
     terminal_columns = (topology.terminal_switch, addresses.terminal_port, addresses.terminal_lids)
@@ -84,9 +87,11 @@ def network_record(table: RouteTable, addresses: Addresses) -> dict[str, Any]:
 def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]:
     """Return the lines of a file of forwarding tables, as OpenSM dumps them."""
     topology = tables.topology
+    # Output ports by switch and LID; −1: no entry.
     lids = addresses.lids
     ports = np.full((topology.num_switches, int(lids.max()) + 1), -1, dtype=np.int16)
-    # A step is the next channel, or −1, no channel: this index is the last entry, −1, no port.
+    # `steps` has the next channel to each LID, or −1 for none. As an index, −1 takes the last
+    # element of `port_of_step`, which is −1, too.
     port_of_step = np.append(addresses.channel_port, -1)
     ports[:, lids] = port_of_step[tables.steps]
     # A switch delivers to its terminals on their ports, and to itself on port 0.
@@ -110,7 +115,7 @@ def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[
 def _policy_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]:
     """Yield the policy: the service level from each switch and terminal to each LID."""
     topology = tables.topology
-    # the level matters only where packets leave the switch, to another one
+    # A level matters only if packets take a channel: not to the same switch, nor without a route.
     has_route = tables.steps >= 0
     default, rules = make_rules(tables.lanes, has_route)
     # A source is a switch with its terminals, whose packets take the same routes and lanes.
@@ -130,10 +135,11 @@ def _lid_lines(addresses: Addresses) -> Iterator[str]:
 
 def _option_lines(vls: int) -> Iterator[str]:
     """Yield options by which service level n uses lane n, and all lanes have equal shares."""
-    # The policy has levels 0 to vls - 1 only, the others share their lanes.
+    # Service levels 0 to 14. The policy uses those below `vls`; the others share their lanes.
     lane_of_level = [str(level % vls) for level in range(15)]
     yield "# Options of OpenSM for the tables in this folder; other files are given as arguments."
     yield from ("qos TRUE", f"qos_max_vls {vls}", "qos_high_limit 0")
+    # LANE:WEIGHT of the arbitration; a lane of weight 0 sends nothing with high priority
     yield f"qos_vlarb_high {','.join(f'{lane}:0' for lane in range(vls))}"
     yield f"qos_vlarb_low {','.join(f'{lane}:32' for lane in range(vls))}"
     # SL 15 takes the lane of SL 0, because VL 15 is for subnet management only

@@ -30,7 +30,8 @@ def tables_of_files(
 ) -> CompleteTables:
     """Return the tables that files hold, after all routes were walked and proven.
 
-    With the terminal of the subnet manager, routes from and to it are also on virtual lane 0.
+    If `manager` is the terminal of the subnet manager, the proof also has all routes from and to it
+    on virtual lane 0, as packets of subnet administration take them.
 
     Raises
     ------
@@ -48,10 +49,10 @@ def tables_of_files(
     # The tables have one level for a switch and its terminals, so the policy must give all of them
     # the same level to a destination at another switch.
     terminal_levels = policy.levels(addresses.terminal_guids, addresses.guids)
-    differs = terminal_levels != tables.lanes[topology.terminal_switch]
-    differs &= tables.steps[topology.terminal_switch] >= 0
-    if differs.any():
-        terminal = topology.terminal_name(int(np.argwhere(differs)[0, 0]))
+    is_other_level = terminal_levels != tables.lanes[topology.terminal_switch]
+    is_other_level &= tables.steps[topology.terminal_switch] >= 0  # only where a channel is taken
+    if is_other_level.any():
+        terminal = topology.terminal_name(int(np.argwhere(is_other_level)[0, 0]))
         raise UnsupportedError(f"the policy gives terminal {terminal} other levels than its switch")
     problem = check_tables(tables, manager=manager)
     if problem:
@@ -77,7 +78,8 @@ def read_table(
     # a switch were written as those to each of its terminals: read those to the first.
     columns = np.arange(topology.num_terminals)
     if not per_terminal:
-        columns = np.unique(topology.terminal_switch, return_index=True)[1]
+        # the first terminal of each switch that has any
+        _, columns = np.unique(topology.terminal_switch, return_index=True)
     target_switches = topology.terminal_switch if per_terminal else topology.endpoints
     lengths, hops = table_from_next_hops(
         np.ascontiguousarray(steps[:, columns]),

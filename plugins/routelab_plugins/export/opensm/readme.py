@@ -22,7 +22,7 @@ def readme(
     vls: int,
     *,
     own_levels: bool,
-    danger: str | None,
+    reply_problem: str | None,
     manager: str = "",
 ) -> str:
     """Return the text of README.md.
@@ -36,7 +36,7 @@ def readme(
         Virtual lanes that the hardware has.
     own_levels : bool
         Whether service levels are the virtual channels of the routing.
-    danger : str or None
+    reply_problem : str or None
         Why replies on the level of the request can deadlock; None if they cannot.
     manager : str
         Host of the subnet manager whose packets are part of the proof; "" if they are not.
@@ -68,7 +68,7 @@ lane were proven free of deadlock.
 
 {_wrapped(_limits_of_proof(manager, num_used))}
 
-{_wrapped(_reply_levels(danger, manager, own_levels=own_levels))}
+{_wrapped(_reply_levels(reply_problem, manager, own_levels=own_levels))}
 
 {_wrapped(single)}
 
@@ -111,7 +111,8 @@ It prints nothing if they are equal. To go back, stop this OpenSM and start your
 def _limits_of_proof(manager: str, num_used: int) -> str:
     """Return the paragraph on packets that the proof leaves out.
 
-    With one virtual lane, it also covers the packets to and from any subnet manager.
+    With one virtual lane, the proof covers packets to and from any subnet manager: they are on the
+    same lane as all others.
     """
     if num_used == 1:
         return "The proof leaves out multicast."
@@ -129,14 +130,17 @@ def _limits_of_proof(manager: str, num_used: int) -> str:
     )
 
 
-def _reply_levels(danger: str | None, manager: str, *, own_levels: bool) -> str:
-    """Return the paragraph on the service levels on which replies are safe; see `readme`."""
-    if danger:
+def _reply_levels(reply_problem: str | None, manager: str, *, own_levels: bool) -> str:
+    """Return the paragraph on replies: on which service levels they cannot deadlock.
+
+    The arguments are those of `readme`.
+    """
+    if reply_problem:
         return (
             "**Warning**: replies must use the service level of their own path record. If they use "
-            f"that of the request, as RDMA-CM does, deadlock is possible: {danger}. Service levels "
-            "are those of the routing; with more lanes `opensm~replies=same` may find levels that "
-            "are safe for both."
+            f"that of the request, as RDMA-CM does, deadlock is possible: {reply_problem}. Service "
+            "levels are those of the routing; with more lanes `opensm~replies=same` may find "
+            "levels that are safe for both."
         )
     proven = (
         "Replies may use the service level of their own path record or that of the request (as "

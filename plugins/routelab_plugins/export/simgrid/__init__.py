@@ -58,7 +58,7 @@ class SimGridParameters(Parameters):
 
 
 class SimGrid(ExportPlugin):
-    """Writes one file and reads it back; latencies and capacities as far as it contains them."""
+    """Writes one file and reads it back: capacities relative to the fastest link, no latencies."""
 
     name = "simgrid"
     summary = "Platform of SimGrid: hosts, one-way links and a route for every pair of hosts"
@@ -117,8 +117,8 @@ class SimGrid(ExportPlugin):
                 yield _link(f"{prefix}{terminal}", bandwidth, 0.0)
             # memory without a limit (0) needs no sharing
             yield _link(f"memory{terminal}", memory, machine.memory_latency, is_shared=memory > 0)
-        # A link without a limit adds the latency of a message to each route. If routes have equal
-        # latencies, it also has that of the mean number of hops, and the links of hops have none.
+        # Each route has a link without a limit for the latency of a message. With latency=per-route
+        # it also has the latency of the mean number of hops, and the channels above have none.
         if self._per_link:
             yield _link("latency", 0.0, machine.latency, is_shared=False)
             return
@@ -227,6 +227,7 @@ def _read_table(zone: ET.Element) -> RouteTable:
             ends[channel] = int(match["source"]), int(match["target"])
             bandwidth[channel] = float(link.attrib["bandwidth"].removesuffix("Bps"))
     channels = range(len(ends))
+    # the file has bytes per second, a topology capacities relative to its fastest channel
     fastest = max(bandwidth.values(), default=1.0)
     topology = Topology.create(
         family="simgrid",

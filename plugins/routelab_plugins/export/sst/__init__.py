@@ -67,13 +67,13 @@ class SST(ExportPlugin):
             return "the routes lead to terminals, and SST has one set of routes for each router"
         if np.any(np.diff(table.pair_start) == 0):
             return "some pairs have no route, and SST stops at their first packet"
-        # A path between different switches arrives at its target with its last hop, and one from a
-        # switch to itself has no hops. So one arrival per path between different switches is right,
-        # and every further one is before the end of a path.
+        # SST ends a route at the first hop into its target. Paths between different switches have
+        # their last hop into it, paths from a switch to itself have no hops. So if there are more
+        # hops into the target than paths between different switches, one is before a path's end.
         source, target = np.divmod(table.path_pair, table.num_destinations)
         target_of_hop = np.repeat(table.destination_switch[target], table.path_length)
-        arrivals = topology.channel_target[table.hop_channel] == target_of_hop
-        if np.count_nonzero(arrivals) > np.count_nonzero(source != target):
+        is_into_target = topology.channel_target[table.hop_channel] == target_of_hop
+        if np.count_nonzero(is_into_target) > np.count_nonzero(source != target):
             return "a route visits its target before its end, where SST would end it"
         return None
 

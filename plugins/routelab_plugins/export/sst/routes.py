@@ -39,34 +39,38 @@ def read_routes(text: str, topology: Topology) -> RouteTable:
     InputError, PluginError, ValueError, TypeError, AttributeError
         If it is damaged or belongs to another network.
     """
-    rows = json.loads(text)
-    switches = [str(switch) for switch in range(topology.num_switches)]
-    if rows.keys() != set(switches):
-        raise InputError(f"it has routes from {len(rows)} of {len(switches)} routers")
-    source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
-    channel_between = {ends: c for c, ends in enumerate(zip(source, target, strict=True))}
+    paths_from = json.loads(text)  # by source, target: lists of [weight, routers]
+    router_keys = [str(router) for router in range(topology.num_switches)]
+    if paths_from.keys() != set(router_keys):
+        raise InputError(f"it has routes from {len(paths_from)} of {len(router_keys)} routers")
+    channel_ends = zip(
+        topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True
+    )
+    channel_between = {ends: channel for channel, ends in enumerate(channel_ends)}
     paths_of_pair: list[int] = []
     lengths: list[int] = []
     weights: list[float] = []
     hops: list[int] = []
-    for start, row in enumerate(rows[switch] for switch in switches):
+    for source, paths_to in enumerate(paths_from[key] for key in router_keys):
         # the path of a router to itself, which the table needs and the file lacks
-        row[str(start)] = [[1.0, []]]
-        if row.keys() != set(switches):
-            raise InputError(f"router {start} has routes to {len(row) - 1} others")
-        for end in switches:
-            paths_of_pair.append(len(row[end]))
-            for weight, routers in row[end]:
+        paths_to[str(source)] = [[1.0, []]]
+        if paths_to.keys() != set(router_keys):
+            raise InputError(f"router {source} has routes to {len(paths_to) - 1} others")
+        for target in router_keys:
+            paths_of_pair.append(len(paths_to[target]))
+            for weight, routers in paths_to[target]:
                 # not isinstance, for which True is an int; the weights of a pair may add up to
                 # 1 + 1e-6, as in a route table
                 if type(weight) not in (int, float) or not 0 < weight <= 1 + 1e-6:
-                    raise InputError(f"a path from router {start} to {end} has weight {weight!r}")
-                current = start
+                    raise InputError(
+                        f"a path from router {source} to {target} has weight {weight!r}"
+                    )
+                current = source
                 for router in routers:
                     if (current, router) not in channel_between:
                         raise InputError(
-                            f"a path from router {start} to {end} takes a link from {current} to "
-                            f"{router}, which does not exist"
+                            f"a path from router {source} to {target} takes a link from {current} "
+                            f"to {router}, which does not exist"
                         )
                     hops.append(channel_between[current, router])
                     current = router

@@ -18,7 +18,7 @@ def run_script(table: RouteTable, machine: MachineSpeeds) -> str:
     """Return a script of at most 30 lines, which offers uniform traffic on the routes."""
     link = machine.link_bandwidth * float(table.topology.channel_capacity[0])
     # A hop is a link and a router's input and output, each with a third of its latency. Links of
-    # SST take time, so a machine without latencies gets the least that SST can count.
+    # SST take time, so a machine without latencies gets the least that SST can count, 1 ps.
     latency = f"{max(round(machine.hop_latency / 3 * 1e12), 1)}ps"
     return _SCRIPT.format(
         vcs=int(table.path_length.max()) + 1,  # 0 to H: SST uses 1 for the first of H hops
