@@ -54,7 +54,7 @@ class AngaraExport(ExportPlugin):
         for pair, route in _routes_by_pair(table).items():
             entry_or_reason = entry_of_route(route, shape.dims)
             if isinstance(entry_or_reason, str):
-                source, target = divmod(pair, len(nodes))
+                source, target = divmod(pair, len(nodes))  # pair is source * N + target
                 return (
                     f"the route from {nodes[source]} to {nodes[target]} is not an Angara route: "
                     f"{entry_or_reason}, and no first step (positive) or last step (negative) "

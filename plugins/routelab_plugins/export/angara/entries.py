@@ -65,7 +65,7 @@ def entry_of_route(route: Sequence[int], dims: Sequence[int]) -> RouteEntry | st
     violation: str | None = None
     # Of the hops, 0 or 1 are the first step and 0 or 1 the last step. Try without extra steps, with
     # one, with both. If either step alone makes the route legal, the first step is preferred. The
-    # reason that is returned is that of the last try.
+    # reason that is returned is that of the last try. The first one is always made.
     for num_first, num_last in ((0, 0), (1, 0), (0, 1), (1, 1)):
         if (num_first and not starts_positive) or (num_last and not ends_negative):
             continue

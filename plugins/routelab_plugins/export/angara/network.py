@@ -28,6 +28,7 @@ class Shape:
     Attributes
     ----------
     dims : tuple of int
+        Nodes along each dimension.
     rings : tuple of bool
         Whether the lines of each dimension are closed; lines of two nodes never are.
     """

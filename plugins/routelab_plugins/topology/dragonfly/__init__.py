@@ -97,7 +97,7 @@ class Dragonfly(TopologyPlugin):
                 "h": h,
                 "arrangement": parameters.arrangement,
                 COORDINATE_NAMES: ["group", "switch"],
-                GROUP_COORDINATES: [0],
+                GROUP_COORDINATES: [0],  # switches of a group share coordinate 0
             },
             facts={
                 **between_groups.facts(local_links),

@@ -90,7 +90,7 @@ def read_network(path: Path, file_format: str) -> Network:
 
 
 def _decode(content: bytes, file: str) -> str:
-    """Decode UTF-8, with or without a byte order mark; an error names the first other line."""
+    """Decode UTF-8, with or without a byte order mark, or name the first line with other bytes."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

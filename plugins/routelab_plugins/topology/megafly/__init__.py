@@ -114,7 +114,7 @@ class Megafly(TopologyPlugin):
                 "h": h,
                 "arrangement": parameters.arrangement,
                 COORDINATE_NAMES: ["group", "level", "index"],
-                GROUP_COORDINATES: [0],
+                GROUP_COORDINATES: [0],  # switches of a group share coordinate 0
             },
             facts={
                 **between_groups.facts(local_links),

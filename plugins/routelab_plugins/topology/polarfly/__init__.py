@@ -91,7 +91,7 @@ class PolarFly(TopologyPlugin):
                 "q": q,
                 "terminals_per_switch": terminals,
                 COORDINATE_NAMES: ["rack", "index"],
-                GROUP_COORDINATES: [0],
+                GROUP_COORDINATES: [0],  # a group is a rack
             },
             facts={
                 "quadrics": q + 1,

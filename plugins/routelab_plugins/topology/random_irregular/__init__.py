@@ -43,7 +43,7 @@ class RandomIrregularParameters(FailureParameters, RandomIrregularSize):
 
 
 class RandomIrregular(TopologyPlugin):
-    """A random connected network; a switch has as many links as its free ports allow."""
+    """A random connected network; a switch has at most as many links as ports without terminals."""
 
     name = "random-irregular"
     summary = "Random irregular network of switches with few ports, always connected"

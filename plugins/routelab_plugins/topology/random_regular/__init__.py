@@ -61,12 +61,12 @@ class RandomRegular(TopologyPlugin):
         The switch chain starts from a circulant graph. A step draws two links and a direction of
         each, a → b and c → d, and replaces them by a-d and c-b unless the graph would not stay
         simple. As every step is as likely as its reverse, the chain converges to the uniform
-        distribution over simple graphs. It makes `STEPS_PER_LINK` steps for each link, and as many
-        more each time that the graph is not connected then. For degrees of n / 2 and more, the
-        complement of the graph is sampled; for degree 2, the graph is a ring of all switches in
-        random order. Both are always connected. Random numbers are the raw output of stream 0 of
-        the seed (`routelab.toolkit.families.linked_network.random_numbers`). Port numbers follow
-        the neighbours' numbers.
+        distribution over simple graphs. It makes `STEPS_PER_LINK` steps for each link, and repeats
+        this while the graph is not connected. For degrees of n / 2 and more, the complement of the
+        graph is sampled; for degree 2, the graph is a ring of all switches in random order. Both
+        are always connected. Random numbers are the raw output of stream 0 of the seed
+        (`routelab.toolkit.families.linked_network.random_numbers`). Port numbers follow the
+        neighbours' numbers.
 
         Raises
         ------

@@ -96,7 +96,7 @@ class SlimFly(TopologyPlugin):
                 "degree": degree,
                 "terminals_per_switch": terminals,
                 COORDINATE_NAMES: ["half", "x", "y"],
-                GROUP_COORDINATES: [1],
+                GROUP_COORDINATES: [1],  # a group is a rack, the switches of one x
             },
             facts={
                 "racks": q,

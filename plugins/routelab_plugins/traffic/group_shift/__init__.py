@@ -35,7 +35,7 @@ class GroupShift(TrafficPlugin):
     Parameters = GroupShiftParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """Return why the network has no groups, or the shift leads to none other; else None."""
+        """Return why there are fewer than two groups, or the shift leads back to the same one."""
         try:
             group = terminal_groups(topology)
         except UnsupportedError as reason:

@@ -53,7 +53,7 @@ class SwitchPermutation(TrafficPlugin):
         _, competing = match_all(partners, order)
         if not competing:
             return None
-        names = [topology.switch_names[topology.endpoints[e]] for e in competing[:3]]
+        names = [topology.switch_names[s] for s in topology.endpoints[competing[:3]].tolist()]
         more = ", ..." if len(competing) > 3 else ""
         partner = "a neighbour" if distance == 1 else f"one at distance {distance}"
         targets = "neighbours" if distance == 1 else "such switches"

@@ -152,9 +152,9 @@ class NpbMg(NpbWorkload):
         # The benchmark's count of operations is that of the timed part: V-cycles with a residual
         # each, and a residual and two norms around them. The steps below are scaled to it.
         operations = iterations * mg_iteration(points)
-        unscaled = iterations * (phases.cycle_operations() + RESIDUAL * points**3)
-        unscaled += (RESIDUAL + 2 * NORM) * points**3
-        scale = operations / unscaled
+        unscaled_operations = iterations * (phases.cycle_operations() + RESIDUAL * points**3)
+        unscaled_operations += (RESIDUAL + 2 * NORM) * points**3
+        scale = operations / unscaled_operations
         cycle, residual = phases.cycle(scale), phases.residual(scale)
         norm = phases.norm(scale)
         charges = phases.charges()
