@@ -113,10 +113,10 @@ def read_instance(folder, name):
         need(is_same, f"{file} of {name} is not the one in index.csv")
     expect(rules, INSTANCE | {"name": re.escape(name)}, "instance.json")
     capacity = {}
-    for row in read_rows(network, "source,target,capacity", "source,target")[1]:
-        expect([*row, "1"][:3] + row[3:], (SWITCH, SWITCH, CAPACITY), "network.csv")
-        need((row[0], row[1]) not in capacity and row[0] != row[1], f"network.csv: {row[:2]} again")
-        capacity[row[0], row[1]] = Fraction([*row, "1"][2])
+    for a, b, *cells in read_rows(network, "source,target,capacity", "source,target")[1]:
+        expect([a, b, *(cells or "1")], (SWITCH, SWITCH, CAPACITY), "network.csv")  # default: 1
+        need((a, b) not in capacity and a != b, f"network.csv: {[a, b]} again")
+        capacity[a, b] = Fraction(cells[0] if cells else 1)
     whole = set(capacity.values()) == {1} or not rules["whole_loads"]
     need(all(capacity.values()) and whole, "network.csv: a capacity is 0, or loads are not whole")
     counts, switches = rules["terminals"], {end: 0 for channel in capacity for end in channel}
@@ -191,7 +191,7 @@ def read_routes(content, rules, capacity, demand):
     return routes
 
 
-def refuse_cycles(routes):
+def order_dependencies(routes):
     """Refuse routes in which virtual channels (resources) wait for each other in a cycle."""
     waits = {}
     for a, b in {step for pair in routes.values() for route in pair for step in pairwise(route)}:
@@ -256,7 +256,7 @@ def check_benchmark(name, folder=None):
     need(file.exists(), "there is no routes.csv.gz", 3)
     content, claim = read_file(file), str(about["value"])
     routes = read_routes(content, rules, capacity, demand)
-    refuse_cycles(routes)
+    order_dependencies(routes)
     value = largest_load(routes, capacity, demand)
     need(re.fullmatch(VALUE, claim), f"about.json: the value {claim!r:.60} is not a number")
     need(Fraction(claim) == value, f"about.json claims the value {claim:.60}, and it is {value}")
