@@ -76,7 +76,7 @@ class RandomRegular(TopologyPlugin):
         """
         parameters = self.parameters
         n, degree = parameters.n, parameters.degree
-        self._check()
+        self._require_possible()
         ends = _sample_links(n, degree, parameters.seed)
         return linked_network(
             self.name,
@@ -94,7 +94,7 @@ class RandomRegular(TopologyPlugin):
             failures=parameters,
         )
 
-    def _check(self) -> None:
+    def _require_possible(self) -> None:
         """Raise an error if no graph has these parameters."""
         n, degree = self.parameters.n, self.parameters.degree
         request = f"random-regular: n={n}, degree={degree}"
