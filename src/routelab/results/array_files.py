@@ -51,7 +51,8 @@ def write_arrays(
         Should end in ``.npz``.
     metadata : mapping
         JSON values; ``format`` names kind and version, e.g. ``"routes/1"``.
-    arrays : mapping
+    arrays : mapping of str to array
+        By the name that they get in the file.
 
     Raises
     ------
@@ -59,6 +60,7 @@ def write_arrays(
         If `path` cannot be written.
     """
     with atomic_file(path) as draft, draft.open("wb") as stream:
+        # An npz has only arrays, so the description becomes one without dimensions, of one text.
         members: dict[str, Any] = {METADATA: np.array(to_json(metadata)), **arrays}
         np.savez_compressed(stream, **members)
 
@@ -128,9 +130,10 @@ def narrow_integers(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def arrays_digest(arrays: Mapping[str, NDArray[Any]], more: object = None) -> str:
-    """Return the SHA-256 of arrays (names, types, shapes and values) and a further JSON value.
+    """Return the SHA-256 of arrays: of their names, types, shapes and values.
 
-    It is the same for arrays in another order, with another memory layout or byte order.
+    It is the same for arrays in another order, with another memory layout or byte order. `more` is
+    a JSON value that also counts, for what is not an array, such as the names of switches.
     """
     total = hashlib.sha256(to_json(more).encode())
     for name in sorted(arrays):

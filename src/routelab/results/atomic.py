@@ -41,28 +41,29 @@ _OUTPUTS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write one file: the block writes to the path it gets, which replaces `path` afterwards.
+    """Write one file completely or not at all, in a ``with`` block.
 
-    Missing folders are created. The temporary path has the same suffix as `path`. A symbolic link
-    stays a link: the file that it points to is replaced.
+    The block gets a temporary path and writes there. After the block this file replaces `path`; if
+    the block raises, it is removed. Missing folders are created. The temporary path has the same
+    suffix as `path`. A symbolic link stays a link: the file that it points to is replaced.
 
     Raises
     ------
     InputError
         If the disk is full or `path` cannot be written.
     """
-    target = _target(path)
+    target = _resolve_target(path)
     draft = _temporary_path(target)
     with explain_write_errors(Path(path), target):
         _refuse_folder(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        # `atomic_directory` syncs its folder as a whole, at the end.
+        # A file in a folder that `atomic_directory` fills is synced with that folder, at its end.
         sync_now = target.parent not in _being_written
         try:
             yield draft
             if sync_now:
                 _sync(draft)
-            # Again: a pipe may have got this name during the block.
+            # Check a second time, because a pipe may have got this name during the block.
             _refuse_special(path)
             draft.replace(target)
         except BaseException:
@@ -74,23 +75,25 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def atomic_directory(path: str | os.PathLike[str], durable: bool = True) -> Iterator[Path]:
-    """Write a whole directory: the block fills the empty one it gets.
+    """Write a whole directory completely or not at all, in a ``with`` block.
 
-    After the block the new directory replaces `path` and all its content. For an instant between
-    moving the old one away and the new one in, neither exists.
+    The block gets an empty temporary directory and fills it. After the block this directory
+    replaces `path` and all its content. That takes two steps, to move the old one away and the new
+    one in: for an instant `path` does not exist.
 
     Parameters
     ----------
     path : path-like
     durable : bool
-        Whether the content must be on the disk before it replaces `path`.
+        Whether the content must be on the disk before it replaces `path` (default: yes). Results
+        that can be computed again do without, which is faster.
 
     Raises
     ------
     InputError
         If the disk is full or `path` cannot be written.
     """
-    target = _target(path)
+    target = _resolve_target(path)
     draft = _temporary_path(target)
     with explain_write_errors(Path(path), target):
         draft.mkdir(parents=True)
@@ -114,7 +117,7 @@ def atomic_directory(path: str | os.PathLike[str], durable: bool = True) -> Iter
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise an InputError if `atomic_directory` could not write `path`; create missing parents."""
-    target = _target(path)
+    target = _resolve_target(path)
     with explain_write_errors(Path(path), target):
         _refuse_file(target)
         draft = _temporary_path(target)
@@ -124,7 +127,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def check_file_writable(path: str | os.PathLike[str]) -> None:
     """Raise an InputError if `atomic_file` could not write `path`; create missing parents."""
-    target = _target(path)
+    target = _resolve_target(path)
     with explain_write_errors(Path(path), target):
         _refuse_folder(target)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -133,8 +136,11 @@ def check_file_writable(path: str | os.PathLike[str]) -> None:
         draft.unlink()
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
-    """Return the file or folder that is written: where links lead to."""
+def _resolve_target(path: str | os.PathLike[str]) -> Path:
+    """Return the file or folder to which the symbolic links of `path` lead, which is written.
+
+    Pipes and devices are refused.
+    """
     _refuse_special(path)
     try:
         return Path(os.path.realpath(path))
@@ -208,12 +214,16 @@ def explain_write_errors(path: Path, target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # An error that names a file elsewhere comes from something that the block read. A folder
-        # above the target is not elsewhere: it may be the one that cannot be created.
+        # An error about a file in another folder is no error of writing: the block has read that
+        # file. An error may also name a folder above the target, which cannot be created.
         is_elsewhere = False
         if isinstance(error.filename, str | os.PathLike):
-            named, folder = Path(error.filename), target.parent
-            is_elsewhere = not (named.is_relative_to(folder) or folder.is_relative_to(named))
+            error_path, folder = Path(error.filename), target.parent
+            is_below, is_above = (
+                error_path.is_relative_to(folder),
+                folder.is_relative_to(error_path),
+            )
+            is_elsewhere = not (is_below or is_above)
         if error.errno not in _UNWRITABLE or is_elsewhere:
             raise
         raise InputError(f"cannot write {path}: {error.strerror}") from error

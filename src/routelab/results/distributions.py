@@ -19,9 +19,9 @@ def distribution_version(distribution: str) -> str:
 
 @cache
 def distribution_of(module: str) -> tuple[str, str]:
-    """Return name and version of the distribution that a plugin in `module` comes from.
+    """Return name and version of the Python package that installed the plugins of a module.
 
-    Both are empty for a plugin that is not installed.
+    Both are empty for a module that belongs to no installed package.
     """
     distribution = owner(module)
     return ("", "") if distribution is None else (distribution.name, distribution.version)

@@ -61,13 +61,13 @@ def table_mismatch(table: RouteTable, file_table: RouteTable) -> str | None:
     for name in NETWORK:
         expected, exported = getattr(table.topology, name), getattr(file_table.topology, name)
         if not np.array_equal(expected, exported):
-            return f"the network differs: {name} {_mismatch_text(expected, exported)}"
+            return f"the network differs: {name} {_first_difference(expected, exported)}"
     if table.per_terminal != file_table.per_terminal:
-        kinds = [
+        expected, exported = (
             "routes to terminals" if per_terminal else "routes to switches"
             for per_terminal in (table.per_terminal, file_table.per_terminal)
-        ]
-        return f"the table has {kinds[0]}, the files {kinds[1]}"
+        )
+        return f"the table has {expected}, the files {exported}"
     pair = _first_differing_pair(table, file_table)
     if pair is None:
         return None
@@ -75,8 +75,11 @@ def table_mismatch(table: RouteTable, file_table: RouteTable) -> str | None:
     return f"from {table.describe_pair(pair)} the routes take {expected}, the files {exported}"
 
 
-def _mismatch_text(expected: object, exported: object) -> str:
-    """Return the first difference of two attributes: ``of number 3 is 5, in the files 6``."""
+def _first_difference(expected: object, exported: object) -> str:
+    """Return in words where the values of an attribute in the table and in the files first differ.
+
+    For arrays ``of number 3 is 5, in the files 6``; for single numbers ``is 5, in the files 6``.
+    """
     table_values, file_values = (np.atleast_1d(np.asarray(value)) for value in (expected, exported))
     if table_values.shape != file_values.shape:
         return f"has {len(table_values)} entries, the files {len(file_values)}"
@@ -86,10 +89,11 @@ def _mismatch_text(expected: object, exported: object) -> str:
 
 
 def _first_differing_pair(table: RouteTable, file_table: RouteTable) -> int | None:
-    """Return the first pair whose paths or their weights differ; None if there is none.
+    """Return the first pair of switch and destination whose paths, or their weights, differ.
 
-    Weights are compared only if all paths are equal.
+    Weights are compared only if all paths are equal; None if they are equal, too.
     """
+    # These arrays together hold the paths of all pairs. If one of them differs, so does a pair.
     arrays = ("pair_start", "path_start", "hop_channel")
     if all(np.array_equal(getattr(table, name), getattr(file_table, name)) for name in arrays):
         differs = ~np.isclose(table.path_weight, file_table.path_weight, rtol=1e-12, atol=0)

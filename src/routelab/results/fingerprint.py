@@ -35,10 +35,10 @@ def job_fingerprint(
 ) -> str:
     """Return the fingerprint of what a job computes.
 
-    It depends on the instance's text, on the content of the input files, on the part of routelab
-    that computes, on the sources and the version of the plugins' distributions, see
-    `routelab._runtime.sources`, and on the files and variables that the plugins declare. It does
-    not depend on the location of any file. Sources are read once per process.
+    It changes with the instance's text, the content of the input files, the part of routelab that
+    computes, the sources and versions of the plugins (`routelab._runtime.sources` finds them), and
+    the files and environment variables that the plugins declare. It does not depend on the location
+    of any file. Sources are read once per process.
 
     Parameters
     ----------
@@ -104,7 +104,8 @@ def _digest_of_facts(
 ) -> str:
     """Return the digest of code, instance, plugins and the content of input files.
 
-    `excluded_modules` of built-in plugins do not count.
+    `excluded_modules` of built-in plugins do not count: for a job those with citations, which
+    change no number; for a page none.
     """
     classes = list(plugins)
     facts = {
@@ -154,6 +155,6 @@ def content_digest(file: str | os.PathLike[str]) -> str:
 
 @cache
 def _digest_of_file(file: str, _modified: int, _size: int) -> str:
-    """Return the SHA-256 of a file; a changed time or size is another entry of the cache."""
+    """Return the SHA-256 of a file; time and size are only keys of the cache, so it stays true."""
     with open_input(file, MAX_ARRAYS) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -85,6 +85,7 @@ def load_sealed(content: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
     if value.pop("sha256", None) is not None:
+        # The checksum must be the last key, as `write_json` writes it, and fit what is before it.
         seal = _SEAL.search(content)
         is_intact = (
             seal is not None

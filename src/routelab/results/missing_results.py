@@ -78,8 +78,9 @@ class MissingResult:
 
     Attributes
     ----------
-    study, noun, plural : str
-        See `JobStatus`.
+    study : str
+    noun, plural : str
+        What the jobs make: ``"simulation"``, ``"simulations"``.
     count, total : int
         Jobs without a result for this cause, and all jobs of this kind.
     status : {"failed", "timeout", "not-run", "unsupported"}
@@ -103,12 +104,12 @@ class MissingResult:
 
     @property
     def text(self) -> str:
-        """The loss without the name of its study: ``4 of 9 simulations have not run yet``."""
+        """What is missing, without the study: ``4 of 9 simulations have not run yet``."""
         return f"{self._subject} {self.predicate}"
 
     @property
     def sentence(self) -> str:
-        """The loss with the name of its study; there is no full stop at the end."""
+        """What is missing, with the study: ``4 of 9 simulations of demo have not run yet``."""
         return f"{self._subject} of {self.study} {self.predicate}"
 
     @property
@@ -141,6 +142,7 @@ def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
         if limit := _match_limit(job.status, job.reason):
             cause, reason = _LIMIT, f"{limit['value']}; raise {limit['name']}"
         else:
+            # a status that `_PREDICATES` does not know counts as a failure
             cause = job.status if job.status in _PREDICATES else "failed"
             reason = "" if cause == NOT_RUN else _shorten(job.reason)
         reasons.setdefault((kind, cause), Counter())[reason] += 1
@@ -148,15 +150,24 @@ def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
     # 2. Make a sentence of each reason. Many reasons of a cause share one, but not limits: each of
     #    them names the key to raise.
     missing = []
-    for kind, total in totals.items():
-        for cause, (singular, plural) in _PREDICATES.items():
-            counts = reasons.get((kind, cause), Counter())
+    for (study, noun, plural), total in totals.items():
+        for cause, (singular_predicate, plural_predicate) in _PREDICATES.items():
+            counts = reasons.get(((study, noun, plural), cause), Counter())
             for reason, count in counts.items() if cause == _LIMIT else _merge(counts):
-                predicate = singular if count == 1 else plural
+                predicate = singular_predicate if count == 1 else plural_predicate
                 if reason:
                     predicate += f" {reason}" if cause == _LIMIT else f": {reason}"
-                status = "timeout" if cause == _LIMIT else cause
-                missing.append(MissingResult(*kind, count, total, status, predicate))
+                result = MissingResult(
+                    study=study,
+                    noun=noun,
+                    plural=plural,
+                    count=count,
+                    total=total,
+                    status="timeout" if cause == _LIMIT else cause,
+                    predicate=predicate,
+                )
+                missing.append(result)
+    # `_PREDICATES` has the most serious status first.
     severity = list(_PREDICATES)
     return sorted(missing, key=lambda result: (severity.index(result.status), -result.count))
 

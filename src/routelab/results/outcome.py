@@ -104,7 +104,9 @@ def read_outcome(path: str | os.PathLike[str]) -> Outcome:
 
 
 def close_folder(outcome: Outcome, folder: Path) -> Outcome:
-    """Write the outcome of a folder that has all its other files; return it, with their checksums.
+    """Write an outcome with the sizes and checksums of all files in its folder; return it.
+
+    It is the last file of the folder: without it the folder is not read as a result.
 
     Raises
     ------
@@ -116,9 +118,9 @@ def close_folder(outcome: Outcome, folder: Path) -> Outcome:
         name: {"bytes": (folder / name).stat().st_size, "sha256": file_sum(folder / name)}
         for name in names
     }
-    closed = replace(outcome, files=files)
-    write_outcome(closed, folder / OUTCOME)
-    return closed
+    outcome_with_files = replace(outcome, files=files)
+    write_outcome(outcome_with_files, folder / OUTCOME)
+    return outcome_with_files
 
 
 def has_valid_outcome(
@@ -126,23 +128,25 @@ def has_valid_outcome(
 ) -> bool:
     """Return whether a folder has an outcome, of any status, that is not damaged or out of date.
 
-    It must have this fingerprint and be made from these sources. All files that it lists must be
-    there with their sizes; their checksums are compared when they are read (`require_undamaged`).
+    All files that the outcome lists must be there with their sizes. Their checksums are compared
+    only when the files are read (`require_undamaged`), which is faster.
 
     Parameters
     ----------
     folder : Path
     fingerprint : str
+        Of the job as it is now; an outcome with another one is out of date.
     sources : mapping of str to str, optional
-        Digests of the network and the table that the result must have been made from.
+        Digests of the present network and table: ``{"network": …, "table": …}``. An outcome that
+        was made from others is out of date.
     """
     try:
-        outcome = _read_validity(str(folder))
+        outcome = _read_summary(str(folder))
         provenance = outcome["provenance"]
-        recorded = provenance.get("sources", {})
+        recorded_sources = provenance.get("sources", {})
         return (
             bool(provenance["fingerprint"] == fingerprint)
-            and all(recorded.get(name) == digest for name, digest in sources.items())
+            and all(recorded_sources.get(name) == digest for name, digest in sources.items())
             and all(
                 os.path.getsize(folder / name) == file["bytes"]  # noqa: PTH202 - of all results
                 for name, file in outcome.get("files", {}).items()
@@ -153,16 +157,19 @@ def has_valid_outcome(
 
 
 def recorded_digest(folder: str, fingerprint: str = "") -> str | None:
-    """Return the digest of the network or table in a folder; None if there is none.
+    """Return the digest of the network or table in a job's folder, as its outcome has recorded it.
+
+    None if there is no outcome, it cannot be read, or the job failed or makes neither of them.
 
     Parameters
     ----------
     folder : str
     fingerprint : str, optional
-        The result is None if the outcome has another one.
+        None is also returned for an outcome with another fingerprint, which is out of date. By
+        default any fingerprint will do.
     """
     try:
-        provenance = _read_validity(folder)["provenance"]
+        provenance = _read_summary(folder)["provenance"]
         recorded_fingerprint, digest = provenance.get("fingerprint"), provenance.get("digest")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -175,7 +182,7 @@ def recorded_status(folder: str) -> dict[str, str]:
     Both are empty without an outcome. One that cannot be read counts as ``failed``.
     """
     try:
-        outcome = _read_validity(folder)
+        outcome = _read_summary(folder)
         return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
     except FileNotFoundError:
         return {"status": "", "reason": ""}
@@ -183,26 +190,27 @@ def recorded_status(folder: str) -> dict[str, str]:
         return {"status": "failed", "reason": "its outcome cannot be read"}
 
 
-def _read_validity(folder: str) -> dict[str, Any]:
-    """Return the parts of an outcome that tell whether it is valid.
+def _read_summary(folder: str) -> dict[str, Any]:
+    """Return the entries of an outcome that tell how the job ended and whether it is up to date.
 
-    They are ``status``, ``reason``, ``files``, and ``fingerprint``, ``digest`` and ``sources`` of
-    the ``provenance``. A file that has not changed is read once.
+    They are ``status``, ``reason``, ``files``, and of the ``provenance`` ``fingerprint``,
+    ``digest`` and ``sources``. A file that has not changed is read once.
     """
     path = os.path.join(folder, OUTCOME)  # noqa: PTH118 - of all results, several times in a run
     status = os.stat(path)  # noqa: PTH116
-    return _cached_validity(path, status.st_mtime_ns, status.st_ino, status.st_size)
+    return _cached_summary(path, status.st_mtime_ns, status.st_ino, status.st_size)
 
 
 @lru_cache(maxsize=1 << 16)
-def _cached_validity(path: str, _modified: int, _inode: int, _size: int) -> dict[str, Any]:
+def _cached_summary(path: str, _modified: int, _inode: int, _size: int) -> dict[str, Any]:
+    """Read a summary; time, inode and size are only keys of the cache, so a new file is read."""
     # The facts are left out: the cache has the outcomes of all jobs of a run.
     outcome = load_sealed(read_bytes(Path(path), MAX_ARTIFACT))
-    parts = {key: outcome[key] for key in ("status", "reason", "files") if key in outcome}
+    summary = {key: outcome[key] for key in ("status", "reason", "files") if key in outcome}
     provenance = outcome.get("provenance", {})
     origin_keys = ("fingerprint", "digest", "sources")
     origin = {key: provenance[key] for key in origin_keys if key in provenance}
-    return parts | {"provenance": origin}
+    return summary | {"provenance": origin}
 
 
 def require_undamaged(path: Path) -> None:
@@ -216,7 +224,7 @@ def require_undamaged(path: Path) -> None:
     except OSError:
         return
     listed_files = _cached_files(outcome, status.st_mtime_ns, status.st_size)
-    expected = listed_files.get(path.name, {}).get("sha256", "")
+    expected = listed_files.get(path.name, {}).get("sha256", "")  # empty: not listed
     try:
         actual = file_sum(path)
     except OSError as error:

@@ -182,6 +182,11 @@ def _first_entry(path: str, name: str) -> str | None:
 def checkout(folder: Path | None = None) -> dict[str, Any]:
     """Return commit and state of the git checkout that contains routelab's sources.
 
+    Parameters
+    ----------
+    folder : path, optional
+        Another folder with sources, which has an ``__init__.py``.
+
     Returns
     -------
     facts : dict
@@ -189,6 +194,7 @@ def checkout(folder: Path | None = None) -> dict[str, Any]:
         where the sources are not tracked by git, or git is not available.
     """
     folder = folder or Path(routelab.__file__).parent
+    # Without a `.git` above the folder, git need not be started.
     no_checkout = {"git_commit": None, "git_dirty": None}
     if not any((above / ".git").exists() for above in (folder, *folder.parents)):
         return no_checkout

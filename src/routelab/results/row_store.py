@@ -34,14 +34,15 @@ def _checksum(line: bytes) -> bytes:
 
 
 class RowStore:
-    """The rows in a folder.
+    """The rows in the files of a folder, by the fingerprint of what each was computed from.
 
     Parameters
     ----------
     folder : path
         Need not exist.
     replaceable : collection of str
-        Statuses of rows that do not replace rows with other statuses, and that any row replaces.
+        Statuses of rows to compute again, such as ``failed``. Any row replaces a row with such a
+        status, which itself replaces no row with another status.
     """
 
     def __init__(self, folder: Path, replaceable: Collection[str] = ()) -> None:
@@ -50,38 +51,35 @@ class RowStore:
 
     def statuses(self) -> dict[str, str]:
         """Return the status of all rows by fingerprint."""
-        return {key: status for key, (status, _) in self._read_lines().items()}
+        return {key: status for key, (status, _) in self._current_rows().items()}
 
     def rows(self, fingerprints: Collection[str]) -> dict[str, dict[str, Any]]:
         """Return those of the wanted rows that exist, by fingerprint."""
         fingerprints = frozenset(fingerprints)
         return {
             key: json.loads(content)
-            for key, (_, content) in self._read_lines().items()
+            for key, (_, content) in self._current_rows().items()
             if key in fingerprints
         }
 
-    def _read_lines(self) -> dict[str, tuple[str, bytes]]:
-        """Return status and content of the row that counts, by fingerprint.
+    def _current_rows(self) -> dict[str, tuple[str, bytes]]:
+        """Return status and JSON text of the row that counts, by fingerprint.
 
         It is the last one, but a row with a replaceable status replaces only such rows.
         """
         rows: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-            # Once for each group of the pattern, in its order.
-            for sealed, row, status, fingerprint, checksum in _LINE.findall(
-                read_bytes(path, MAX_ARRAYS)
-            ):
-                if checksum != _checksum(sealed):
+            for line in _LINE.finditer(read_bytes(path, MAX_ARRAYS)):
+                if line["checksum"] != _checksum(line["sealed"]):
                     continue
-                key, status_text = fingerprint.decode(), status.decode()
-                earlier_status, _ = rows.get(key, (None, b""))
+                fingerprint, status = line["fingerprint"].decode(), line["status"].decode()
+                earlier_status, _ = rows.get(fingerprint, (None, b""))
                 if (
                     earlier_status is None
                     or earlier_status in self._replaceable
-                    or status_text not in self._replaceable
+                    or status not in self._replaceable
                 ):
-                    rows[key] = status_text, row
+                    rows[fingerprint] = status, line["row"]
         return rows
 
     def writer(self, name: str) -> RowWriter:
@@ -96,7 +94,10 @@ class RowStore:
 
 
 class RowWriter:
-    """Appends rows to a file; processes forked from this one may take turns."""
+    """Appends rows to a file of a store.
+
+    Processes that are forked from this one share the open file, and may append one after another.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -131,7 +132,7 @@ class RowWriter:
         line += b"\t" + _checksum(line) + b"\n"
         size = os.fstat(self._handle).st_size
         if size and os.pread(self._handle, 1, size - 1) != b"\n":
-            line = b"\n" + line  # the last line was cut off
+            line = b"\n" + line  # a kill cut the last line off: begin a new one
         with explain_write_errors(self.path, self.path):
             while line:  # the system may write a part only
                 line = line[os.write(self._handle, line) :]

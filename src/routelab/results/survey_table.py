@@ -27,7 +27,8 @@ class SurveyTable:
     rows : sequence of dict
         Values by column: `NAMES`, facts and metrics, ``origin``. None where there is no value.
     origins : mapping of str to dict
-        Provenance by the values of the column ``origin``.
+        Provenances: versions and machine of each process that computed rows. A row names its own
+        by the key in the column ``origin``.
     metrics : mapping of str to dict
         ``unit`` and ``better`` of the columns that metrics measured.
     """
@@ -40,7 +41,7 @@ class SurveyTable:
 def write_survey_table(
     table: SurveyTable, path: Path, columns: Sequence[str] = (), replaces: int = 0
 ) -> None:
-    """Write a table and, with the suffix ``.json``, its origin.
+    """Write a table as CSV and, beside it with the suffix ``.json``, where it comes from.
 
     Parameters
     ----------
@@ -50,8 +51,9 @@ def write_survey_table(
     columns : sequence of str
         Known columns in order; further columns of the rows follow.
     replaces : int
-        Goes into the file of the origin. It differs after a repetition even if all results are as
-        before, so that Snakemake makes the page again; see `BaseJob.write_manifest`.
+        Time of the table that this one replaces, in ns; 0 if none. It goes into the JSON file, and
+        so differs after a repetition even if all results are as before: Snakemake compares contents
+        and then makes the page again.
 
     Raises
     ------
@@ -64,7 +66,7 @@ def write_survey_table(
         *(key for key in ordered_columns if key in row_columns),
         *(key for key in row_columns if key not in ordered_columns),
     ]
-    # The table gets its name after its origin is written: where it exists, both do.
+    # The CSV file gets its name after the JSON file is written: where it exists, both do.
     with atomic_file(path) as draft:
         write_csv(
             draft, header, ([_cell_value(row.get(key)) for key in header] for row in table.rows)
@@ -91,7 +93,8 @@ def read_survey_table(path: Path) -> SurveyTable:
     try:
         facts = read_json(path.with_suffix(".json"), FORMAT)
     except InputError as error:
-        # Without the table, the workflow makes both files again.
+        # Behind the semicolon is how to fix any JSON file. Here the table is to be removed: without
+        # it, the workflow makes both files again.
         raise InputError(f"{str(error).partition(';')[0]}; remove {path} and run again") from error
     header = facts["columns"]
     lines = read_tuples(path, header, ())

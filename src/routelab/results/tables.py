@@ -67,9 +67,10 @@ def read_tuples(
 
 
 def further_columns(path: str | os.PathLike[str], columns: Sequence[str]) -> list[str]:
-    """Return the columns that a table has after `columns`; none if it is missing or another table.
+    """Return the columns that a table has after `columns`, for a reader of all of them.
 
-    `read_tuples` says what is wrong with such a table.
+    None are returned if the file is missing or does not begin with `columns`; `read_tuples`, which
+    reads the table then, says what is wrong with it.
     """
     try:
         header = next(_unescaped_lines(read_text(path).partition("\n")[0]), [])

@@ -40,7 +40,7 @@ def check_text_folder(
 
 
 def write_folder(files: Mapping[str, str], folder: Path, description: str = "these") -> None:
-    """Write all files into a folder, or none.
+    """Replace a folder by one with these files; after an error it is as before.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def write_folder(files: Mapping[str, str], folder: Path, description: str = "the
     Raises
     ------
     InputError
-        As `check_text_folder`.
+        If the folder cannot be written, or has other files, which would be lost.
     """
     check_text_folder(folder, list(files), description)
     with atomic_directory(folder) as draft:
