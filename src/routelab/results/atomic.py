@@ -115,7 +115,7 @@ def atomic_directory(path: str | os.PathLike[str], durable: bool = True) -> Iter
             _sync(target.parent)
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
+def check_folder_writable(path: str | os.PathLike[str]) -> None:
     """Raise an InputError if `atomic_directory` could not write `path`; create missing parents."""
     target = _resolve_target(path)
     with explain_write_errors(Path(path), target):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.results.atomic import atomic_directory, check_writable
+from routelab.results.atomic import atomic_directory, check_folder_writable
 from routelab.toolkit.input_files import is_folder, read_text
 
 MAX_NAMED_FILES = 3
@@ -36,7 +36,7 @@ def check_text_folder(
                 f"cannot write {folder}: it has files that are not {description} "
                 f"({names}{more}), which would be lost; name a new folder"
             )
-    check_writable(folder)
+    check_folder_writable(folder)
 
 
 def write_folder(files: Mapping[str, str], folder: Path, description: str = "these") -> None:

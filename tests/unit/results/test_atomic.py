@@ -16,7 +16,7 @@ from routelab.results.atomic import (
     atomic_directory,
     atomic_file,
     check_file_writable,
-    check_writable,
+    check_folder_writable,
 )
 
 
@@ -190,7 +190,7 @@ with atomic_directory({str(target)!r}) as new:
     assert all(name == "out" or name.startswith(".") for name in names(tmp_path))
 
 
-@pytest.mark.parametrize("write", [atomic_file, atomic_directory, check_writable])
+@pytest.mark.parametrize("write", [atomic_file, atomic_directory, check_folder_writable])
 @pytest.mark.parametrize("linked", [False, True])
 def test_only_regular_files_and_folders_are_replaced(
     tmp_path: Path, write: Callable[..., Any], linked: bool
@@ -214,7 +214,7 @@ def test_the_output_of_the_process_is_not_replaced() -> None:
         check_file_writable("/dev/stdout")
 
 
-@pytest.mark.parametrize("check", [check_writable, check_file_writable])
+@pytest.mark.parametrize("check", [check_folder_writable, check_file_writable])
 @pytest.mark.parametrize(("name", "cause"), [("a" * 300, "too long"), ("a\0", "character")])
 def test_names_that_no_file_has_get_a_message(
     tmp_path: Path, check: Callable[..., Any], name: str, cause: str

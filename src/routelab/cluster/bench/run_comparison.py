@@ -36,7 +36,7 @@ from routelab.cluster.bench.store import RunStore
 from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
-from routelab.results.atomic import atomic_directory, check_writable
+from routelab.results.atomic import atomic_directory, check_folder_writable
 from routelab.results.outcome import OUTCOME, Outcome, Status, close_folder, read_outcome
 from routelab.results.provenance import ResourceMeter
 from routelab.results.tables import write_csv
@@ -173,7 +173,7 @@ def run_comparison(
         The errors of `Session.measure`. Earlier measurements are kept.
     """
     if directory is not None:
-        check_writable(directory)
+        check_folder_writable(directory)
     with ResourceMeter() as resources:
         session_end = measurement.session.measure()
     result = collect(measurement.session, session_end)

@@ -48,7 +48,7 @@ def check_result_folder(folder: Path) -> None:
         If it holds other files, or cannot be written.
     """
     from routelab.api.errors import InputError
-    from routelab.results.atomic import check_writable
+    from routelab.results.atomic import check_folder_writable
     from routelab.toolkit.input_files import is_folder
 
     if is_folder(folder):
@@ -60,7 +60,7 @@ def check_result_folder(folder: Path) -> None:
                 f"cannot write {folder}: it has files that are not part of a result "
                 f"({', '.join(other_files[:3])}{more}), which would be lost; name a new folder"
             )
-    check_writable(folder)
+    check_folder_writable(folder)
 
 
 def print_rows(
