@@ -219,10 +219,8 @@ def explain_write_errors(path: Path, target: Path) -> Iterator[None]:
         is_elsewhere = False
         if isinstance(error.filename, str | os.PathLike):
             error_path, folder = Path(error.filename), target.parent
-            is_below, is_above = (
-                error_path.is_relative_to(folder),
-                folder.is_relative_to(error_path),
-            )
+            is_below = error_path.is_relative_to(folder)
+            is_above = folder.is_relative_to(error_path)
             is_elsewhere = not (is_below or is_above)
         if error.errno not in _UNWRITABLE or is_elsewhere:
             raise

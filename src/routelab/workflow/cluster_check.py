@@ -99,11 +99,11 @@ def check_cluster(
     networks = [topology] if topology is not None else [*own_network, *cluster.node_sets]
     checks, nodes = _check_site(file, networks)
     # 2. Programs of the benchmarks, for as many nodes as the job has: some have an executable for
-    #    each number of processes. Without a network and hosts, the job has one node, this machine.
-    ranks_per_node = cluster.ranks_per_node
+    #    each number of processes. If the network has no hosts or cannot be built, the file has the
+    #    number of nodes. Without that, the job has one node, this machine.
     network = topology or cluster.topology or ""
     num_nodes = nodes.get(network) or cluster.nodes or len(cluster.all_hosts)
-    sizes = [(max(num_nodes, 1), ranks_per_node)]
+    sizes = [(max(num_nodes, 1), cluster.ranks_per_node)]
     if SMOKE not in {plugin.name for plugin in plugins.values()}:
         plugins[SMOKE] = _benchmark(SMOKE)  # the run of a minute needs it in any case
     for text, plugin in plugins.items():
@@ -157,19 +157,19 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> tuple[list[
             f"{study}: this study has no measurements on a cluster; add benchmarks: and bench: "
             f"{{cluster: {file.path.stem}}}"
         )
+    # If the study does not name this cluster, check all of its comparisons as if they ran here.
     on_this_cluster = [job for job in jobs if _cluster_of(job).resolve() == file.path.resolve()]
     jobs = on_this_cluster or jobs
-    short_run = _short_run(file, jobs)
-    command = smoke_command(name, short_run) if short_run else ""
+    options = _short_run_options(file, jobs)
+    command = smoke_command(name, options) if options else ""
     return _check_comparisons(file, study, jobs), command
 
 
 def study_lines(study: Path, results: Path) -> list[str]:
     """Return a line for each thing that a study needs and its clusters lack.
 
-    There is no line if the study measures nothing.
-
-    A cluster of Slurm is not checked on a machine without Slurm; a line says what to run there.
+    There is no line if the study has no benchmarks. A cluster of Slurm is not checked on a machine
+    without Slurm; then the line has the command to run on the cluster.
 
     Parameters
     ----------
@@ -190,23 +190,23 @@ def study_lines(study: Path, results: Path) -> list[str]:
     for path in dict.fromkeys(map(_cluster_of, jobs)):
         file = load_cluster(path)
         name = path.stem if path.parent == CLUSTERS else str(path)
-        place = f"{study}: cluster {name}: "
+        prefix = f"{study}: cluster {name}: "
         if _uses_slurm(file.cluster) and shutil.which("sinfo") is None:
             command = shlex.join(["routelab", "cluster", "check", name, "--study", str(study)])
-            lines.append(f"{place}sinfo was not found here; on the cluster: {command}")
+            lines.append(f"{prefix}sinfo was not found here; on the cluster: {command}")
             continue
         checks = _check_comparisons(file, study, [job for job in jobs if _cluster_of(job) == path])
-        lines += [
-            f"{place}{check.subject}: {check.finding}"
-            f"{f'; {check.fix}' if check.fix else ''} ({check.state})"
-            for check in checks
-            if check.state != "ok"
-        ] or [f"{place}nothing is missing"]
+        problems = [check for check in checks if check.state != "ok"]
+        for check in problems:
+            fix = f"; {check.fix}" if check.fix else ""
+            lines.append(f"{prefix}{check.subject}: {check.finding}{fix} ({check.state})")
+        if not problems:
+            lines.append(f"{prefix}nothing is missing")
     return lines
 
 
 def smoke_command(
-    name: str, benchmark: Sequence[str] = ("--benchmark", SMOKE, "--seconds", "60")
+    name: str, options: Sequence[str] = ("--benchmark", SMOKE, "--seconds", "60")
 ) -> str:
     """Return the command of one short run, which shows what no check can, such as a wrong MPI.
 
@@ -214,40 +214,46 @@ def smoke_command(
     ----------
     name : str
         The cluster.
-    benchmark : sequence of str
+    options : sequence of str
         Options of ``routelab bench`` that choose the benchmark and its time limit.
     """
-    words = ["--cluster", name, *benchmark, "--repeats", "1", "--warm-up", "0"]
+    words = ["--cluster", name, *options, "--repeats", "1", "--warm-up", "0"]
     return shlex.join(["routelab", "bench", *words])
 
 
-def _short_run(file: ClusterFile, jobs: Sequence[ComparisonJob]) -> list[str]:
-    """Return the options of `smoke_command` for a run of a study, on as few nodes as possible.
+def _short_run_options(file: ClusterFile, jobs: Sequence[ComparisonJob]) -> list[str]:
+    """Return the options of `smoke_command` for one benchmark of a study.
 
-    Empty if none of the study's benchmarks can run on its networks.
+    It is the first one that can run on the study's smallest network. The list is empty if none of
+    the benchmarks can run on any of the networks.
     """
-    by_size = sorted(jobs, key=lambda job: job.nodes)
-    for job in by_size:
+    smallest_first = sorted(jobs, key=lambda job: job.nodes)
+    for job in smallest_first:
         settings = job.comparison.settings
         ranks_per_node = settings.ranks_per_node or file.cluster.ranks_per_node
-        for part in job.comparison.benchmarks:
-            reason = _benchmark(part.text).supports(job.nodes * ranks_per_node, ranks_per_node)
-            if reason:  # the benchmark cannot run on so few processes
+        for benchmark in job.comparison.benchmarks:
+            plugin = _benchmark(benchmark.text)
+            reason = plugin.supports(job.nodes * ranks_per_node, ranks_per_node)
+            if reason:  # why the benchmark cannot run with this number of processes
                 continue
-            words = ["--benchmark", part.text, "--topology", job.network]
+            options = ["--benchmark", benchmark.text, "--topology", job.network]
             if settings.ranks_per_node:
-                words += ["--ranks-per-node", str(settings.ranks_per_node)]
-            return [*words, "--seconds", f"{settings.seconds:g}"]
+                options += ["--ranks-per-node", str(settings.ranks_per_node)]
+            return [*options, "--seconds", f"{settings.seconds:g}"]
     return []
 
 
 def _check_comparisons(
     file: ClusterFile, study: Path, jobs: Sequence[ComparisonJob]
 ) -> list[ClusterCheck]:
-    """Return the checks of one study: its cost, its cluster's site, and the programs it needs."""
+    """Check what a study needs on a cluster: its cost, the cluster's site, and the programs.
+
+    `jobs` are the comparisons of the study that would run on this cluster.
+    """
     allocations = "1 allocation" if len(jobs) == 1 else f"{len(jobs)} allocations"
-    runs, hours = sum(job.comparison.runs for job in jobs), sum(job.node_hours for job in jobs)
-    finding = f"{study}: {allocations}, {runs} runs, {hours:.1f} node-hours at most"
+    num_runs = sum(job.comparison.runs for job in jobs)
+    max_node_hours = sum(job.node_hours for job in jobs)
+    finding = f"{study}: {allocations}, {num_runs} runs, {max_node_hours:.1f} node-hours at most"
     expected = expected_node_hours(jobs)
     if expected is not None:
         finding += f", {expected:.2f} expected by the runs so far"
@@ -265,8 +271,10 @@ def _check_comparisons(
         (job.nodes, job.comparison.settings.ranks_per_node or file.cluster.ranks_per_node)
         for job in jobs
     ]
-    for part in dict.fromkeys(part for job in jobs for part in job.comparison.benchmarks):
-        checks += _check_programs(file, f"benchmark {part.id}", _benchmark(part.text), sizes)
+    # The jobs of a study have the same benchmarks; check each once, for the sizes of all jobs.
+    for benchmark in dict.fromkeys(b for job in jobs for b in job.comparison.benchmarks):
+        subject = f"benchmark {benchmark.id}"
+        checks += _check_programs(file, subject, _benchmark(benchmark.text), sizes)
     return _merge_equal(checks)
 
 
@@ -281,13 +289,13 @@ def _check_site(
     networks : sequence of str
         Instance names.
     jobs : sequence of ComparisonJob
-        Comparisons of the study that is checked, if any.
+        Comparisons of the study that is checked; none if a single measurement is checked.
 
     Returns
     -------
     checks : list of ClusterCheck
     nodes : dict of str to int
-        Number of nodes of each network that could be built.
+        Number of nodes of each network that could be built, by its instance name.
     """
     # 1. Hosts of each network.
     cluster = file.cluster
@@ -296,16 +304,17 @@ def _check_site(
         checks.append(_no_hosts(cluster))
     nodes: dict[str, int] = {}
     all_hosts: list[str] = []
-    for text in dict.fromkeys(networks):
 
-        def hosts_of(text: str = text) -> str:
-            nodes[text] = load("topology", text).build().num_terminals
-            hosts = cluster.hosts_of(text, nodes[text])
-            all_hosts.extend(hosts)
-            return f"{compress(hosts)} as {text}"
+    def find_hosts_of(network: str) -> str:
+        """Add the network to `nodes` and its hosts to `all_hosts`; return what was found."""
+        nodes[network] = load("topology", network).build().num_terminals
+        hosts = cluster.hosts_of(network, nodes[network])
+        all_hosts.extend(hosts)
+        return f"{compress(hosts)} as {network}"
 
-        checks += _attempt(f"hosts of {text}", file, hosts_of)
-    # 2. What starts the processes. Networks may share hosts, and Slurm is asked once for each.
+    for network in dict.fromkeys(networks):
+        checks += _attempt(f"hosts of {network}", file, partial(find_hosts_of, network))
+    # 2. What starts the processes. Networks may share hosts; Slurm is asked for each host once.
     checks += _attempt(f"launcher {cluster.launcher}", file, lambda: find_program(cluster))
     if _uses_slurm(cluster):
         max_nodes = max([*nodes.values(), cluster.nodes or 1])
@@ -313,7 +322,8 @@ def _check_site(
 
     # 3. What applies the routings. It is necessary where one job compares several of them.
     def find_fabric() -> str:
-        require_fabric(file, max((len(job.comparison.routings) for job in jobs), default=1))
+        max_routings = max((len(job.comparison.routings) for job in jobs), default=1)
+        require_fabric(file, max_routings)
         if cluster.fabric is None:
             return "none"
         if cluster.fabric.export:
@@ -365,15 +375,16 @@ def _check_slurm(
     file: ClusterFile, nodes: int, hosts: Sequence[str], jobs: Sequence[ComparisonJob]
 ) -> Iterable[ClusterCheck]:
     """Check Slurm's commands, partitions, nodes and interface of MPI, without an allocation."""
-    # 1. The package with which a workflow submits steps; a single measurement does without it.
+    # 1. The package with which a workflow submits steps; a single measurement does without it. Its
+    #    module has underscores instead of dashes.
     cluster = file.cluster
-    fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
     has_executor = importlib.util.find_spec(EXECUTOR.replace("-", "_")) is not None
     if jobs and cluster.launcher == "srun" and not has_executor:
         finding = "not installed in this Python; profiles/slurm and profiles/desmos need it"
         yield ClusterCheck(EXECUTOR, "missing", finding, "install '.[cluster]' from the clone")
     # 2. The partitions. A machine where sinfo does not answer is no host of the cluster, so nothing
     #    else is checked.
+    fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
     if shutil.which("sinfo") is None:
         yield ClusterCheck("Slurm", "missing", "sinfo was not found here", fix)
         return
@@ -398,7 +409,7 @@ def _check_slurm(
     for command in commands:
         if shutil.which(command) is None:
             yield ClusterCheck(command, "missing", "not found here", fix)
-    yield from _check_nodes(file, hosts)
+    yield from _check_host_names(file, hosts)
     yield from _check_mpi(cluster)
 
 
@@ -446,40 +457,51 @@ def _check_partitions(
 
 
 def _limit_minutes(limit: str) -> float:
-    """Return the minutes of a time limit of sinfo, such as ``1-12:00:00`` or ``infinite``."""
-    days, _, clock = limit.rpartition("-")
+    """Return the minutes of a time limit as sinfo prints it: ``[days-][hours:]minutes:seconds``.
+
+    ``1-12:00:00`` is a day and a half, or 2160 minutes; ``infinite`` and other words are no limit.
+    """
+    days, _, clock = limit.rpartition("-")  # `days` is empty if there is no dash
     try:
-        parts = [int(part) for part in clock.split(":")]
+        numbers = [int(number) for number in clock.split(":")]
     except ValueError:
         return math.inf
-    # the last part are seconds, the others minutes and hours, if any
-    seconds = sum(part * 60.0**power for power, part in enumerate(reversed(parts)))
+    # from the right: seconds, minutes and hours
+    seconds = sum(number * 60.0**power for power, number in enumerate(reversed(numbers)))
     return int(days or 0) * 24 * 60 + seconds / 60
 
 
-def _check_nodes(file: ClusterFile, hosts: Sequence[str]) -> Iterable[ClusterCheck]:
-    """Check whether Slurm knows the hosts, if it lists its nodes."""
+def _check_host_names(file: ClusterFile, hosts: Sequence[str]) -> Iterable[ClusterCheck]:
+    """Check whether Slurm has a node for each host of the file; report only hosts that it lacks.
+
+    Nothing is checked if Slurm does not list its nodes.
+    """
     nodes = slurm_nodes()
     subject = "hosts in Slurm"
 
-    def find() -> str:
+    def find_all_hosts() -> str:
         known_hosts = find_hosts(hosts, nodes)
         if unknown := [host for host in hosts if host not in known_hosts]:
             raise InputError(f"Slurm has no {compress(unknown)}; name hosts as 'sinfo --Node' does")
         return ""
 
-    if nodes:  # nothing is reported if all are known
-        yield from (check for check in _attempt(subject, file, find) if check.state != "ok")
+    if nodes:
+        checks = _attempt(subject, file, find_all_hosts)
+        yield from (check for check in checks if check.state != "ok")
 
 
 def _check_mpi(cluster: Cluster) -> Iterable[ClusterCheck]:
-    """Check whether srun knows the interface of MPI, if it lists those that it knows."""
+    """Check whether srun knows the interface of MPI that the file names, such as ``pmix``.
+
+    Nothing is checked if srun does not list the interfaces that it knows.
+    """
     try:
         answer = _run_slurm_command(find_program(cluster), "--mpi=list")
     except RoutelabError:
         return
-    # Srun prints a line for each type, some of its versions as an error. The versions of PMIx share
-    # a line, so `mpi` may be any word of the answer.
+    # Srun prints a line for each interface; some versions of srun print them as an error. All
+    # versions of PMIx share a line, so `mpi` may be any word of the answer. The message lists only
+    # those that have a line of their own.
     lines = answer.stdout + answer.stderr
     types = re.findall(r"^\s*([\w-]+)$", lines, re.MULTILINE)
     words = re.findall(r"[\w-]+", lines)
@@ -495,7 +517,7 @@ def _check_programs(
     checks: dict[str, list[ClusterCheck]] = {"ok": [], "missing": [], "cannot tell": []}
     for nodes, ranks_per_node in sorted(set(sizes)):
         reason = plugin.supports(nodes * ranks_per_node, ranks_per_node)
-        if reason:
+        if reason:  # why the benchmark cannot run with this number of processes
             size = f"{nodes} nodes with {ranks_per_node} ranks each"
             text = f"{reason} ({size}): these runs are left out"
             checks["cannot tell"].append(ClusterCheck(subject, "cannot tell", text))
@@ -503,8 +525,8 @@ def _check_programs(
         find = partial(_find_executable, file, plugin, nodes * ranks_per_node)
         for check in _attempt(subject, file, find):
             checks[check.state].append(check)
-    # One row for each state, because the executables for all numbers of processes are usually
-    # missing for one cause.
+    # Report only the first finding of each state, and how many others there are: the executables
+    # for all numbers of processes are usually missing for one cause.
     rows = []
     for state_checks in checks.values():
         distinct = list(dict.fromkeys(state_checks))
@@ -523,12 +545,15 @@ def _find_executable(file: ClusterFile, plugin: BenchmarkPlugin, ranks: int) -> 
 
 
 def _merge_equal(checks: Iterable[ClusterCheck]) -> list[ClusterCheck]:
-    """Return one row for all subjects that lack the same, for example one folder."""
+    """Merge the checks of all subjects that lack the same thing, for example one folder.
+
+    The row then has the subject "osu-latency and 2 more".
+    """
     rows: dict[tuple[str, str, str], list[ClusterCheck]] = {}
     for check in checks:
         # errors of the cluster's file begin with the key, which differs between benchmarks
         cause = re.sub(r"^benchmarks: [\w-]+: ", "", check.finding)
-        # subjects that are not missing keep rows of their own
+        # a subject that is not missing keeps its own row: its name makes the key unique
         key = (cause, check.fix, "" if check.state == "missing" else check.subject)
         rows.setdefault(key, []).append(check)
     return [replace(first, subject=_subjects(first, more)) for first, *more in rows.values()]

@@ -32,7 +32,9 @@ def _read_flag(config: Mapping[str, Any], key: str) -> bool:
 
 
 def submits_parts(config: Mapping[str, Any]) -> bool:
-    """Return whether an executor of a cluster gets all parts of stages, or only measurements.
+    """Return whether batches of stages are submitted to a cluster, too, or only measurements.
+
+    If only measurements are, the machine that runs Snakemake computes all else itself.
 
     Raises
     ------
@@ -46,7 +48,7 @@ def submits_parts(config: Mapping[str, Any]) -> bool:
 
 
 def longest_minutes(config: Mapping[str, Any]) -> int:
-    """Return the longest time that a part asks a cluster for, in minutes (default: 4 hours).
+    """Return the longest time to request for one job of the cluster, in minutes (default: 4 hours).
 
     Raises
     ------

@@ -52,7 +52,7 @@ _SUBMITTED = re.compile(r"Job (?P<job>\d+) has been submitted with SLURM jobid (
 
 
 def use_short_lines(workflow: Any, plan: Plan, submits_parts: bool) -> None:
-    """Let a run print short lines if it is quiet about reasons.
+    """Let Snakemake print short lines, if its option ``--quiet reason`` is set.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def use_short_lines(workflow: Any, plan: Plan, submits_parts: bool) -> None:
     plan : Plan
         Plan with the batches that the lines name.
     submits_parts : bool
-        Whether parts of stages leave this machine, and not only comparisons.
+        Whether batches of stages are submitted to a cluster, too, and not only comparisons.
     """
     submission = partial(submission_lines, workflow, submits_parts)
     for handler in workflow.logger_manager.logger.handlers:
@@ -79,7 +79,7 @@ class ShortFormatter(logging.Formatter):
         Snakemake's.
     plan : Plan
     submission : callable
-        Returns lines about steps that run on other machines.
+        Returns lines about the steps that become jobs of a cluster; without lines by default.
     """
 
     def __init__(
@@ -114,14 +114,15 @@ class ShortFormatter(logging.Formatter):
         facts : mapping
             Attributes of the record.
         """
-        # Only JOB_INFO names the rule of a job, its wildcards and its output; later records of the
-        # job have its number.
+        # Only JOB_INFO names the rule of a job, its wildcards and its output. Later records have
+        # only the number of the job, so its title, jobs and page are stored by that.
         event = getattr(facts.get("event"), "name", "")
         if event == "JOB_INFO":
             rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
             title = job_title(self._plan, rule, wildcards)
             self._titles[facts["jobid"]] = title
-            # the name of a stage's rule is its kind, and the wildcards are the id of a batch
+            # The rule of a stage has the name of its kind. Its wildcards, such as a study and a
+            # number, are the id of a batch.
             if batch := self._plan.batches.get((rule, "-".join(wildcards.values()))):
                 self._jobs[facts["jobid"]] = batch.jobs
             if rule == "page":
@@ -157,20 +158,22 @@ def submission_lines(workflow: Any, submits_parts: bool) -> list[str]:
     workflow : snakemake.workflow.Workflow
         Its steps are known.
     submits_parts : bool
-        Whether parts of stages leave this machine, and not only comparisons.
+        Whether batches of stages are submitted, too, and not only comparisons.
     """
-    # a dry run replaces the executor; only that of a cluster lets Snakemake set default resources
-    if workflow.local_exec and not (
+    # A dry run replaces the executor by a local one. It is a dry run for a cluster if there are
+    # default resources, which Snakemake sets only for the executor of a cluster.
+    is_cluster_dry_run = (
         workflow.dryrun and workflow.resource_settings.default_resources is not None
-    ):
+    )
+    if workflow.local_exec and not is_cluster_dry_run:
         return []
     jobs = list(workflow.dag.needrun_jobs())
-    comparisons = sum(job.rule.name == ComparisonJob.kind for job in jobs)
+    num_comparisons = sum(job.rule.name == ComparisonJob.kind for job in jobs)
     stages = set(kinds()) - {TopologyJob.kind, ComparisonJob.kind} if submits_parts else set()
     parts = [job for job in jobs if job.rule.name in stages]
     lines = []
-    if comparisons:
-        lines.append(f"Jobs of the cluster: {_quantity(comparisons, 'comparison')}.")
+    if num_comparisons:
+        lines.append(f"Jobs of the cluster: {_quantity(num_comparisons, 'comparison')}.")
     if parts:
         memory = max(job.resources.get("mem_mb") or 0 for job in parts)
         minutes = max(job.resources.get("runtime") or 0 for job in parts)
@@ -185,7 +188,8 @@ def submission_lines(workflow: Any, submits_parts: bool) -> list[str]:
 def _executor_text(facts: Mapping[str, Any]) -> str:
     """Return what an executor says about a failed job of a cluster, with a line break.
 
-    If the cluster has ended the job, its log does not say why.
+    If the cluster has ended the job, its log does not say why. The text is empty for a job that
+    ran on this machine.
     """
     number = (facts.get("aux") or {}).get("external_jobid")
     if number is None:
@@ -204,24 +208,27 @@ def failure_text(title: str, logs: Iterable[str], run_start: int) -> str:
     ----------
     title : str
     logs : iterable of str
+        Paths; a job of a cluster has several logs.
     run_start : int
-        Nanoseconds, by the clock of the results folder: see `file_time`.
+        When the run began, in ns since 1970 by the clock of the results folder: see `file_time`.
     """
     lines = []
     paths = list(logs)
     for log in paths:
         try:
             with Path(log).open(encoding="utf-8", errors="replace") as stream:
-                # of the open file: that of a path may be out of date on a shared file system
+                # Take the time of the open file: that of its path may be out of date on a shared
+                # file system.
                 is_earlier = os.fstat(stream.fileno()).st_mtime_ns < run_start
                 lines_of_log = stream.read().splitlines()
         except OSError as error:
-            is_earlier = isinstance(error, FileNotFoundError)  # the job ended before it wrote one
+            # without a log, the job ended before it wrote one, as in the case above
+            is_earlier = isinstance(error, FileNotFoundError)
             lines_of_log = [f"it cannot be read: {error.strerror}"]
         if is_earlier:
             lines.append(f"FAILED: {title}. It ended before it wrote to its log, {log}.")
             continue
-        if not lines_of_log and len(paths) > 1:  # a job of a cluster has another log
+        if not lines_of_log and len(paths) > 1:  # another log says more
             continue
         lines.append(f"FAILED: {title}. The end of its log, {log}:")
         lines += [f"    {line}" for line in lines_of_log[-LOG_LINES:] or ["it is empty"]]
@@ -238,16 +245,18 @@ def file_time(path: Path) -> int:
 
 def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:
     """Return a line for each cause of failures: the first job that has it, and how many more."""
-    titles: dict[str, list[str]] = {}
+    titles_of: dict[str, list[str]] = {}
     for job in jobs:
         for status, reason in job.statuses():
             if status in TRY_AGAIN:
-                cause = cause_text(status, next(iter(reason.strip().splitlines()), ""))
-                titles.setdefault(cause, []).append(f"{job.nouns[0]} {job.title}")
-    return [
-        f"{title}{f' and {len(more)} more' if more else ''}: {cause}"
-        for cause, (title, *more) in titles.items()
-    ]
+                first_line = next(iter(reason.strip().splitlines()), "")
+                cause = cause_text(status, first_line)
+                titles_of.setdefault(cause, []).append(f"{job.nouns[0]} {job.title}")
+    lines = []
+    for cause, (title, *others) in titles_of.items():
+        more = f" and {len(others)} more" if others else ""
+        lines.append(f"{title}{more}: {cause}")
+    return lines
 
 
 def _broken_parts(page: str) -> list[str]:
@@ -274,12 +283,13 @@ def _batch_title(plan: Plan, kind: str, id_: str) -> str:
     batch = plan.batches[kind, id_]
     if kinds()[kind].per_batch == 1:
         return f"{plural}: {batch.jobs[0].title} ({_quantity(batch.size, 'job')})"
+    # the id of a batch is the study and a number: ugal-2
     study, _, number = id_.rpartition("-")
-    parts = sum(
+    num_batches = sum(
         other_kind == kind and other_id.rpartition("-")[0] == study
         for other_kind, other_id in plan.batches
     )
-    return f"{plural} of {study}, part {number} of {parts} ({_quantity(batch.size, 'job')})"
+    return f"{plural} of {study}, part {number} of {num_batches} ({_quantity(batch.size, 'job')})"
 
 
 def _quantity(number: int, noun: str) -> str:

@@ -73,7 +73,8 @@ def evaluate_routings(
         or without a proof, or the plot cannot be drawn.
     """
     texts = tuple(routings)
-    # 1. Names and options; everything that is wrong is reported together.
+    # 1. Names and options; everything that is wrong is reported together. The first two functions
+    #    only check, and return nothing.
     _, _, (name, network), *plugins = collect_errors(
         lambda: _check_options(texts, certificate, bound_seconds),
         lambda: check_plot(plot),
@@ -90,7 +91,7 @@ def evaluate_routings(
     bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
     rows, loads = [], {}
     for routing in algorithms:
-        row, table = _row(
+        row, table = _evaluate_routing(
             name,
             network,
             routing,
@@ -130,7 +131,7 @@ def _check_options(
         raise InputError("\n".join(problems))
 
 
-def _row(
+def _evaluate_routing(
     name: str,
     network: Topology,
     routing: Routing,
@@ -148,17 +149,19 @@ def _row(
         **topology_facts(network),
     }
     try:
-        routed, facts, measured = route_network(network, routing, metrics)
-        facts = {measurement.metric: measurement.value for measurement, _ in measured.rows} | facts
+        routed, route_facts, measured = route_network(network, routing, metrics)
+        metric_facts = {measurement.metric: measurement.value for measurement, _ in measured.rows}
+        facts = metric_facts | route_facts
         if bounds is not None:
             report_phase(routing.name, "bounds")
-            rules = ""
+            # Routings with the same name of rules share a bound. Rules that are drawn at random
+            # differ between routings, so the name of the routing is added.
+            rules_name = ""
             if routing.rules is not None:
-                rules = name_of(routing.rules)
-                # routings with the same rules share a bound, unless each draws its own rules
+                rules_name = name_of(routing.rules)
                 if not routing.rules.capabilities.deterministic:
-                    rules += f" of {routing.name}"
-            facts |= bounds.facts(routed, rules, facts)
+                    rules_name += f" of {routing.name}"
+            facts |= bounds.facts(routed, rules_name, facts)
     except UnsupportedError as error:
         row |= {"status": "unsupported", "reason": str(error)}
     except InputError as error:  # parameters that do not fit this network

@@ -46,12 +46,14 @@ def fresh_stages(choice: object) -> list[str]:
     Parameters
     ----------
     choice : object
-        A list, or text with commas or plus signs; ``all`` stands for every stage but benchmarks.
+        A list, or text with commas or plus signs; ``all`` stands for every stage but measurements
+        on clusters, which are never repeated.
 
     Raises
     ------
     InputError
-        If a name is not that of a stage, or is that of measurements.
+        If a name is not that of a stage, or is that of measurements: ``benchmarks``, as studies
+        call them, or ``comparisons``.
     """
     names = _names(choice)
     stages = [kind for kind in kinds() if kind != ComparisonJob.kind]

@@ -53,10 +53,14 @@ def create_project(directory: Path, *, notebook: bool = False) -> None:
 
 
 def project_files(*, notebook: bool = False) -> dict[str, Path]:
-    """Return the files of a new working directory, by their path in it."""
+    """Return the files of a new working directory, by their path in it.
+
+    An installed wheel has all of them in one folder. In a clone, this folder lacks those that are
+    elsewhere in the repository, such as the Snakefile; pyproject.toml lists them.
+    """
     home = Path(routelab.__file__).parent / "templates" / "project"
     sources = {path.name: path for path in home.iterdir()}
-    if "Snakefile" not in sources:  # the repository, not a wheel
+    if "Snakefile" not in sources:  # a clone
         root = Path(routelab.__file__).parents[2]
         settings: Any = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
         for key in HOOK:
@@ -64,9 +68,10 @@ def project_files(*, notebook: bool = False) -> dict[str, Path]:
         sources |= {name: root / name for name in settings["files"]}
     files = {}
     for name, source in sources.items():
-        for path in sorted((source, *source.rglob("*"))):  # a file has only itself
+        for path in sorted((source, *source.rglob("*"))):  # `source` may be a file or a folder
             if is_regular(path):
                 files[str(Path(name) / path.relative_to(source))] = path
+    # the notebook is optional, and goes to the top of the directory
     tutorial = files.pop(NOTEBOOK)
     return {**files, tutorial.name: tutorial} if notebook else files
 
@@ -80,7 +85,11 @@ def _copy(folder: Path, files: Mapping[str, Path]) -> None:
 
 
 def _fill(directory: Path, files: Mapping[str, Path]) -> None:
-    """Fill an empty folder without replacing it: it may be somebody's working directory."""
+    """Fill an empty folder without replacing it: it may be somebody's working directory.
+
+    The files are copied into a draft folder in it, and then moved up. After an error the folder is
+    empty again.
+    """
     draft = directory / f".{uuid.uuid4().hex}"
     created_paths = [draft]
     with explain_write_errors(directory, directory):
@@ -92,7 +101,7 @@ def _fill(directory: Path, files: Mapping[str, Path]) -> None:
                 created_paths.append(target)
                 path.rename(target)
             draft.rmdir()
-        except BaseException:  # an interrupt, too: the folder is empty again
+        except BaseException:  # an interrupt, too
             for path in created_paths:
                 if is_folder(path):
                     shutil.rmtree(path, ignore_errors=True)

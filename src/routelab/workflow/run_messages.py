@@ -44,11 +44,16 @@ def print_repetitions(plan: Plan) -> None:
 
 
 def print_equal_tables(plan: Plan) -> None:
-    """Print which routings of a comparison have the same table, as far as the tables exist."""
+    """Print which routings of a comparison have the same table: differences between them are noise.
+
+    Only comparisons that are not finished, and tables that exist, are looked at.
+    """
     for job in plan.of(ComparisonJob.kind).values():
         if isinstance(job, ComparisonJob) and not job.is_done():
-            routings = job.comparison.routings
-            digests = {part.id: recorded_digest(str(part.folder)) for part in routings}
+            digests = {
+                routing.id: recorded_digest(str(routing.folder))
+                for routing in job.comparison.routings
+            }
             known_digests = {id_: digest for id_, digest in digests.items() if digest}
             for sentence in equal_tables(known_digests):
                 print(f"{job.title}: {sentence}.", file=sys.stderr)

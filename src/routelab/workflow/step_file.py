@@ -38,17 +38,19 @@ class Step:
     before : mapping of str to sequence of str
         Manifests of batches that must have run, by kind.
     work : tuple of str
-        List of work as an input; see `Plan.work` and `Plan.work_to_repeat`.
+        `spec` as an input of the rule, or nothing: see `Plan.work` and `Plan.work_to_repeat`.
     spec : str
-        Path of the list of work.
+        Path of the list of work: the file that lists the jobs of the batch.
     fingerprint : str
+        Changes when jobs of the batch have to run again, are added or removed.
     priority : int
     memory_mb : int
         Memory to ask for, in MiB; 0 for whole nodes.
     minutes : int
         Time to ask for.
     nodes, hosts, partition, account, slurm_extra, is_done
-        Of a comparison; see `ComparisonJob`.
+        Of a comparison, the only kind that runs on several nodes; see `ComparisonJob`. Other
+        batches have the defaults.
     """
 
     inputs: tuple[str, ...]
@@ -73,7 +75,7 @@ def write_steps(steps: Mapping[str, Step], folder: Path) -> Path:
     Parameters
     ----------
     steps : mapping of str to Step
-        By list of work.
+        By the path of the list of work.
     folder : Path
 
     Returns
@@ -112,8 +114,9 @@ def read_steps() -> dict[str, Step] | None:
 def wait_for_list(spec: Path, seconds: float = LIST_SECONDS) -> None:
     """Wait until this machine sees the list of work that its run has written.
 
-    A network file system may still show an earlier list. With it, a batch would do other jobs and
-    be marked as done.
+    A network file system may still show an earlier list. With that one, a batch would run other
+    jobs and be marked as done. The steps of the run tell which list is meant: their file has a new
+    name in each run, so no earlier one can be seen in its place.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from routelab.routing.route import route_network
 from routelab.routing.routing import Routing
 from routelab.simulation.run import run_simulation
 from routelab.toolkit import build_grid
-from routelab.workflow.evaluate import _row
+from routelab.workflow.evaluate import _evaluate_routing
 
 
 def grid() -> Topology:
@@ -127,7 +127,7 @@ def test_a_metric_that_writes_is_named():
 def test_no_later_row_uses_a_changed_network():
     network = grid()
     rows = [
-        _row("net", network, routing, None, None, [])[0]
+        _evaluate_routing("net", network, routing, None, None, [])[0]
         for routing in (Routing(composed(rules=Rules())), Routing.from_name("dor"))
     ]
     assert [row["status"] for row in rows] == ["failed", "failed"]
