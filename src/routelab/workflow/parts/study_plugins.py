@@ -19,7 +19,7 @@ def is_hop_by_hop(routing: Instance) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The parts of a study; ids are aliases or canonical names.
+    """The parts of a study, by id: the alias that the study gives them, or their canonical name.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Parts:
         By canonical name.
     pairs : sequence of (str, str)
         Ids of topology and routing that are combined, grouped by network. `runs` are those whose
-        routing has a table.
+        routing has a table; the others decide hop by hop.
     """
 
     study: Study
@@ -53,13 +53,21 @@ class Parts:
 
     @cached_property
     def runs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs whose routing has a table."""
-        return tuple((t, r) for t, r in self.pairs if r in self.tables)
+        """Ids of topology and routing of the `pairs` whose routing has a table."""
+        return tuple(
+            (topology_id, routing_id)
+            for topology_id, routing_id in self.pairs
+            if routing_id in self.tables
+        )
 
     @cached_property
     def tables(self) -> dict[str, Instance]:
         """Return the routings that have tables, by id."""
-        return {r: routing for r, routing in self.routings.items() if not is_hop_by_hop(routing)}
+        return {
+            routing_id: routing
+            for routing_id, routing in self.routings.items()
+            if not is_hop_by_hop(routing)
+        }
 
     def combines(self, routing: str, workload: str) -> bool:
         """Return whether the study runs a workload with a routing; both are ids.

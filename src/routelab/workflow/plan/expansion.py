@@ -192,9 +192,14 @@ class _Expansion:
             except InputError as error:
                 self.mistakes.append(f"{study.place('routings', position)}{error}")
                 continue
-            for r in routings:  # several entries may name one routing
-                networks_of.setdefault(r, set()).update(networks)
-        return [(t, r) for t in all_networks for r in networks_of if t in networks_of[r]]
+            for routing_id in routings:  # several entries may name one routing
+                networks_of.setdefault(routing_id, set()).update(networks)
+        return [
+            (topology_id, routing_id)
+            for topology_id in all_networks
+            for routing_id in networks_of
+            if topology_id in networks_of[routing_id]
+        ]
 
     def plan(self) -> Plan:
         """Return the plan of all added studies; raise the collected mistakes."""

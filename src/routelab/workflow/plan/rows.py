@@ -86,7 +86,10 @@ def _runs(parts: Parts, table: Table) -> list[Run]:
     networks = _pooled_names(parts.topologies, pooled)
     routings = _pooled_names(parts.routings, pooled)
     if table.of == "routes":
-        return [{"topology": networks[t], "routing": routings[r]} for t, r in parts.runs]
+        return [
+            {"topology": networks[topology_id], "routing": routings[routing_id]}
+            for topology_id, routing_id in parts.runs
+        ]
     kind, work = {
         "simulations": ("traffic", parts.traffic),
         "loads": ("traffic", parts.traffic),
@@ -95,11 +98,11 @@ def _runs(parts: Parts, table: Table) -> list[Run]:
     # a routing without a table (hop by hop) can only be simulated with packets, that is traffic
     pairs = parts.pairs if kind == "traffic" else parts.runs
     return [
-        {"topology": networks[t], "routing": routings[r], kind: name}
-        for t, r in pairs
+        {"topology": networks[topology_id], "routing": routings[routing_id], kind: name}
+        for topology_id, routing_id in pairs
         for id_, name in _pooled_names(work, pooled).items()
         # a workload may name the routings that it runs with
-        if kind != "workload" or parts.combines(r, id_)
+        if kind != "workload" or parts.combines(routing_id, id_)
     ]
 
 

@@ -69,29 +69,28 @@ class BoundJob(NetworkJob):
             bound = Bound()
         study_limits = parts.study.limits
         search_limits = study_limits.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
-        # 2. The rules of all tables by id; `BARE` and `ANY` stand for bounds without rules.
-        rules = {id_: plugin for r in parts.tables.values() for id_, plugin in [_rules_of(r)]}
-        rules = dict.fromkeys(ALL_ROUTES) | rules
-        digests = {id_: _digest(plugin) for id_, plugin in rules.items()}
+        # 2. The rules of all tables by id. `BARE` and `ANY` have None: bounds without rules.
+        rules = dict.fromkeys(ALL_ROUTES) | dict(map(_rules_of, parts.tables.values()))
+        digests = {rules_id: _digest(plugin) for rules_id, plugin in rules.items()}
         # 3. One job for each network and rules, because routings with the same rules share a bound.
         any_length = [ANY] if bounds_any_length(parts) else []
         networks_and_rules = dict.fromkeys(
-            (t, id_)
-            for (t, _), rules_id in rules_ids(parts).items()
-            for id_ in (BARE, rules_id, *any_length)
+            (topology_id, rules_id)
+            for (topology_id, _), id_of_table in rules_ids(parts).items()
+            for rules_id in (BARE, id_of_table, *any_length)
         )
-        for t, id_ in networks_and_rules:
-            plugin = rules[id_]
+        for topology_id, rules_id in networks_and_rules:
+            plugin = rules[rules_id]
             yield cls(
-                folder=cls.folder_of(parts.results, (t, id_)),
-                ids=(t, id_),
-                text=id_ if plugin is None else name_of(plugin),
-                digest=digests[id_],
+                folder=cls.folder_of(parts.results, (topology_id, rules_id)),
+                ids=(topology_id, rules_id),
+                text=rules_id if plugin is None else name_of(plugin),
+                digest=digests[rules_id],
                 inputs=() if plugin is None else tuple(map(str, plugin.input_files())),
                 limits=study_limits.with_most_of(search_limits),
                 seconds=bound.seconds,
                 exact=bound.exact,
-                **cls.network_fields(network_jobs(parts)[t]),
+                **cls.network_fields(network_jobs(parts)[topology_id]),
             )
 
     @property
@@ -107,7 +106,10 @@ class BoundJob(NetworkJob):
 
     @override
     def compilations(self) -> Sequence[Compilation]:
-        """Load no kernels of rules: the jobs do."""
+        """Return the compilation that bounds a tiny network without rules.
+
+        Each job loads the kernels of its own rules.
+        """
 
         def compile_kernels() -> None:
             bound_load(build_grid("torus", (3, 2), wrap=True), None)
@@ -132,7 +134,7 @@ class BoundJob(NetworkJob):
         network: Topology | None,
         facts: dict[str, Any],
     ) -> Result:
-        """Bound the load."""
+        """Bound the maximum load; the facts of the network are added to `facts`."""
         network = self.require_network(network, facts)
         report_phase(rules_name, "bound")
         bound = bound_load(
@@ -158,13 +160,13 @@ def bounds_any_length(parts: Parts) -> bool:
 def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
     """Return the id of the rules of every table, by ids of topology and routing.
 
-    Tables without rules have `routelab.routing.bound.BARE`. The mapping is empty for a study
-    without bounds, and for a survey, whose rows have the bounds.
+    Tables without rules have the id `BARE`. The mapping is empty for a study without bounds, and
+    for a survey, whose rows have the bounds.
     """
     if not parts.study.bound or parts.study.survey:
         return {}
-    ids = {r: _rules_of(routing)[0] for r, routing in parts.tables.items()}
-    return {(t, r): ids[r] for t, r in parts.runs}
+    ids = {routing_id: _rules_of(routing)[0] for routing_id, routing in parts.tables.items()}
+    return {(topology_id, routing_id): ids[routing_id] for topology_id, routing_id in parts.runs}
 
 
 def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:

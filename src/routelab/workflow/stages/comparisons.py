@@ -50,9 +50,9 @@ class Settings(NamedTuple):
     id : str
         Name of the folder.
     original : BenchSettings
-        With the cluster as the study writes it.
+        With the cluster as the study writes it, such as ``desmos``: for names and fingerprints.
     resolved : BenchSettings
-        With the path of the cluster's file.
+        With the path of the cluster's file: to measure with.
     cluster : ClusterFile
     """
 
@@ -102,19 +102,23 @@ class ComparisonJob(BaseJob):
     @classmethod
     @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """Return the comparisons of a study: every network with all of its tables."""
+        """Return the comparisons of a study: every network and settings, with all tables."""
         if not parts.benchmarks:
             return
         settings, hosts = settings_and_hosts(parts)
-        for t in dict.fromkeys(t for t, _ in parts.runs):
-            routes = {r: route_jobs(parts)[t, r] for network, r in parts.runs if network == t}
+        for topology_id in dict.fromkeys(topology_id for topology_id, _ in parts.runs):
+            routes = {
+                routing_id: route_jobs(parts)[topology_id, routing_id]
+                for network, routing_id in parts.runs
+                if network == topology_id
+            }
             for bench_settings in settings:
                 yield cls._from_settings(
                     parts,
-                    network=network_jobs(parts)[t],
+                    network=network_jobs(parts)[topology_id],
                     routes=routes,
                     settings=bench_settings,
-                    hosts=hosts[t, bench_settings.id],
+                    hosts=hosts[topology_id, bench_settings.id],
                 )
 
     @classmethod
@@ -144,11 +148,11 @@ class ComparisonJob(BaseJob):
             settings.resolved.cluster,
             *(file for benchmark in benchmarks.values() for file in benchmark.inputs),
         )
-        routing_files = (file for r in routes for file in parts.tables[r].inputs)
+        routing_files = (file for id_ in routes for file in parts.tables[id_].inputs)
         # the fingerprint leaves out all code: an upgrade never submits a comparison again
         facts = {
             "network": network.text,
-            "routings": [[r, job.text] for r, job in routes.items()],
+            "routings": [[id_, job.text] for id_, job in routes.items()],
             "benchmarks": [[id_, benchmark.text] for id_, benchmark in benchmarks.items()],
             "settings": settings.original.canonical(),
             "inputs": [content_digest(file) for file in (*network.inputs, *routing_files, *inputs)],
@@ -156,7 +160,8 @@ class ComparisonJob(BaseJob):
         comparison = Comparison(
             topology=network.folder,
             routings=tuple(
-                ComparisonPart(r, job.text, Path(job.folder)) for r, job in routes.items()
+                ComparisonPart(routing_id, job.text, Path(job.folder))
+                for routing_id, job in routes.items()
             ),
             benchmarks=tuple(
                 ComparisonPart(id_, benchmark.text) for id_, benchmark in benchmarks.items()
@@ -208,10 +213,11 @@ class ComparisonJob(BaseJob):
 
     @override
     def group(self, study: str) -> str:
-        """Return the ids in letters, digits, dots and dashes, with a hash that makes it unique.
+        """Return a name for the batch of this job that has only letters, digits, dots and dashes.
 
-        Executors of clusters pass wildcards on as text, separated by commas. The hash is needed
-        because other characters become dashes, and long names are cut.
+        It is a wildcard in Snakemake, and executors of clusters pass wildcards on as text that
+        commas separate. Other characters become dashes and long names are cut, so a hash makes the
+        name unique.
         """
         text = re.sub(r"[^A-Za-z0-9._-]", "-", ".".join(self.ids))
         return f"{text[:MAX_NAME]}-{hashlib.sha256('/'.join(self.ids).encode()).hexdigest()[:8]}"
@@ -259,8 +265,8 @@ def settings_and_hosts(
 @lru_cache(maxsize=4)
 def sizes_of(parts: Parts) -> dict[str, int]:
     """Return the numbers of terminals of the measured networks, by id."""
-    networks = dict.fromkeys(t for t, _ in parts.runs)
-    return {t: count_terminals(parts.topologies[t]) for t in networks}
+    networks = dict.fromkeys(topology_id for topology_id, _ in parts.runs)
+    return {topology_id: count_terminals(parts.topologies[topology_id]) for topology_id in networks}
 
 
 def benchmark_settings(
@@ -307,7 +313,7 @@ def hosts_of(
     topologies: Mapping[str, Instance],
     sizes: Mapping[str, int],
 ) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
-    """Return the hosts of a study's networks by ids of topology and settings, and mistakes.
+    """Return the hosts on which a study's networks are measured.
 
     Parameters
     ----------
@@ -316,17 +322,24 @@ def hosts_of(
     topologies : mapping of str to Instance
         By id.
     sizes : mapping of str to int
-        Terminals of the measured networks.
+        Numbers of terminals of the measured networks, by id.
+
+    Returns
+    -------
+    hosts : dict of (str, str) to tuple of str
+        By ids of topology and settings; empty: everything runs on this machine.
+    mistakes : list of str
+        Networks for which a cluster's file has no hosts, or the wrong number of them.
     """
     hosts: dict[tuple[str, str], tuple[str, ...]] = {}
     mistakes: list[str] = []
-    for (topology, nodes), bench in product(sizes.items(), settings):
+    for (topology, num_terminals), bench in product(sizes.items(), settings):
         hosts[topology, bench.id] = ()
         try:
-            # a network that cannot be built has no terminals, and its own job reports why
-            if nodes:
+            # a network that cannot be built has 0 terminals here, and its own job reports why
+            if num_terminals:
                 text = topologies[topology].text
-                hosts[topology, bench.id] = bench.cluster.cluster.hosts_of(text, nodes)
+                hosts[topology, bench.id] = bench.cluster.cluster.hosts_of(text, num_terminals)
         except InputError as error:
             mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
     return hosts, list(dict.fromkeys(mistakes))
@@ -335,18 +348,19 @@ def hosts_of(
 def count_terminals(topology: Instance) -> int:
     """Return the number of terminals of a network; 0 if it cannot be built.
 
-    For whole grids it follows from the parameters. Other networks are built, which takes a moment.
+    For whole grids it follows from the parameters: a torus 4x3 with 2 terminals at each switch has
+    24. Other networks are built, which takes a moment.
     """
     # a network has one plugin, or none if that cannot be used
     for plugin in topology.plugins:
         grid = plugin.parameters
         if isinstance(grid, GridParameters):
-            # A grid is whole if its shared parameters equal those of this one, which has no failed
-            # and no allocated switches. Parameters that only its own class has, such as the twist
-            # of a torus, do not change the number of terminals.
+            # Compare the grid with a whole one of the same size, which has no failed and no
+            # allocated switches. Parameters that only the class of this grid has, such as the twist
+            # of a torus, are left out: they do not change the number of terminals.
             whole_grid = GridParameters(dims=grid.dims, terminals=grid.terminals)
-            shared = set(GridParameters.model_fields)
-            if grid.model_dump(include=shared) == whole_grid.model_dump():
+            common_parameters = set(GridParameters.model_fields)
+            if grid.model_dump(include=common_parameters) == whole_grid.model_dump():
                 return prod(grid.dims) * grid.terminals
         if isinstance(plugin, TopologyPlugin):
             try:

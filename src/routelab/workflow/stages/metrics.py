@@ -58,18 +58,19 @@ class MetricJob(TableJob):
         """Return the measurements of a study: every table with all metrics."""
         if not parts.metrics:
             return
+        # sorted, so that another order in the study changes no fingerprint
         metrics = dict(sorted(parts.metrics.items()))
         instances = metrics.values()
         metric_files = tuple(file for metric in instances for file in metric.inputs)
         metric_digests = tuple(map(code_digest, instances))
-        digests = {r: code_digest(routing) for r, routing in parts.tables.items()}
-        for t, r in parts.runs:
-            routing = parts.routings[r]
+        digests = {id_: code_digest(routing) for id_, routing in parts.tables.items()}
+        for topology_id, routing_id in parts.runs:
+            routing = parts.routings[routing_id]
             yield cls(
-                folder=cls.folder_of(parts.results, (t, r)),
-                ids=(t, r),
+                folder=cls.folder_of(parts.results, (topology_id, routing_id)),
+                ids=(topology_id, routing_id),
                 text=routing.text,
-                digest=digests[r],
+                digest=digests[routing_id],
                 inputs=(*routing.inputs, *metric_files),
                 limits=parts.study.limits,
                 classes=(
@@ -78,14 +79,16 @@ class MetricJob(TableJob):
                 ),
                 metrics=tuple(metrics),
                 metric_digests=metric_digests,
-                **cls.table_fields(network_jobs(parts)[t], route_jobs(parts)[t, r]),
+                **cls.table_fields(
+                    network_jobs(parts)[topology_id], route_jobs(parts)[topology_id, routing_id]
+                ),
             )
 
     @property
     @override
     def title(self) -> str:
-        t, r = self.ids or (self.topology, self.text)
-        return f"metrics of {r} on {t}"
+        topology_id, routing_id = self.ids or (self.topology, self.text)
+        return f"metrics of {routing_id} on {topology_id}"
 
     @override
     def content(self) -> tuple[str, ...]:
@@ -134,16 +137,16 @@ class MetricJob(TableJob):
         (name, network), (routing, *metrics) = collect_errors(self.look_up_network, self._plugins)
         plugins = (*routing.plugins, *metrics)
         task = Task(topology=name, routing=routing.name, plugins=plugins, seed=seed_of(plugins))
-        computed = self.routes_outcome()
-        table = self.read_table(computed, network)
-        return task, partial(self.run, routing, metrics, network, computed, table)
+        route_outcome = self.routes_outcome()
+        table = self.read_table(route_outcome, network)
+        return task, partial(self.run, routing, metrics, network, route_outcome, table)
 
     def run(
         self,
         routing: Routing,
         metrics: Sequence[ContextMetricPlugin],
         network: Topology | None,
-        computed: Outcome | None,
+        route_outcome: Outcome | None,
         table: RouteTable | None,
         facts: dict[str, Any],
     ) -> Result:
@@ -155,7 +158,7 @@ class MetricJob(TableJob):
         metrics : sequence of ContextMetricPlugin
         network : Topology or None
             None if it could not be built.
-        computed : Outcome or None
+        route_outcome : Outcome or None
             Outcome of the `RouteJob`, if any.
         table : RouteTable or None
             Its table, unless that job has failed.
@@ -163,12 +166,12 @@ class MetricJob(TableJob):
             Updated with the facts of the network.
         """
         network = self.require_network(network, facts)
-        if computed is not None and table is None:
-            raise LostInputError(computed.status, computed.reason)
-        if table is None:
+        if route_outcome is not None and table is None:  # the `RouteJob` has failed
+            raise LostInputError(route_outcome.status, route_outcome.reason)
+        if table is None:  # no `RouteJob`
             table = routing.table(network)
-        # Metrics may compare the table with all routes that its rules allow. Rules that are not
-        # reproducible would be other ones here than those of the table.
+        # Metrics may compare the table with all routes that its rules allow. Rules that are drawn
+        # at random get no graph here, because it would have other rules than the table.
         graph = None
         if routing.rules is not None and routing.rules.capabilities.deterministic:
             graph = graph_of_rules(network, routing.rules)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A workload that predicts the result of a benchmark.
+    """A flow simulation of a workload that predicts what a benchmark measures.
 
     Attributes
     ----------
@@ -35,6 +35,7 @@ class Prediction:
     work : Instance
         The workload.
     engine : EnginePlugin
+        The engine that simulates it.
     """
 
     ids: tuple[str, str, str, str]
@@ -64,34 +65,36 @@ def predictions(parts: Parts) -> list[Prediction]:
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}
     engines: dict[str, EnginePlugin] = {}
-    for (topology, nodes), bench, (id_, benchmark) in product(
+    for (topology, nodes), bench, (benchmark_id, benchmark) in product(
         sizes_of(parts).items(), settings, parts.benchmarks.items()
     ):
+        # a network that cannot be built has 0 nodes
         if not (nodes and bench.original.predict):
             continue
         try:
             model = _model_of(study, nodes, bench, benchmark, works)
         except InputError as error:
-            mistakes.append(f"{study.place('benchmarks')}{id_}: its prediction: {error}")
+            mistakes.append(f"{study.place('benchmarks')}{benchmark_id}: its prediction: {error}")
             continue
         if model is None:
             continue
         work_id, work, engine = model
         settings_of_flow = settings_id(engine)
-        # The id has the cluster's name as the study writes it, the engine the path of its file.
+        # The id of the settings has the cluster's name as the study writes it. The engine that runs
+        # gets the path of the cluster's file instead.
         if settings_of_flow not in engines:
             parameters = engine.parameters.model_copy(update={"machine": bench.resolved.cluster})
             engines[settings_of_flow] = type(engine)(parameters)
         # 2. One prediction for each routing that is measured there.
         study_predictions += [
             Prediction(
-                ids=(t, r, id_, bench.id),
-                flow=(t, r, work_id, settings_of_flow),
+                ids=(topology_id, routing_id, benchmark_id, bench.id),
+                flow=(topology_id, routing_id, work_id, settings_of_flow),
                 work=work,
                 engine=engines[settings_of_flow],
             )
-            for t, r in parts.runs
-            if t == topology
+            for topology_id, routing_id in parts.runs
+            if topology_id == topology
         ]
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
@@ -115,7 +118,7 @@ def _model_of(
     settings : Settings
     benchmark : Instance
     works : dict
-        Workloads of models by name, each with its id. Updated.
+        Id and instance of each workload of a model so far, by the name in the model. Updated.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def _model_of(
     for plugin in benchmark.plugins:
         if not isinstance(plugin, BenchmarkPlugin):
             continue
-        # `supports` returns why it does not
+        # a text says why the benchmark cannot run with this number of ranks
         if plugin.supports(nodes * ranks_per_node, ranks_per_node):
             continue
         # a model needs neither the program nor a folder
@@ -139,7 +142,7 @@ def _model_of(
             continue
         if model.workload not in works:
             work = instance_of("workload", Choice(model.workload), study.path.parent)
-            works[model.workload] = _directory(work), work
+            works[model.workload] = _directory_name(work), work
         engine = engine_class(DEFAULT_ENGINES["workload"])(
             machine=settings.original.cluster,
             ranks_per_node=ranks_per_node,
@@ -149,8 +152,8 @@ def _model_of(
     return None
 
 
-def _directory(work: Instance) -> str:
-    """Return a canonical name if it is valid as a directory name, else a hash of it."""
+def _directory_name(work: Instance) -> str:
+    """Return the workload's canonical name if it is valid as a directory name, else its hash."""
     if "/" not in work.text and len(work.text) <= MAX_ID:
         return work.text
     return hashlib.sha256(work.text.encode()).hexdigest()[:16]

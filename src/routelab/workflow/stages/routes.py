@@ -60,18 +60,18 @@ class RouteJob(NetworkJob):
     @classmethod
     def of(cls, parts: Parts) -> Iterable[Self]:
         """Iterate over the jobs that compute the tables of a study."""
-        digests = {r: code_digest(routing) for r, routing in parts.tables.items()}
-        for t, r in parts.runs:
-            routing = parts.routings[r]
+        digests = {id_: code_digest(routing) for id_, routing in parts.tables.items()}
+        for topology_id, routing_id in parts.runs:
+            routing = parts.routings[routing_id]
             yield cls(
-                folder=cls.folder_of(parts.results, (t, r)),
-                ids=(t, r),
+                folder=cls.folder_of(parts.results, (topology_id, routing_id)),
+                ids=(topology_id, routing_id),
                 text=routing.text,
-                digest=digests[r],
+                digest=digests[routing_id],
                 inputs=routing.inputs,
                 limits=parts.study.limits,
                 classes=class_names(routing),
-                **cls.network_fields(network_jobs(parts)[t]),
+                **cls.network_fields(network_jobs(parts)[topology_id]),
             )
 
     @property
@@ -101,7 +101,7 @@ class RouteJob(NetworkJob):
         network: Topology | None,
         facts: dict[str, Any],
     ) -> Result:
-        """Route the network, check and measure the table."""
+        """Route the network, check and measure the table; add the network's facts to `facts`."""
         network = self.require_network(network, facts)
         routed, route_facts, measured = route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
@@ -151,9 +151,9 @@ class TableJob(NetworkJob):
         return super().sources() | ({} if digest is None else {"table": digest})
 
     def routes_outcome(self) -> Outcome | None:
-        """Return the outcome of the job that makes the table, if it is of the present code.
+        """Return the outcome of the job that makes the table; None if it is out of date or missing.
 
-        A run that leaves out the stage `routes` may find no outcome, or an old one; then None.
+        That happens in a run that leaves out the stage `routes`, and outside a workflow.
 
         Raises
         ------

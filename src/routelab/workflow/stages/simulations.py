@@ -78,7 +78,7 @@ class EngineJob(TableJob):
         pairs: Iterable[tuple[str, str]],
         works: Works,
     ) -> Iterable[Self]:
-        """Iterate over the jobs of pairs of topology and routing, each with all its work.
+        """Iterate over the jobs of some pairs of topology and routing.
 
         Parameters
         ----------
@@ -86,33 +86,40 @@ class EngineJob(TableJob):
         pairs : iterable of (str, str)
             Ids of topology and routing.
         works : Works
+            The traffic or workloads that run on each pair, with the engines of each.
         """
         # 1. Digests and names, each once: there are far more jobs than instances.
-        routing_digests = {r: code_digest(routing) for r, routing in parts.routings.items()}
-        work_digests = {id_: code_digest(work) for id_, (work, _) in works.items()}
-        all_engines = {
-            id_: engine for _, engines in works.values() for id_, engine in engines.items()
+        routing_digests = {
+            routing_id: code_digest(routing) for routing_id, routing in parts.routings.items()
         }
-        engine_digests = {id_: _engine_digest(engine) for id_, engine in all_engines.items()}
-        engine_names = {id_: name_of(engine) for id_, engine in all_engines.items()}
+        work_digests = {id_: code_digest(work) for id_, (work, _) in works.items()}
+        engine_of = {
+            settings: engine
+            for _, engines in works.values()
+            for settings, engine in engines.items()
+        }
+        engine_digests = {id_: _engine_digest(engine) for id_, engine in engine_of.items()}
+        engine_names = {id_: name_of(engine) for id_, engine in engine_of.items()}
         # 2. A job for each pair, its work, and the settings of the work's engines.
-        for t, r in pairs:
-            routing = parts.routings[r]
-            table_job = route_jobs(parts).get((t, r))  # None for a routing without a table
-            network_and_table = cls.table_fields(network_jobs(parts)[t], table_job)
-            for id_, (work, engines) in works.items():
+        for topology_id, routing_id in pairs:
+            routing = parts.routings[routing_id]
+            table_job = route_jobs(parts).get(
+                (topology_id, routing_id)
+            )  # None for a routing without a table
+            network_and_table = cls.table_fields(network_jobs(parts)[topology_id], table_job)
+            for work_id, (work, engines) in works.items():
                 for settings, engine in engines.items():
-                    ids = t, r, id_, settings
+                    ids = topology_id, routing_id, work_id, settings
                     yield cls(
                         folder=cls.folder_of(parts.results, ids),
                         ids=ids,
                         text=routing.text,
-                        digest=routing_digests[r],
+                        digest=routing_digests[routing_id],
                         inputs=(*routing.inputs, *work.inputs, *map(str, engine.input_files())),
                         limits=parts.study.limits,
                         classes=class_names(routing),
                         work=work.text,
-                        work_digest=work_digests[id_],
+                        work_digest=work_digests[work_id],
                         engine=engine_names[settings],
                         engine_digest=engine_digests[settings],
                         **network_and_table,
@@ -121,12 +128,18 @@ class EngineJob(TableJob):
     @property
     @override
     def title(self) -> str:
-        t, r, work, settings = self.ids or (self.topology, self.text, self.work, "default")
+        topology_id, routing_id, work, settings = self.ids or (
+            self.topology,
+            self.text,
+            self.work,
+            "default",
+        )
         settings_text = "" if settings == "default" else f" ({settings})"
-        return f"{r} on {t} with {work}{settings_text}"
+        return f"{routing_id} on {topology_id} with {work}{settings_text}"
 
     @override
     def content(self) -> tuple[str, ...]:
+        """Add the work and the engine, with the code of both, to what the result depends on."""
         return (
             *super().content(),
             self.work,
@@ -137,15 +150,19 @@ class EngineJob(TableJob):
 
     @override
     def compilations(self) -> Sequence[Compilation]:
+        """Return the compilation that simulates a tiny network.
+
+        There is none if the routing's plugin cannot be used.
+        """
         if not self.classes:
             return ()
-        engine_key = self.engine.partition("~")[0]
+        engine_key = self.engine.partition("~")[0]  # without the parameters
 
         def compile_kernels() -> None:
             """Simulate a tiny network briefly and write the result."""
             network = build_grid("torus", (4, 3), wrap=True)
             full_engine = load_plugin("engine", self.engine)
-            full_engine.check()  # reads the machine's file, once for all jobs of a batch
+            full_engine.check()  # reads the machine's file here, once for all jobs of a batch
             engine = brief_engine(full_engine)
             routing = Routing.from_name(self.text)
             result = run_simulation(network, routing, trial_work(engine), engine)
@@ -158,7 +175,8 @@ class EngineJob(TableJob):
 
     @override
     def load(self) -> tuple[Task, Computation]:
-        # 1. The text is the name of a routing or the path of a table's file; None: the latter.
+        # 1. The text of the job is the name of a routing, or the path of a file with a table, for
+        #    which the function returns None.
         try:
             is_table = look_up_routing(self.text) is None
         except InputError:
@@ -172,7 +190,7 @@ class EngineJob(TableJob):
             )
 
         if is_table:
-            # a table is read on its network
+            # reading a table needs its network, so both are looked up together
             routed_network, (work, engine) = collect_errors(
                 lambda: look_up_routed_network(self.topology, self.text), load_work_and_engine
             )
@@ -182,7 +200,7 @@ class EngineJob(TableJob):
                 lambda: look_up_routing(self.text), self.look_up_network, load_work_and_engine
             )
             routing_name = routing.name
-        # 3. The task, and the work that remains.
+        # 3. What the outcome says of these parts, and the function that simulates.
         plugins_used = (*routing.plugins, work, engine)
         task = Task(
             topology=name,
@@ -192,16 +210,16 @@ class EngineJob(TableJob):
             facts={self.work_kind: name_of(work)},
             provenance={"settings": engine.parameters.model_dump(mode="json")},
         )
-        computed = self.routes_outcome()
-        table = self.read_table(computed, network)
-        return task, partial(self.run, routing, plugins_used, network, computed, table)
+        route_outcome = self.routes_outcome()
+        table = self.read_table(route_outcome, network)
+        return task, partial(self.run, routing, plugins_used, network, route_outcome, table)
 
     def run(
         self,
         routing: Routing,
         plugins: Sequence[Any],
         network: Topology | None,
-        computed: Outcome | None,
+        route_outcome: Outcome | None,
         table: RouteTable | None,
         facts: dict[str, Any],
     ) -> Result:
@@ -217,7 +235,7 @@ class EngineJob(TableJob):
             Those of the routing, then the work and the engine.
         network : Topology or None
             None if it could not be built.
-        computed : Outcome or None
+        route_outcome : Outcome or None
             Outcome of the `RouteJob`, if any.
         table : RouteTable or None
             Its table, unless that job has failed.
@@ -227,23 +245,25 @@ class EngineJob(TableJob):
         network = self.require_network(network, facts)
         *_, work, engine = plugins
         reproducible = all(plugin.capabilities.deterministic for plugin in plugins)
-        # Without the table of the `RouteJob`, the routing computes one here. That is in vain if it
-        # ran out of time, and wrong if the table may be different for every job.
-        decisive_statuses = ("timeout",) if reproducible else TRY_AGAIN
-        if computed is not None and computed.status in decisive_statuses:
-            raise LostInputError(computed.status, f"route table: {computed.reason}")
-        if computed is not None and table is not None:
-            routing.keep(RoutedNetwork(table, seconds=computed.facts["routing_seconds"]))
+        # If the `RouteJob` made no table, the routing computes one here. That is in vain if the
+        # `RouteJob` ran out of time. It is wrong if each job may get another table: then all jobs
+        # of this table fail.
+        hopeless_statuses = ("timeout",) if reproducible else TRY_AGAIN
+        if route_outcome is not None and route_outcome.status in hopeless_statuses:
+            raise LostInputError(route_outcome.status, f"route table: {route_outcome.reason}")
+        if route_outcome is not None and table is not None:
+            routing.keep(RoutedNetwork(table, seconds=route_outcome.facts["routing_seconds"]))
+        # Outside a workflow there is no fingerprint, and nothing is stored for a later run.
         proofs = parts = None
         if self.fingerprint:
-            parts = self._parts()
+            parts = self._finished_parts()
             if self.network_digest:
                 # the folder is …/network/routing/traffic/settings, and all traffic shares proofs
                 proofs = Proofs(Path(self.folder).parents[1] / PROOFS, self.network_digest)
         try:
             result = run_simulation(network, routing, work, engine, parts, proofs)
         finally:
-            if parts is not None:  # `close` removes them when the outcome is written
+            if parts is not None:  # their files stay: `close` removes them after the outcome
                 parts.close(done=False)
         return Result(
             result.facts,
@@ -253,15 +273,15 @@ class EngineJob(TableJob):
     @override
     def close(self, status: Status) -> None:
         if self.fingerprint:
-            self._parts().close(done=status in ("ok", "unsupported"))
+            self._finished_parts().close(done=status in ("ok", "unsupported"))
 
-    def _parts(self) -> FinishedParts:
+    def _finished_parts(self) -> FinishedParts:
         return FinishedParts(Path(self.folder), self.fingerprint)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationJob(EngineJob):
-    """Run traffic."""
+    """Simulate traffic, usually packet by packet."""
 
     kind = "simulations"
     outcome_kind = "simulation"
@@ -280,7 +300,7 @@ class SimulationJob(EngineJob):
 
 @dataclass(frozen=True, kw_only=True)
 class FlowJob(EngineJob):
-    """Run a workload."""
+    """Simulate a workload, usually as flows."""
 
     kind = "flows"
     outcome_kind = "flow"
@@ -297,9 +317,9 @@ class FlowJob(EngineJob):
         jobs = {job.ids: job for job in cls.of_workloads(parts)}
         for prediction in predictions(parts):
             if prediction.flow not in jobs:  # several benchmarks may have the same model
-                t, r, work, settings = prediction.flow
+                topology_id, routing_id, work, settings = prediction.flow
                 works: Works = {work: (prediction.work, {settings: prediction.engine})}
-                jobs |= {job.ids: job for job in cls.of(parts, [(t, r)], works)}
+                jobs |= {job.ids: job for job in cls.of(parts, [(topology_id, routing_id)], works)}
         return jobs.values()
 
     @classmethod

@@ -58,13 +58,13 @@ def store(results: Path | str) -> RowStore:
 def _statuses(results: str) -> Mapping[str, str]:
     """Return the status of every row of a survey; read again when a file has changed."""
     files = [(path, path.stat()) for path in sorted(store(results).folder.glob(f"*{SUFFIX}"))]
-    state = tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in files)
-    return _read_statuses(results, state)
+    file_states = tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in files)
+    return _read_statuses(results, file_states)
 
 
 @lru_cache(maxsize=2)
-def _read_statuses(results: str, _state: tuple[tuple[str, int, int], ...]) -> Mapping[str, str]:
-    # the state of the files is only a key of the cache
+def _read_statuses(results: str, _states: tuple[tuple[str, int, int], ...]) -> Mapping[str, str]:
+    # the states of the files are only a key of the cache
     return store(results).statuses()
 
 
@@ -97,14 +97,15 @@ class SurveyItem:
 
 @dataclass(frozen=True, kw_only=True)
 class SurveyJob(BaseJob):
-    """Compute rows of a survey, on whole networks; each job is a batch.
+    """Compute rows of a survey: all rows of some networks. Each job is a batch of its own.
 
     `BaseJob` describes the class attributes, and the methods that override its own.
 
     Attributes
     ----------
     items : tuple of SurveyItem
-        Items of one network are adjacent, bounds before runs.
+        The rows to compute: runs and bounds. Items of one network are adjacent, so that it is built
+        once; bounds come before the runs.
     metrics : tuple of str
         Instance names.
     bound_seconds : float
@@ -144,18 +145,18 @@ class SurveyJob(BaseJob):
         """
         # 1. The work on each network: runs, and before them the bounds that they are compared with.
         study = parts.study
-        rows = survey_rows(parts)
-        by_network: dict[str, list[SurveyItem]] = {}
-        for (t, _), item in rows.items():
-            by_network.setdefault(t, []).append(item)
+        runs = survey_runs(parts)
+        items_of_network: dict[str, list[SurveyItem]] = {}
+        for (topology_id, _), run in runs.items():
+            items_of_network.setdefault(topology_id, []).append(run)
         bound = study.bound if isinstance(study.bound, Bound) else Bound()
         if study.bound:
-            _add_bounds(parts, by_network, bound)
+            _insert_bounds(parts, items_of_network, bound)
         # 2. Whole networks go to a job, so that each is built once; hence there are at most as many
         #    jobs as networks.
         runs_per_job = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
-        num_jobs = min(len(by_network), ceil(len(rows) / runs_per_job))
-        items_of_networks = list(by_network.values())
+        num_jobs = min(len(items_of_network), ceil(len(runs) / runs_per_job))
+        networks = list(items_of_network.values())
         instance_groups = (parts.topologies, parts.routings, parts.metrics)
         inputs = {
             name
@@ -166,9 +167,8 @@ class SurveyJob(BaseJob):
         # 3. A job's digest is that of its rows. If one of them changes, the job runs again, and
         #    computes the rows that are missing. The first of 3 jobs has the networks 0, 3, 6 …
         for number in range(num_jobs):
-            items = tuple(
-                item for network in items_of_networks[number::num_jobs] for item in network
-            )
+            networks_of_job = networks[number::num_jobs]
+            items = tuple(item for network_items in networks_of_job for item in network_items)
             ids = (f"{study.name}-{number + 1}",)
             lines = [f"{item.topology} {item.routing} {item.fingerprint}" for item in items]
             yield cls(
@@ -277,23 +277,23 @@ class SurveyJob(BaseJob):
         missing = self.missing()
         writer = store(self.results).writer(self.ids[0])  # open as long as this process
         job = replace(self, items=missing, origin=_write_origin(writer))
-        # one network stays in memory, because the items of a network are adjacent
+        # The cache holds the last network only: its items are adjacent, so it is built once.
         network_of = lru_cache(maxsize=1)(SurveyNetwork)
-        return [job._item(item, network_of, writer) for item in missing]
+        return [job._worker_item(item, network_of, writer) for item in missing]
 
-    def _item(
+    def _worker_item(
         self, item: SurveyItem, network_of: Callable[[str], SurveyNetwork], writer: RowWriter
     ) -> Item:
         """Return the work of a worker: compute the row of an item and append it to the store."""
-        # Solvers of bounds limit their time themselves and return the best bound so far, so this
-        # limit is only for safety.
+        # A solver of bounds limits its time itself and returns the best bound so far. For bounds
+        # this limit is thus only for safety, and exceeds the time of the solver.
         solver_seconds = 0.0 if item.routing else 2 * self.bound_seconds
         limits = self.limits.model_copy(update={"seconds": self.limits.seconds + solver_seconds})
 
         def run() -> None:
             self._append_row(item, self._row(item, network_of(item.topology)), writer)
 
-        def record(failure: Failure) -> None:
+        def record(failure: Failure) -> None:  # instead of the row, if the worker is stopped
             self._append_row(item, failure_row(failure), writer)
 
         return Item(item.title, limits, run, record)
@@ -312,7 +312,7 @@ class SurveyJob(BaseJob):
         writer.append(item.fingerprint, status, {**names, **row, "origin": self.origin})
 
 
-def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
+def survey_runs(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
     """Return the runs of a survey, by the ids of topology and routing.
 
     Their fingerprints change with the network, the routing or one of the metrics.
@@ -329,20 +329,29 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
         for id_, instance in parts.routings.items()
     }
     rules = {id_: _rules(routing) for id_, routing in parts.routings.items()}
-    network_digests = {t: code_digest(parts.topologies[t]) for t in network_jobs(parts)}
+    network_digests = {
+        topology_id: code_digest(parts.topologies[topology_id])
+        for topology_id in network_jobs(parts)
+    }
     return {
-        (t, r): SurveyItem(
-            fingerprint=_row_fingerprint(network_digests[t], routing_digests[r]),
-            topology=parts.topologies[t].text,
-            routing=parts.routings[r].text,
-            rules="" if (rules_plugin := rules[r]) is None else name_of(rules_plugin),
+        (topology_id, routing_id): SurveyItem(
+            fingerprint=_row_fingerprint(network_digests[topology_id], routing_digests[routing_id]),
+            topology=parts.topologies[topology_id].text,
+            routing=parts.routings[routing_id].text,
+            rules="" if (rules_plugin := rules[routing_id]) is None else name_of(rules_plugin),
         )
-        for t, r in parts.runs
+        for topology_id, routing_id in parts.runs
     }
 
 
-def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound: Bound) -> None:
-    """Insert the bounds of each network before its runs: without rules, and with those of runs."""
+def _insert_bounds(
+    parts: Parts, items_of_network: Mapping[str, list[SurveyItem]], bound: Bound
+) -> None:
+    """Insert the bounds of each network before its runs: without rules, and under those of runs.
+
+    The lists in `items_of_network`, which is by id of the topology, are updated.
+    """
+    # "" stands for the bound without rules
     rules_digests = {"": job_fingerprint(BOUND)} | {
         name_of(rules): job_fingerprint(
             f"{BOUND} {name_of(rules)}", [type(rules)], map(str, rules.input_files())
@@ -350,8 +359,8 @@ def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound:
         for rules in map(_rules, parts.routings.values())
         if rules is not None
     }
-    for t, items in by_network.items():
-        instance = parts.topologies[t]
+    for topology_id, items in items_of_network.items():
+        instance = parts.topologies[topology_id]
         network_digest = code_digest(instance)
         bounds = []
         for rules in dict.fromkeys(["", *(item.rules for item in items)]):
@@ -371,7 +380,7 @@ def _rules(instance: Instance) -> RulesPlugin | None:
 
 
 def _table(job: SurveyJob, row_store: RowStore) -> SurveyTable:
-    """Return the job's runs, each with its metrics and the bounds of its network."""
+    """Return the table of a job: a row for each run, with its metrics and bounds as columns."""
     # 1. The row of each item. All must be there, because failures have rows, too.
     row_of = row_store.rows({item.fingerprint for item in job.items})
     without_row = [item for item in job.items if item.fingerprint not in row_of]
@@ -379,7 +388,7 @@ def _table(job: SurveyJob, row_store: RowStore) -> SurveyTable:
         raise RoutelabError(
             f"no row was written for {without_row[0].topology} and {len(without_row) - 1} more"
         )
-    bounds = {
+    bound_rows = {
         (item.topology, item.rules): row_of[item.fingerprint]
         for item in job.items
         if not item.routing
@@ -396,9 +405,10 @@ def _table(job: SurveyJob, row_store: RowStore) -> SurveyTable:
         names = {key: row[key] for key in ("topology", "routing", "status", "reason")}
         times = {f"run_{key}": row.get(key) for key in ("wall_seconds", "cpu_seconds")}
         facts = dict(row["facts"])
-        if bounds and row["status"] == "ok":
-            rules_row = bounds[item.topology, item.rules] if item.rules else None
-            facts |= run_bound_facts(facts, rules_row, bounds[item.topology, ""])
+        if bound_rows and row["status"] == "ok":
+            rules_bound = bound_rows[item.topology, item.rules] if item.rules else None
+            network_bound = bound_rows[item.topology, ""]
+            facts |= run_bound_facts(facts, rules_bound, network_bound)
         rows.append({**names, **measured, **facts, **times, "origin": row["origin"]})
     origins = row_store.rows({row["origin"] for row in rows})
     return SurveyTable(rows, origins, metrics)

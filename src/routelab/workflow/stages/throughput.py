@@ -69,22 +69,24 @@ class ThroughputJob(NetworkJob):
             return
         study_limits = parts.study.limits
         works = traffic_engines(parts.study, parts.traffic)
-        for t in dict.fromkeys(t for t, _ in parts.pairs):
-            for id_, (traffic, engines) in works.items():
-                # what the engines of this traffic simulate, and the full load in any case
+        for topology_id in dict.fromkeys(topology_id for topology_id, _ in parts.pairs):
+            for traffic_id, (traffic, engines) in works.items():
+                # the loads and seeds that the engines of this traffic simulate; in any case the
+                # full load and one seed
                 loads: set[float] = {FULL}
                 seeds: set[int] = set()
                 for engine in engines.values():
                     loads.update(map(float, getattr(engine.parameters, "loads", ())))
                     seeds.update(traffic_seeds(engine.parameters))
                 seeds = seeds or {0}
-                # each seed has a search
+                # The limits of a job are for safety, so they exceed the time of its searches, one
+                # for each seed.
                 search_limits = study_limits.model_copy(
                     update={"seconds": 2 * bound.seconds * len(seeds) + MARGIN}
                 )
                 yield cls(
-                    folder=cls.folder_of(parts.results, (t, id_)),
-                    ids=(t, id_),
+                    folder=cls.folder_of(parts.results, (topology_id, traffic_id)),
+                    ids=(topology_id, traffic_id),
                     text=traffic.text,
                     digest=code_digest(traffic),
                     inputs=traffic.inputs,
@@ -92,14 +94,14 @@ class ThroughputJob(NetworkJob):
                     loads=tuple(sorted(loads)),
                     seeds=tuple(sorted(seeds)),
                     seconds=bound.seconds,
-                    **cls.network_fields(network_jobs(parts)[t]),
+                    **cls.network_fields(network_jobs(parts)[topology_id]),
                 )
 
     @property
     @override
     def title(self) -> str:
-        t, traffic = self.ids or (self.topology, self.text)
-        return f"any routing on {t} with {traffic}"
+        topology_id, traffic = self.ids or (self.topology, self.text)
+        return f"any routing on {topology_id} with {traffic}"
 
     @override
     def content(self) -> tuple[str, ...]:
@@ -122,6 +124,7 @@ class ThroughputJob(NetworkJob):
         traffic, (name, network) = collect_errors(
             lambda: load("traffic", self.text), self.look_up_network
         )
+        # The bound holds for any routing, so the outcome has the traffic in the routing's stead.
         task = Task(
             topology=name, routing=name_of(traffic), plugins=(traffic,), seed=min(self.seeds)
         )
@@ -130,7 +133,7 @@ class ThroughputJob(NetworkJob):
     def run(
         self, traffic: TrafficPlugin, network: Topology | None, facts: dict[str, Any]
     ) -> Result:
-        """Bound the traffic of each seed."""
+        """Bound the traffic of each seed; the facts of the network are added to `facts`."""
         network = self.require_network(network, facts)
         bounds: dict[int, ThroughputBound] = {}
         for seed in self.seeds:

@@ -97,7 +97,7 @@ def network_jobs(parts: Parts) -> dict[str, TopologyJob]:
     """Return the jobs that build the networks of a study, by id."""
     return {
         id_: TopologyJob.of(id_, parts.topologies[id_], parts.study.limits, parts.results)
-        for id_ in dict.fromkeys(t for t, _ in parts.pairs)
+        for id_ in dict.fromkeys(topology_id for topology_id, _ in parts.pairs)
     }
 
 
@@ -110,7 +110,8 @@ class NetworkJob(FolderJob):
     topology : str
         Instance name, the path of a ``topology.npz``, or the folder of a `TopologyJob`.
     network_digest : str
-        Fingerprint of the network's job, which includes its code.
+        Fingerprint of the job that builds the network, which changes with the network's code;
+        empty outside a workflow.
     """
 
     topology: str
@@ -145,8 +146,8 @@ class NetworkJob(FolderJob):
         Raises
         ------
         InputError
-            If the name is wrong, or a file in the network's folder is damaged. That is not an
-            outcome of this job, because an outcome could never be corrected.
+            If the name is wrong, or a file in the network's folder is damaged. The job then ends
+            without an outcome, and runs again once the file is repaired; an outcome would be final.
         """
         if failed_outcome(self.topology) is not None:
             return network_name(self.topology), None
@@ -155,7 +156,8 @@ class NetworkJob(FolderJob):
     def require_network(self, network: Topology | None, facts: dict[str, Any]) -> Topology:
         """Return the network that `look_up_network` found, or raise why it could not be built.
 
-        The facts of the network, or of its failed job, are added to `facts`.
+        The facts of the network, or of its failed job, are added to `facts`, so that the outcome
+        has them even if this job fails. Facts that are already there stay.
 
         Raises
         ------

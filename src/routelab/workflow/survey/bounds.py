@@ -27,13 +27,13 @@ def _rules(name: str) -> RulesPlugin:
 
 
 def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -> Row:
-    """Bound the maximum load under some rules, or of the bare network.
+    """Bound the maximum load under some rules, or for all minimal routes.
 
     Parameters
     ----------
     network : SurveyNetwork
     rules : str
-        Instance name; empty for the bare network.
+        Instance name; empty: no rules.
     seconds : float
         Approximate time limit of the search.
     exact : bool
@@ -50,30 +50,34 @@ def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -
     return timed_row(network, work)
 
 
-def run_bound_facts(facts: Mapping[str, Any], rules: Row | None, network: Row) -> Row:
+def run_bound_facts(
+    facts: Mapping[str, Any], rules_row: Row | None, network_row: Row
+) -> dict[str, Any]:
     """Return the bounds of a run's maximum load, and its gaps to them, as facts of the run.
 
     Parameters
     ----------
     facts : mapping
         Facts of the run.
-    rules : dict or None
+    rules_row : dict or None
         Row of the bound under the run's rules; None for an algorithm without rules.
-    network : dict
-        Row of the bound of the bare network.
+    network_row : dict
+        Row of the network's bound without rules.
 
     Returns
     -------
     facts : dict
         `routelab.metrics.bounds.BOUND_FIELDS`, and ``bound_reason`` if a bound is missing.
     """
-    rules_bound = None if rules is None else _bound(rules)
-    bounds = bound_facts(facts, rules_bound, _bound(network))
-    if rules is not None and rules_bound is None:
-        # The network's bound cannot replace it: the gap would include routes that the rules forbid.
-        # So the run has only the bound of the network, and no gap.
+    rules_bound = None if rules_row is None else _bound(rules_row)
+    bounds = bound_facts(facts, rules_bound, _bound(network_row))
+    if rules_row is not None and rules_bound is None:
+        # The bound under the rules could not be computed. The network's bound cannot replace it,
+        # because the gap would include routes that the rules forbid. So the run has only the bound
+        # of the network, and no gap.
         bounds |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
-    reasons = [row["reason"] for row in (rules, network) if row is not None and row["reason"]]
+    bound_rows = [row for row in (rules_row, network_row) if row is not None]
+    reasons = [row["reason"] for row in bound_rows if row["reason"]]
     if reasons:
         bounds |= {"bound_reason": "; ".join(dict.fromkeys(reasons))}
     return bounds

@@ -35,16 +35,16 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
     except QuarantinedError as error:
         return failure_row(Failure("failed", str(error)))
 
-    def work(topology: Topology) -> Row:
+    def route_and_measure(topology: Topology) -> Row:
         _, facts, measured = route_network(topology, algorithm, metric_plugins)
         # A metric that failed fails the whole row, because the study has named the metric.
         if measured.problem is not None:
             raise PluginError(measured.problem.reason)
         report_phase(algorithm.name, "ok", ended=True)
-        metrics = [
+        measurements = [
             (measurement.metric, measurement.value, column.unit, column.better)
             for measurement, column in measured.rows
         ]
-        return {"facts": facts, "metrics": metrics}
+        return {"facts": facts, "metrics": measurements}
 
-    return timed_row(network, work)
+    return timed_row(network, route_and_measure)

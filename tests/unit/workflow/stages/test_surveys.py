@@ -13,7 +13,7 @@ from routelab.results.survey_table import read_survey_table
 from routelab.study import Limits
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.stages import surveys
-from routelab.workflow.stages.surveys import SurveyItem, SurveyJob, store, survey_rows
+from routelab.workflow.stages.surveys import SurveyItem, SurveyJob, store, survey_runs
 from routelab.workflow.survey.rows import SurveyNetwork
 
 SURVEY = """\
@@ -46,7 +46,7 @@ def sampled(plan):
 
 def rows_of(plan):
     (shown,) = plan.studies.values()
-    return survey_rows(shown.parts)
+    return survey_runs(shown.parts)
 
 
 def test_a_survey_has_no_jobs_but_shards_of_whole_networks(plan):
