@@ -78,7 +78,8 @@ def write_report(
         ]
         records = survey_records(records, tables)
     simulations = _engine_records(study_plan, SimulationJob)
-    # flow simulations that only predict measurements are not rows of the study
+    # The plan also has flow simulations that only predict measurements. They are not rows of the
+    # study, unless it has the same workload.
     flow_ids = {job.ids for job in FlowJob.of_workloads(parts)}
     flows = _engine_records(study_plan, FlowJob, flow_ids)
     benchmarks = _bench_records(study_plan)
@@ -107,18 +108,18 @@ def write_report_index(results: Path) -> None:
 def _route_records(study_plan: StudyPlan) -> list[RouteRecord]:
     """Return a record of each table of a study, with the folders of its results."""
     parts, results = study_plan.parts, study_plan.parts.results
-    # the metrics are named only if one of them does not run by default, or has other parameters
+    # Records name the metrics only if one of them does not run by default, or has other parameters.
     metrics = () if set(parts.metrics) <= set(default_metrics()) else tuple(parts.metrics)
-    rules = rules_ids(parts)
+    rules_id_of = rules_ids(parts)
 
     def bound_folder(topology: str, rules_id: str) -> Path:
         return Path(BoundJob.folder_of(results, (topology, rules_id)))
 
     records = []
     for topology, routing in parts.runs:
-        rules_id = rules.get((topology, routing))  # None: the study has no bounds
+        rules_id = rules_id_of.get((topology, routing))  # None: the study has no bounds
         rules_bound = None
-        if rules_id is not None and rules_id != BARE:
+        if rules_id is not None and rules_id != BARE:  # `BARE`: the routing has no rules
             rules_bound = bound_folder(topology, rules_id)
         metrics_directory = Path(MetricJob.folder_of(results, (topology, routing)))
         records.append(
@@ -154,9 +155,10 @@ def _engine_records(
     study_plan: StudyPlan, kind: type[EngineJob], ids: Collection[tuple[str, ...]] | None = None
 ) -> list[SimulationRecord]:
     """Return a record for every simulation of a kind, or only for those in `ids`."""
-    # bounds of throughput are those of traffic; a workload could have the same id
+    # Only traffic has bounds of throughput. Workloads get none, because a workload may have the id
+    # of a traffic.
     bound_jobs = study_plan.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
-    bounds = {job.ids: Path(job.folder) for job in bound_jobs}
+    throughput_bounds = {job.ids: Path(job.folder) for job in bound_jobs}
     records = []
     for job in study_plan.jobs.get(kind.kind, ()):
         if not isinstance(job, kind) or (ids is not None and job.ids not in ids):
@@ -171,7 +173,7 @@ def _engine_records(
                 work_parameters=_plugin_parameters(job.work_kind, job.work),
                 engine=load("engine", job.engine),
                 settings_id=settings,
-                throughput=bounds.get((topology, work)),
+                throughput=throughput_bounds.get((topology, work)),
             )
         )
     return records
@@ -179,21 +181,24 @@ def _engine_records(
 
 def _bench_records(study_plan: StudyPlan) -> list[BenchmarkRecord]:
     """Return a record for every benchmark under every routing of every comparison."""
+    results = study_plan.parts.results
     settings_of = {settings_id(bench): bench for bench in study_plan.study.bench_settings}
-    flows = {prediction.ids: prediction.flow for prediction in predictions(study_plan.parts)}
+    flow_of = {prediction.ids: prediction.flow for prediction in predictions(study_plan.parts)}
     jobs = study_plan.jobs.get(ComparisonJob.kind, ())
     # a study without benchmarks needs no cluster
-    settings = settings_and_hosts(study_plan.parts)[0] if jobs else ()
-    has_fabric = {bench.id: bench.cluster.cluster.fabric is not None for bench in settings}
+    located_settings = settings_and_hosts(study_plan.parts)[0] if jobs else ()
+    has_fabric = {bench.id: bench.cluster.cluster.fabric is not None for bench in located_settings}
     records = []
     for job in jobs:
         assert isinstance(job, ComparisonJob)
-        _, topology, chosen_settings = job.ids
-        routing_names = {part.id: part.text for part in job.comparison.routings}
-        baseline = settings_of[chosen_settings].baseline or next(iter(routing_names))
+        _, topology, bench_id = job.ids
+        routing_names = {routing.id: routing.text for routing in job.comparison.routings}
+        # without a baseline in the settings, the first routing is compared with
+        baseline = settings_of[bench_id].baseline or next(iter(routing_names))
         cluster = Path(job.comparison.settings.cluster)
         for routing, benchmark in product(routing_names, job.comparison.benchmarks):
-            flow = flows.get((topology, routing, benchmark.id, chosen_settings))
+            # None: the benchmark has no model that predicts it
+            flow = flow_of.get((topology, routing, benchmark.id, bench_id))
             records.append(
                 BenchmarkRecord(
                     **_record_fields(study_plan, topology, routing),
@@ -202,14 +207,14 @@ def _bench_records(study_plan: StudyPlan) -> list[BenchmarkRecord]:
                     benchmark_name=benchmark.text,
                     benchmark_parameters=_plugin_parameters("benchmark", benchmark.text),
                     plugin=_benchmark(benchmark.text),
-                    settings=settings_of[chosen_settings],
-                    settings_id=chosen_settings,
+                    settings=settings_of[bench_id],
+                    settings_id=bench_id,
                     # a file of the usual folder is known by its name
                     cluster=cluster.stem if cluster.parent == CLUSTERS else str(cluster),
-                    switched=has_fabric[chosen_settings],
+                    switched=has_fabric[bench_id],
                     baseline=baseline,
                     baseline_name=routing_names.get(baseline, ""),
-                    prediction=flow and Path(FlowJob.folder_of(study_plan.parts.results, flow)),
+                    prediction=Path(FlowJob.folder_of(results, flow)) if flow else None,
                     store=Path(job.store),
                 )
             )
@@ -230,7 +235,8 @@ def _benchmark(text: str) -> BenchmarkPlugin | None:
 def _plugin_parameters(kind: str, text: str) -> dict[str, str]:
     """Return all parameters of a topology, traffic, workload or benchmark, by name.
 
-    Of a plugin that cannot be used only those in the name `text` are known.
+    If the plugin cannot be used, its defaults are unknown, and only the parameters in the name
+    `text` are returned.
     """
     try:
         texts: dict[str, str] = load(kind, text).parameters.texts()
@@ -241,16 +247,20 @@ def _plugin_parameters(kind: str, text: str) -> dict[str, str]:
 
 @cache
 def _routing_parameters(text: str) -> dict[str, str]:
-    """Return all parameters of a routing by name; ``selection.seed`` if two parts have ``seed``."""
+    """Return all parameters of a routing by name.
+
+    If several of its plugins have one name, such as ``seed``, it becomes ``selection.seed`` and
+    ``rules.seed``.
+    """
     try:
         plugins = load_routing(text).plugins
     except QuarantinedError:
         names = parse_routing(text)
         return dict(names[0].parameters) if len(names) == 1 else {}
     texts = [(plugin.kind, plugin.parameters.texts()) for plugin in plugins]
-    num_parts = Counter(name for _, parameters in texts for name in parameters)
+    num_plugins_with = Counter(name for _, parameters in texts for name in parameters)
     return {
-        name if num_parts[name] == 1 else f"{kind}.{name}": value
+        name if num_plugins_with[name] == 1 else f"{kind}.{name}": value
         for kind, parameters in texts
         for name, value in parameters.items()
     }

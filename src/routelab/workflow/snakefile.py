@@ -58,13 +58,14 @@ class _Run:
     fresh : collection of str
         Kinds of jobs to compute again although they are finished.
     steps : mapping of str to Step
-        By list of work.
+        By the path of the list of work.
     problem : str
         Why lists of work could not be written; empty if they were.
     step_file : Path, optional
         File with the steps, which jobs on other machines read; None if there are no such jobs.
     finish_compiling : callable
-        Waits for the compilation of kernels, or ends it: see `start_compiling`.
+        With True it waits until all kernels are compiled, with False it ends the compilation; see
+        `start_compiling`.
     """
 
     plan: Plan
@@ -81,8 +82,9 @@ _runs: list[_Run] = []
 def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str, Step]]:
     """Return the plan and the steps of a Snakemake run.
 
-    The main process of Snakemake also writes the lists of work, unless another run is working in
-    the folder or it cannot be written. Invalid input ends the process with one message.
+    The main process of Snakemake also writes the lists of work (the jobs of each batch), unless
+    another run is working in the folder or it cannot be written. Invalid input ends the process
+    with one message.
 
     Parameters
     ----------
@@ -138,9 +140,12 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
 
 
 def _write_lists(plan: Plan, fresh: Collection[str]) -> str:
-    """Write the lists of work; return why that is impossible, or an empty text."""
+    """Write the lists of work; return why that is impossible, or an empty text.
+
+    If it is impossible, the batches without a list of an earlier run are added to `plan.unlisted`.
+    """
     try:
-        # "x" stands for any file in the folder
+        # "x" stands for any file in the folder: errors about all of them are explained.
         with explain_write_errors(plan.results, plan.results / "x"):
             lock = lock_results(plan.results)
             try:
@@ -167,7 +172,7 @@ def start_run(workflow: Any) -> None:
     run = _runs[-1]
     cores = workflow.resource_settings.cores or 1
     try:
-        # "x" stands for any file in the folder
+        # "x" stands for any file in the folder, as in `_write_lists`
         with explain_write_errors(run.plan.results, run.plan.results / "x"):
             _prepare_results(run)
             if workflow.non_local_exec:
@@ -181,7 +186,8 @@ def start_run(workflow: Any) -> None:
                 workflow.register_envvars(VARIABLE, *set_variables)
         run.finish_compiling = start_compiling(run.plan, cores)
         if any(batch.kind == ComparisonJob.kind for batch in run.plan.batches_to_do):
-            run.finish_compiling(True)  # compiling would disturb measurements on this machine
+            # wait for the kernels: compiling would disturb measurements on this machine
+            run.finish_compiling(True)
     except InputError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
@@ -215,7 +221,7 @@ def end_run(workflow: Any, finished: bool) -> None:
 def _prepare_results(run: _Run) -> None:
     """Lock the folder, wait until jobs of an earlier run have ended, and forget fresh stages."""
     plan = run.plan
-    # Snakemake has decided without the present lists of work what has to run
+    # If the lists of work could not be written, Snakemake has decided by older lists what to run.
     if run.problem:
         raise InputError(run.problem)
     lock = lock_results(plan.results)
@@ -224,7 +230,7 @@ def _prepare_results(run: _Run) -> None:
             f"jobs of an earlier run are still working in {plan.results}; wait until they end, or "
             "stop them (processes 'routelab batch'; on a cluster, jobs that squeue lists)"
         )
-    # another run that finds the folder locked prints this line
+    # another run that finds the folder locked prints this line, to say who holds the lock
     os.truncate(lock, 0)
     os.write(lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
     for cause in plan.quarantined:
@@ -260,10 +266,10 @@ def _check_fabric(path: Path, routings: int) -> None:
 
 
 def _skip_finished_comparisons(plan: Plan) -> None:
-    """Skip finished comparisons whose manifest, or that of one of their routes, is missing.
+    """Postpone finished comparisons whose manifest, or that of a batch of their routes, is missing.
 
-    Snakemake would start them after the new routes, and request nodes for nothing. Comparisons of
-    an earlier version of routelab have no manifest.
+    Otherwise Snakemake would start them after the new routes, and request nodes for nothing.
+    Comparisons of an earlier version of routelab have no manifest.
     """
     for key, batch in plan.batches.items():
         if batch.kind != ComparisonJob.kind:

@@ -41,17 +41,17 @@ PREPARE_SECONDS = 300.0
 def cold_compilations(
     compilations: Iterable[tuple[Compilation, BaseJob]],
 ) -> dict[Path, tuple[Compilation, BaseJob]]:
-    """Return the compilations without a marker for the present sources of kernels.
+    """Return the compilations whose kernels are not compiled yet: those without a marker.
 
     Parameters
     ----------
     compilations : iterable of (Compilation, BaseJob)
-        Each with a job that has it.
+        Each with a job that needs it.
 
     Returns
     -------
-    compilations : dict
-        By the marker file to write when finished.
+    compilations : dict of Path to (Compilation, BaseJob)
+        By the marker, the empty file to create when the kernels are compiled.
     """
     by_marker = {_marker(*pair): pair for pair in compilations}
     return {path: pair for path, pair in by_marker.items() if not path.exists()}
@@ -63,6 +63,7 @@ def _marker(compilation: Compilation, job: BaseJob) -> Path:
     Its name has the digest of the kernels that the job and the compilation's plugins may call. So
     editing or installing a plugin requires the compilations of that plugin only.
     """
+    # the name of a class is "module:Class"
     modules = {type(job).__module__, *(name.partition(":")[0] for name in compilation.classes)}
     facts = [*compilation.key, kernels_digest(modules)]
     return marker(hashlib.sha256(repr(facts).encode()).hexdigest()[:32])
@@ -71,9 +72,9 @@ def _marker(compilation: Compilation, job: BaseJob) -> Path:
 def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     """Begin to compile the kernels of the plan's jobs that are missing in Numba's cache.
 
-    Otherwise jobs that start together would each compile the same kernels. So a batch waits for
-    its kernels, see `wait_for_kernels`. If a compilation fails, the jobs compile what they need.
-    Kernels are compiled in the order of the studies.
+    Jobs that start together would each compile the same kernels. So each batch waits until its
+    kernels are compiled here: see `wait_for_kernels`. If a compilation fails, the jobs compile what
+    they need. Kernels are compiled in the order of the studies.
 
     This is not a Snakemake job on which others depend: Snakemake does not look for changed
     parameters of jobs behind one that must run, not even if they use its output as ``ancient()``.
@@ -96,8 +97,8 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     InputError
         If a list of jobs cannot be written.
     """
-    # 1. The compilations that are not in the cache, and their jobs, each once: a job may have
-    #    several of them.
+    # 1. The compilations whose kernels are not in the cache, and their jobs. Each job is listed
+    #    once, although it may have several compilations.
     to_compile = cold_compilations(plan.compilations().values())
     if not to_compile:
         return lambda finished: None
@@ -116,20 +117,20 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     with suppress(OSError):  # without locks batches do not wait
         fcntl.flock(lock, fcntl.LOCK_EX)
     # 3. Compile in other processes, and follow them in a thread: the run goes on meanwhile.
-    stream = log.open("w")
-    processes, lines = _start_processes(plan, shares, stream)
+    log_stream = log.open("w")
+    processes, lines = _start_processes(plan, shares, log_stream)
     total = len(unique_compilations(jobs))
 
     def follow() -> None:
-        """Wait for the processes; then mark their kernels as compiled and release all batches."""
-        with lines, stream:
-            _show_progress(lines, stream, total)
-        codes = [process.wait() for process in processes]
-        os.close(lock)
-        if not any(codes):
-            for file in to_compile:
-                with suppress(OSError):  # the next run compiles again, then
-                    file.touch()
+        """Wait for the processes; then release all batches and mark the kernels as compiled."""
+        with lines, log_stream:
+            _show_progress(lines, log_stream, total)
+        exit_codes = [process.wait() for process in processes]
+        os.close(lock)  # this ends the lock, for which batches wait
+        if not any(exit_codes):  # all processes have succeeded
+            for marker_file in to_compile:
+                with suppress(OSError):  # without the marker, the next run compiles again
+                    marker_file.touch()
         elif not is_terminated.is_set():
             message = f"Some kernels could not be compiled before the jobs, see {log}."
             print(message, file=sys.stderr)
@@ -138,7 +139,8 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     follower = threading.Thread(target=follow, daemon=True)
     follower.start()
 
-    # 4. A run that ends early terminates the processes; then their exit codes mean no failure.
+    # 4. A run that ends early terminates the processes. Their exit codes are then not reported as
+    #    failures.
     def finish(finished: bool) -> None:
         if not finished:
             is_terminated.set()
@@ -160,7 +162,8 @@ def _start_processes(
     for number, share in enumerate(shares, 1):
         spec = plan.results / PLAN / f"warm-{number}.json"
         write_jobs(share, spec, plan.results)
-        # jobs of the first study, and its kernels, do not wait for those of the others
+        # Jobs run in the order of the studies, so the first job tells whether the share has kernels
+        # of the first study. If not, it must not slow down the jobs of that study.
         priority = [] if share[0].folder in first_jobs else ["nice", "-n", "10"]
         command = [*priority, "routelab", "warm", str(spec)]
         # in the group of this process, so that a terminal interrupts them with it
@@ -200,6 +203,7 @@ def wait_for_kernels(spec: Path) -> None:
         lock = os.open(results / PLAN / LOCK, os.O_RDWR)
     except FileNotFoundError:
         return
+    # without a run that compiles, there is nothing to wait for
     jobs = [job for job in read_jobs(spec) if not job.is_done()] if _is_held(lock) else []
     pairs = ((compilation, job) for job in jobs for compilation in job.compilations())
     markers = list(cold_compilations(pairs))
@@ -211,7 +215,8 @@ def wait_for_kernels(spec: Path) -> None:
 def _is_held(lock: int) -> bool:
     """Return whether a run that compiles kernels holds the lock.
 
-    The run's lock is exclusive. Batches take a shared one to look, so they do not see each other.
+    The run's lock is exclusive. To look, a batch takes a shared lock for a moment, which does not
+    keep other batches from looking.
     """
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -253,12 +258,13 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
     }
     skipped: list[str] = []
 
-    def item(compilation: Compilation) -> Item:
+    def worker_item(compilation: Compilation) -> Item:
         def run() -> None:
+            """Compile the kernels; failures are only printed."""
             note(f"compiling {compilation.name}")
             try:
                 compilation.work()
-            except MemoryError:
+            except MemoryError:  # the worker explains it by its limit
                 raise
             except (Exception, SystemExit) as error:  # the plugin's job reports it in its outcome
                 print(f"{compilation.name}: {type(error).__name__}: {error}", flush=True)
@@ -267,13 +273,13 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
                 with suppress(OSError):
                     markers[compilation.key].touch()
 
-        def record(failure: Failure) -> None:
+        def record(failure: Failure) -> None:  # the worker was stopped
             skipped.append(f"{compilation.name}: {failure.reason}")
 
         return Item(compilation.name, limits, run, record)
 
     # one worker, because Numba compiles functions of NumPy again in every process
-    run_items([item(compilation) for compilation in unique_compilations(jobs)])
+    run_items([worker_item(compilation) for compilation in unique_compilations(jobs)])
     return skipped
 
 

@@ -69,13 +69,12 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
         # part gets all of them: the name of the failed job shows them.
         values = {key: as_text(value) for key, value in (choice.values or {}).items()}
         parameters = tuple((key, value_text(value, value)) for key, value in values.items())
-        first, *others = (
-            parse_routing(choice.name) if kind == "routing" else [parse_name(choice.name)]
-        )
+        names = parse_routing(choice.name) if kind == "routing" else (parse_name(choice.name),)
+        first, *others = names
         text = compose((Name(first.key, (*first.parameters, *parameters)), *others))
         return Instance(text=text, written=text, plugins=(), inputs=(), quarantine=str(error))
     plugins = _plugins(kind, written)
-    text = _path_from_working_folder(written, plugins, folder)
+    text = _relocate_files(written, plugins, folder)
     if text != written:  # the plugins have to open the files from the working directory
         plugins = _plugins(kind, text)
     inputs = tuple(str(path) for plugin in plugins for path in plugin.input_files())
@@ -115,20 +114,23 @@ def _plugins(kind: str, text: str) -> tuple[Plugin, ...]:
     return load_routing(text).plugins if kind == "routing" else (load(kind, text),)
 
 
-def _path_from_working_folder(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str:
-    """Return a name whose files are relative to the working directory instead of `folder`."""
+def _relocate_files(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str:
+    """Return an instance name with files relative to the working directory instead of `folder`.
+
+    In the folder ``studies``, ``graph~file=net.csv`` becomes ``graph~file=studies/net.csv``.
+    """
     files = {str(path) for plugin in plugins for path in _relative_files(plugin)}
     if not files:
         return text
 
-    def resolve(name: Name) -> Name:
+    def relocate(name: Name) -> Name:
         parameters = (
             (key, path_from_working_folder(folder / value) if value in files else value)
             for key, value in name.parameters
         )
         return Name(name.key, tuple(parameters))
 
-    return compose(map(resolve, parse_routing(text)))
+    return compose(map(relocate, parse_routing(text)))
 
 
 def _relative_files(plugin: Plugin) -> Iterator[Path]:

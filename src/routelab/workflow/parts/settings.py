@@ -25,24 +25,25 @@ in settings are relative to the working directory."""
 
 
 def traffic_engines(study: Study, traffic: Mapping[str, Instance]) -> Works:
-    """Return the traffic of a study with the engines of its simulations.
+    """Return the traffic of a study, each with the engines that simulate it.
+
+    All traffic has the same engines: the key ``simulation`` of a study has one setting, or several.
 
     Raises
     ------
     ConfigError
         Lists missing and invalid files.
     """
-    mistakes: list[str] = []
-    engines = _locate_engines(study, "simulation", study.settings, mistakes)
+    engines, mistakes = _locate_engines(study, "simulation", study.settings)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
     return {id_: (instance, engines) for id_, instance in traffic.items()}
 
 
 def workload_engines(study: Study, workloads: Mapping[str, Instance]) -> Works:
-    """Return the workloads of a study with the engines of each.
+    """Return the workloads of a study, each with the engines that run it.
 
-    The key ``flow`` of a study has settings for single workloads, and for all others.
+    The key ``flow`` of a study has settings for single workloads, and settings for all others.
 
     Raises
     ------
@@ -56,7 +57,8 @@ def workload_engines(study: Study, workloads: Mapping[str, Instance]) -> Works:
         if name not in (*workloads, DEFAULT_NAME)
     ]
     all_engines = [engine for engines in study.flows.values() for engine in engines]
-    located = _locate_engines(study, "flow", all_engines, mistakes)
+    located, engine_mistakes = _locate_engines(study, "flow", all_engines)
+    mistakes += engine_mistakes
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
     works: Works = {}
@@ -67,19 +69,32 @@ def workload_engines(study: Study, workloads: Mapping[str, Instance]) -> Works:
 
 
 def _locate_engines(
-    study: Study, key: str, engines: Sequence[EnginePlugin], mistakes: list[str]
-) -> dict[str, EnginePlugin]:
-    """Return engines whose files are relative to the working directory, by settings as written.
+    study: Study, key: str, engines: Sequence[EnginePlugin]
+) -> tuple[dict[str, EnginePlugin], list[str]]:
+    """Return engines whose files are relative to the working directory instead of the study.
 
-    Why others cannot be used is added to `mistakes`.
+    Parameters
+    ----------
+    study : Study
+    key : str
+        The study's key with the settings, for messages.
+    engines : sequence of EnginePlugin
+
+    Returns
+    -------
+    located : dict of str to EnginePlugin
+        By the id of the settings as the study writes them.
+    mistakes : list of str
+        Why the other engines cannot be used.
     """
     located: dict[str, EnginePlugin] = {}
+    mistakes: list[str] = []
     for engine in engines:
         try:
             located[settings_id(engine)] = engine.in_folder(study.path.parent)
         except InputError as error:
             mistakes += [f"{study.place(key)}{line}" for line in str(error).splitlines()]
-    return located
+    return located, mistakes
 
 
 def settings_id(settings: EnginePlugin | BenchSettings) -> str:
