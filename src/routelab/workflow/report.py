@@ -197,7 +197,7 @@ def _bench_records(study_plan: StudyPlan) -> list[BenchmarkRecord]:
         baseline = settings_of[bench_id].baseline or next(iter(routing_names))
         cluster = Path(job.comparison.settings.cluster)
         for routing, benchmark in product(routing_names, job.comparison.benchmarks):
-            # None: the benchmark has no model that predicts it
+            # None: no flow simulation predicts this measurement
             flow = flow_of.get((topology, routing, benchmark.id, bench_id))
             records.append(
                 BenchmarkRecord(

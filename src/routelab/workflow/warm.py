@@ -120,6 +120,7 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     log_stream = log.open("w")
     processes, lines = _start_processes(plan, shares, log_stream)
     total = len(unique_compilations(jobs))
+    is_terminated = threading.Event()
 
     def follow() -> None:
         """Wait for the processes; then release all batches and mark the kernels as compiled."""
@@ -135,7 +136,6 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
             message = f"Some kernels could not be compiled before the jobs, see {log}."
             print(message, file=sys.stderr)
 
-    is_terminated = threading.Event()
     follower = threading.Thread(target=follow, daemon=True)
     follower.start()
 

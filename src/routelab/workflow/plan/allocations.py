@@ -25,7 +25,7 @@ def expected_node_hours(jobs: Sequence[ComparisonJob]) -> float | None:
         benchmarks = [part.id for part in job.comparison.benchmarks]
         if not seconds_per_run.keys() >= set(benchmarks):
             return None
-        runs_per_benchmark = job.comparison.runs // len(benchmarks)
+        runs_per_benchmark = job.comparison.runs // len(benchmarks)  # all have the same number
         seconds = sum(seconds_per_run[id_] for id_ in benchmarks)
         node_hours += job.nodes * runs_per_benchmark * seconds / 3600
     return node_hours

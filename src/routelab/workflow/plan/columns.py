@@ -76,34 +76,39 @@ def column_mistakes(parts: Parts, *, complete: bool = True) -> Iterator[str]:
         One line each: place, problem, fix.
     """
     study = parts.study
-    views: tuple[tuple[str, Mapping[str, Table | Figure]], ...] = (
+    views_of_key: tuple[tuple[str, Mapping[str, Table | Figure]], ...] = (
         ("tables", study.tables),
         ("figures", study.figures),
     )
     available = _AvailableColumns(parts)
-    # An unknown name may be a misspelled one: then its columns and parameters are those of any
-    # installed plugin.
+    # The name of a plugin that is not known may be a misspelled one. Any installed plugin may be
+    # meant, so the columns and parameters of all of them are allowed.
     possible_names: set[str] = set()
     if not complete:
         plugins = (entry.plugin for entry in installed_catalogue().entries())
         fields = (plugin.Parameters.model_fields for plugin in plugins if plugin is not None)
+        # the field of a parameter whose name is a word of Python ends with an underscore
         possible_names = {name.removesuffix("_") for names in fields for name in names}
         possible_names |= {column.name for column in installed_columns()}
     yield from available.clashes()
-    for part, part_views in views:
-        for name, view in part_views.items():
-            for key, column in named_columns(view):
+    for study_key, views in views_of_key:
+        for name, view in views.items():
+            for view_key, column in named_columns(view):
                 problem = available.problem(column, view)
                 if problem and column not in possible_names:
-                    yield f"{study.place(part, name, key)}{problem}"
+                    yield f"{study.place(study_key, name, view_key)}{problem}"
             for parameter in view.over:
                 if parameter not in available.parameters(view.of) | possible_names:
                     hint = suggestion(parameter, available.parameters(view.of))
-                    yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
+                    yield f"{study.place(study_key, name, 'over')}no parameter {parameter!r}{hint}"
 
 
 class _AvailableColumns:
-    """Columns and parameters of the rows of a study."""
+    """Columns and parameters of the rows of a study, by the kind of row.
+
+    A kind of row is a value of ``of`` in a table or figure: whole runs (``routes``,
+    ``simulations``), or details of them (``loads``, ``channels``).
+    """
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -119,8 +124,11 @@ class _AvailableColumns:
     def _plugins(self) -> list[tuple[str, Plugin]]:
         """Return the plugins that declare columns, each with the study's key that names it."""
         parts = self._parts
-        instances_of = {"topologies": parts.topologies, "routings": parts.routings}
-        instances_of["metrics"] = parts.metrics
+        instances_of = {
+            "topologies": parts.topologies,
+            "routings": parts.routings,
+            "metrics": parts.metrics,
+        }
         return [
             *(
                 (key, plugin)
@@ -134,50 +142,59 @@ class _AvailableColumns:
 
     def clashes(self) -> Iterator[str]:
         """Find columns that two producers declare with another unit, direction or pooling."""
-        # Of the core's columns only those of routes take part: `channels` of the core are those of
-        # a table, and `channels` of an engine those of a simulation. Their columns may differ.
+        # Of the columns of routelab itself only those of routes take part. Its `channels` are those
+        # of a route table, but the `channels` of an engine are those of a simulation, so columns of
+        # one name may differ.
         route_columns = [column for column in core_columns() if "routes" in column.of]
         declared = {("routes", column.name): (column, "routelab") for column in route_columns}
         mistakes: dict[str, None] = {}  # several kinds of rows may have the same clash
         for key, plugin in self._plugins:
             for column in columns_of(plugin):
-                for rows in column.of:
-                    earlier, owner = declared.setdefault((rows, column.name), (column, plugin.name))
+                for row_kind in column.of:
+                    earlier, owner = declared.setdefault(
+                        (row_kind, column.name), (column, plugin.name)
+                    )
                     if _meaning(earlier) != _meaning(column):
-                        mistakes[
+                        mistake = (
                             f"{self._study.place(key)}{plugin.kind} '{plugin.name}' declares the "
                             f"column {column.name!r} otherwise than {owner!r} (unit, better or "
                             "seeds); leave one of them out"
-                        ] = None
+                        )
+                        mistakes[mistake] = None
         yield from mistakes
 
-    def _engines(self, base: str) -> Sequence[EnginePlugin]:
-        """Return the engines, with settings, that produce rows."""
-        if base == "simulations":
+    def _engines(self, run_kind: str) -> Sequence[EnginePlugin]:
+        """Return the engines, with settings, that produce runs of a kind; none for measurements."""
+        if run_kind == "simulations":
             return self._study.settings
-        if base == "flows":
+        if run_kind == "flows":
             return [engine for engines in self._study.flows.values() for engine in engines]
         return []
 
     def problem(self, name: str, view: Table | Figure) -> str | None:
         """Return why the rows of a view lack a column; None if they have it."""
-        base = _base_rows(view.of)
-        if name in self.parameters(view.of) or _is_compared(name, view):
+        if name in self.parameters(view.of) or _is_added_by_relative(name, view):
             return None
-        # a detail also has the columns of its load (if any), its run, and the routes of the run
-        rows = [view.of, *(() if view.of == base else ("loads", base)), "routes"]
+        # 1. The kinds of rows whose columns the view may show. A row with a detail also has the
+        #    columns of its load (if any), of its run, and of the routes of the run.
+        run_kind = _run_kind(view.of)
+        row_kinds = [view.of, *(() if view.of == run_kind else ("loads", run_kind)), "routes"]
         if isinstance(view, Figure) and view.kind in _CHANNEL_FIGURES and view.of == "routes":
-            rows.insert(0, "channels")
-        declared = next(
-            (row_column for row in rows if (row_column := self._columns.find(name, row))), None
-        )
+            row_kinds.insert(0, "channels")
+        # 2. The first of them that has the column.
+        declarations = (self._columns.find(name, row_kind) for row_kind in row_kinds)
+        declared = next(filter(None, declarations), None)
         if declared is not None:
             lack = self._unmet_need(declared, view)
             return f"column {name!r}: {lack}" if lack else None
-        return self._explain_absence(name, rows, view)
+        return self._explain_absence(name, row_kinds, view)
 
     def _unmet_need(self, column: Column, view: Table | Figure) -> str | None:
-        """Return what a declared column needs and the study or view lacks; None if nothing."""
+        """Return what a declared column needs and the study or view lacks; None if nothing.
+
+        `Column.needs` names a key of the view, of the study or of its bounds, or a setting of an
+        engine.
+        """
         if column.needs == "relative":
             return None if view.relative else "needs 'relative' in this view"
         if column.needs == "bound":
@@ -188,36 +205,36 @@ class _AvailableColumns:
             bound = self._study.bound
             if isinstance(bound, Bound) and getattr(bound, column.needs):
                 return None
-            what = "routes of any length" if column.needs == "any_length" else "any routing"
-            return f"needs bounds for {what}; add 'bound: {{{column.needs}: true}}'"
-        return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
+            bounded = "routes of any length" if column.needs == "any_length" else "any routing"
+            return f"needs bounds for {bounded}; add 'bound: {{{column.needs}: true}}'"
+        return _missing_setting(column.name, view.of, self._engines(_run_kind(view.of)))
 
-    def _explain_absence(self, name: str, rows: Sequence[str], view: Table | Figure) -> str:
+    def _explain_absence(self, name: str, row_kinds: Sequence[str], view: Table | Figure) -> str:
         """Return why no row of a view has a column, with the easiest way to get it.
 
         Parameters
         ----------
         name : str
             The column.
-        rows : sequence of str
+        row_kinds : sequence of str
             Kinds of rows whose columns the view may show, such as ``channels`` and ``routes``; the
             most detailed first.
         view : Table or Figure
         """
         # The easiest way comes first. 1. Other rows of the same results have the column.
-        other_rows = [row for row in self._columns.rows_of(name) if row not in rows]
-        if other_rows:
-            nearest = min(other_rows, key=_RECOMMENDATION_ORDER.index)
+        other_kinds = [kind for kind in self._columns.rows_of(name) if kind not in row_kinds]
+        if other_kinds:
+            nearest = min(other_kinds, key=_RECOMMENDATION_ORDER.index)
             return f"column {name!r} belongs to other rows; {self._fix_for(nearest)}"
         # 2. A plugin that is installed, but not used, has it.
         for entry in installed_catalogue().entries():
             columns = entry.plugin.columns if entry.plugin is not None else ()
-            column_rows = [row for column in columns if column.name == name for row in column.of]
-            if column_rows:
+            kinds_with = [kind for column in columns if column.name == name for kind in column.of]
+            if kinds_with:
                 if entry.kind == "metric":
                     fix = "add it to 'metrics'"
                 elif entry.kind == "engine":
-                    fix = self._fix_for(min(column_rows, key=_RECOMMENDATION_ORDER.index))
+                    fix = self._fix_for(min(kinds_with, key=_RECOMMENDATION_ORDER.index))
                 else:
                     fix = "add it to the study"
                 return (
@@ -225,21 +242,23 @@ class _AvailableColumns:
                     f"study does not use; {fix}"
                 )
         # 3. A comparison in this view would add it: `latency_mean_ratio` to `latency_mean`.
-        base, _, ending = name.rpartition("_")
-        is_compared = ending in (*_COMPARISON_ENDINGS, *STATISTICS)
-        if is_compared and installed_columns().find(base) is not None:
+        compared_name, _, ending = name.rpartition("_")
+        is_comparison = ending in (*_COMPARISON_ENDINGS, *STATISTICS)
+        if is_comparison and installed_columns().find(compared_name) is not None:
             if view.relative:
                 compared = view.relative.column
                 return f"no column {name!r}; 'relative' in this view compares {compared!r}"
             return f"no column {name!r}; columns of comparisons need 'relative' in this view"
-        # 4. The name is misspelled. A figure of `routes` may show the channels of a table. They
-        #    have the parameters of the table; those of `channels` would be those of simulations.
-        names = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
-        for row in rows:
-            names |= self._columns.of(row).keys()
+        # 4. The name is misspelled. `problem` puts `channels` first for a figure that shows the
+        #    channels of a route table. They have the parameters of `routes`; the parameters of
+        #    `channels` would be those of simulations.
+        first_kind = "routes" if row_kinds[0] == "channels" else row_kinds[0]
+        names = {*self.parameters(first_kind)}
+        for row_kind in row_kinds:
+            names |= self._columns.of(row_kind).keys()
         nearest_name = closest(name, names)
         if nearest_name is None:
-            # The column may be that of a plugin whose columns nobody can read.
+            # The column may be that of a plugin that cannot be imported.
             broken = [f"{e.kind} {e.key}" for e in installed_catalogue().entries() if not e.plugin]
             hint = f" (broken plugins: {', '.join(broken)})" if broken else ""
             return f"no column {name!r}; `routelab plugins columns` lists the columns{hint}"
@@ -247,30 +266,37 @@ class _AvailableColumns:
         also = f" (and then: {lack})" if lack else ""
         return f"no column {name!r}; did you mean {nearest_name!r}?{also}"
 
-    def _fix_for(self, rows: str) -> str:
+    def _fix_for(self, row_kind: str) -> str:
         """Return what to change in a view, and in the study, to show rows of another kind."""
-        base = _base_rows(rows)
-        work = "routings"
-        if base in _WORK:
-            _, work, _ = _WORK[base]
-        fix = f"use 'of: {rows}'"
-        return fix if getattr(self._study, work) else f"{fix}, and add '{work}' to the study"
+        run_kind = _run_kind(row_kind)
+        study_list = "routings"
+        if run_kind in _WORK:
+            _, study_list, _ = _WORK[run_kind]
+        fix = f"use 'of: {row_kind}'"
+        # without traffic, for example, a study has no simulations
+        has_runs = bool(getattr(self._study, study_list))
+        return fix if has_runs else f"{fix}, and add '{study_list}' to the study"
 
-    def parameters(self, of: str) -> set[str]:
-        """Return the names of parameters and settings: ``routing.seed``, and ``seed`` for short."""
-        base = _base_rows(of)
+    def parameters(self, row_kind: str) -> set[str]:
+        """Return the parameters and settings that rows have as columns.
+
+        Each has two names: ``routing.seed``, and ``seed`` for short.
+        """
+        run_kind = _run_kind(row_kind)
         qualified = {
             *_qualified_names("topology", self._parts.topologies.values()),
             *_qualified_names("routing", self._parts.routings.values()),
         }
-        if base in _WORK:
-            kind, work, settings = _WORK[base]
-            qualified.update(_qualified_names(kind, getattr(self._parts, work).values()))
-            # measurements have no engine
-            models = [type(engine.parameters) for engine in self._engines(base)] or [BenchSettings]
+        if run_kind in _WORK:
+            plugin_kind, study_list, settings_key = _WORK[run_kind]
+            instances = getattr(self._parts, study_list)
+            qualified.update(_qualified_names(plugin_kind, instances.values()))
+            # measurements have no engine, but settings of their own
+            engines = self._engines(run_kind)
+            models = [type(engine.parameters) for engine in engines] or [BenchSettings]
             # excluded fields are presets; results have the settings that they stand for
             qualified |= {
-                f"{settings}.{name}"
+                f"{settings_key}.{name}"
                 for model in models
                 for name, field in model.model_fields.items()
                 if not field.exclude
@@ -278,25 +304,28 @@ class _AvailableColumns:
         return qualified | {name.partition(".")[2] for name in qualified} | _UNDECLARED
 
 
-def _missing_setting(name: str, of: str, engines: Iterable[EnginePlugin]) -> str | None:
-    """Return the setting that a column needs and no engine has; None if an engine has it.
+def _missing_setting(name: str, row_kind: str, engines: Iterable[EnginePlugin]) -> str | None:
+    """Return the setting that a column needs and that is off in all engines.
 
-    For example "needs `find_saturation`; add `find_saturation: true` in 'simulation'".
+    For example "needs `find_saturation`; add `find_saturation: true` in 'simulation'". None if one
+    of the engines produces the column, or if none of them ever does.
     """
-    needed = None
+    problem = None
     for engine in engines:
         for column in engine.columns:
             if column.name != name:
                 continue
-            # details also show a fact of their run, unless a column of their own has its name
-            own_names = {c.name for c in engine.columns if of in c.of}
-            is_fact = FACTS[engine.work] in column.of and name not in own_names
-            if of in column.of or is_fact:
+            # Several columns of the engine may have this name, for rows of different kinds. Details
+            # show their own, or else that of their whole run.
+            own_names = {c.name for c in engine.columns if row_kind in c.of}
+            run_kind = FACTS[engine.work]
+            is_of_run = run_kind in column.of and name not in own_names
+            if row_kind in column.of or is_of_run:
                 if not column.needs or getattr(engine.parameters, column.needs):
                     return None
                 text = setting_text(type(engine), column.needs)
-                needed = needed or f"needs `{column.needs}`; add {text}"
-    return needed
+                problem = problem or f"needs `{column.needs}`; add {text}"
+    return problem
 
 
 def _meaning(column: Column) -> tuple[str, str, str]:
@@ -304,12 +333,13 @@ def _meaning(column: Column) -> tuple[str, str, str]:
     return column.unit, column.better, column.seeds
 
 
-def _base_rows(of: str) -> str:
-    """Return the kind of whole runs that rows belong to."""
-    return _RUNS_OF_DETAILS.get(of, of) if of in (*DETAILS, "loads") else of
+def _run_kind(row_kind: str) -> str:
+    """Return the kind of whole runs that rows belong to: ``simulations`` for ``loads``."""
+    is_detail = row_kind in (*DETAILS, "loads")
+    return _RUNS_OF_DETAILS.get(row_kind, row_kind) if is_detail else row_kind
 
 
-def _is_compared(name: str, view: Table | Figure) -> bool:
+def _is_added_by_relative(name: str, view: Table | Figure) -> bool:
     """Return whether `relative` adds a column to a view."""
     if view.relative is None:
         return False
@@ -321,7 +351,8 @@ def _qualified_names(kind: str, instances: Iterable[Instance]) -> Iterator[str]:
     """Iterate over the parameters: ``routing.seed``, and of parts ``routing.selection.seed``."""
     for plugin in (plugin for instance in instances for plugin in instance.plugins):
         for name in plugin.Parameters.model_fields:
-            bare = name.removesuffix("_")
-            yield f"{kind}.{bare}"
+            # the field of a parameter whose name is a word of Python ends with an underscore
+            parameter = name.removesuffix("_")
+            yield f"{kind}.{parameter}"
             if plugin.kind != kind:
-                yield f"{kind}.{plugin.kind}.{bare}"
+                yield f"{kind}.{plugin.kind}.{parameter}"

@@ -46,6 +46,9 @@ from routelab.workflow.stages.predictions import predictions
 
 __all__ = ["Plan", "StudyPlan", "expand_studies"]
 
+_PARAMETERS = re.compile(r"~[^@]*")
+"""Parameters in the name of a routing: without them ``lash~seed=3@angara`` is ``lash@angara``."""
+
 
 def expand_studies(
     studies: Sequence[Path | str], results: Path | str = "results", cluster: str = ""
@@ -99,7 +102,8 @@ class _Expansion:
         self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}
         self.quarantined: dict[str, None] = {}
         self.left_out: dict[str, None] = {}
-        # of the present study: what an id stands for, and where, by kind of plugin and id
+        # of the present study: the canonical name that an id stands for, and its place in the file
+        # for messages, by kind of plugin and id
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         # of the present study: lists, such as `routings`, with a name that is no plugin
         self._unknown_in: set[str] = set()
@@ -122,12 +126,12 @@ class _Expansion:
             same_name = self.studies[study.name].study.path
             self.mistakes.append(f"{path}: another study has this name: {same_name}")
             return
-        entries = {part: self._instances_by_id(study, part) for part in ENTRIES}
+        entries = {key: self._instances_by_id(study, key) for key in ENTRIES}
         parts = Parts(
             study=study,
             results=self._results / study.name,
             # topologies, routings, traffic, workloads and benchmarks
-            **{part: _merge(part_entries) for part, part_entries in entries.items()},
+            **{key: _merge(entries_of_key) for key, entries_of_key in entries.items()},
             metrics=self._metrics(study),
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
@@ -145,7 +149,7 @@ class _Expansion:
         self.jobs[study.name] = self._jobs(parts)
 
     def _jobs(self, parts: Parts) -> dict[str, tuple[BaseJob, ...]]:
-        """Return the jobs of a study by kind."""
+        """Return the jobs of a study by kind; what their plans refuse is added to `mistakes`."""
         by_kind: dict[str, tuple[BaseJob, ...]] = {}
         for kind, job_class in kinds().items():
             # surveys consist of one kind of jobs, other studies of all others
@@ -159,7 +163,8 @@ class _Expansion:
                 self.mistakes += [
                     mistake for mistake in error.mistakes if mistake not in self.mistakes
                 ]
-        # A predicted benchmark adds a workload to the study. Its id must not be that of another.
+        # A predicted benchmark adds a workload to the study. Its id must not stand for another
+        # workload of the study, because both would have the same folder.
         try:
             study_predictions = () if parts.study.survey else predictions(parts)
         except ConfigError:
@@ -183,6 +188,7 @@ class _Expansion:
         An entry of `routings` may limit its networks with the key ``on``.
         """
         all_networks = list(_merge(network_entries))
+        # The networks of each routing. Several entries may name one routing, each with networks.
         networks_of: dict[str, set[str]] = {}
         entries = zip(study.routings, routing_entries, strict=True)
         for position, (entry, routings) in enumerate(entries):
@@ -192,7 +198,7 @@ class _Expansion:
             except InputError as error:
                 self.mistakes.append(f"{study.place('routings', position)}{error}")
                 continue
-            for routing_id in routings:  # several entries may name one routing
+            for routing_id in routings:
                 networks_of.setdefault(routing_id, set()).update(networks)
         return [
             (topology_id, routing_id)
@@ -205,6 +211,7 @@ class _Expansion:
         """Return the plan of all added studies; raise the collected mistakes."""
         if self.mistakes:
             raise ConfigError(self.mistakes)
+        # All jobs of a kind are adjacent, those of the first study first.
         jobs = {
             job.folder: job
             for kind in kinds()
@@ -224,37 +231,39 @@ class _Expansion:
             left_out=tuple(self.left_out),
         )
 
-    def _instances_by_id(self, study: Study, part: str) -> list[dict[str, Instance]]:
+    def _instances_by_id(self, study: Study, key: str) -> list[dict[str, Instance]]:
         """Return the instances of each entry of a list of the study, by id.
+
+        An entry with swept values has several. What is wrong with an entry is added to `mistakes`.
 
         Parameters
         ----------
         study : Study
-        part : str
+        key : str
             Key of the list, such as ``topologies``.
         """
-        kind = ENTRIES[part]
+        kind = ENTRIES[key]
         entries: list[dict[str, Instance]] = []
-        for position, entry in enumerate(getattr(study, part)):
+        for position, entry in enumerate(getattr(study, key)):
             # also entries with mistakes get a mapping, because entries are counted by position
             instances: dict[str, Instance] = {}
             entries.append(instances)
             # The study's reader has reported this entry. Names that refer to its list are not
             # checked, because one of them may be the name that cannot be read.
             if entry == UNREADABLE:
-                self._unknown_in.add(part)
+                self._unknown_in.add(key)
                 continue
-            place = study.place(part, position)
-            if part != "routings" and isinstance(entry, Use) and entry.on:
+            place = study.place(key, position)
+            if key != "routings" and isinstance(entry, Use) and entry.on:
                 self.mistakes.append(f"{place}on: only routings run on some of the networks")
-            if part != "workloads" and isinstance(entry, Use) and entry.routings:
+            if key != "workloads" and isinstance(entry, Use) and entry.routings:
                 self.mistakes.append(f"{place}routings: only workloads run with some of these")
             for choice in choices(entry):
                 try:
                     instance = self._instance(kind, choice, study.path.parent)
                 except InputError as error:
                     self.mistakes.append(f"{place}{error}")
-                    self._unknown_in.add(part)
+                    self._unknown_in.add(key)
                     continue
                 # A plugin that cannot be used fails in its jobs only, so the study goes on.
                 if instance.quarantine:
@@ -338,7 +347,7 @@ def _merge(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
 
 
 def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str]:
-    """Find names of routings that workloads and comparisons refer to and the study lacks.
+    """Find names of routings that workloads, tables and figures refer to and the study lacks.
 
     Parameters
     ----------
@@ -352,17 +361,17 @@ def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str
                 place = study.place("workloads", position)
                 fix = suggestion(name, sorted(routings))
                 yield f"{place}routings: the study has no routing {name!r}{fix}"
-    # comparisons may name routings without parameters: lash~seed=3@angara is also lash@angara
-    names = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
-    views: dict[str, Mapping[str, Table | Figure]] = {
+    # A table or figure may name the routing to compare with without its parameters.
+    names = {_PARAMETERS.sub("", id_) for id_ in routings} | set(routings)
+    views_of_key: dict[str, Mapping[str, Table | Figure]] = {
         "tables": study.tables,
         "figures": study.figures,
     }
-    for part, part_views in views.items():
-        for name, view in part_views.items():
+    for key, views in views_of_key.items():
+        for name, view in views.items():
             for reference in view.relative.routings if view.relative and routings else ():
-                if re.sub(r"~[^@]*", "", reference) not in names:
-                    place = study.place(part, name, "relative")
+                if _PARAMETERS.sub("", reference) not in names:
+                    place = study.place(key, name, "relative")
                     fix = suggestion(reference, sorted(names))
                     yield f"{place}the study has no routing {reference!r} to compare with{fix}"
 

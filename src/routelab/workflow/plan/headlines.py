@@ -10,7 +10,9 @@ from routelab.workflow.parts.study_plugins import Parts
 
 
 def unknown_in_headline(parts: Parts) -> Iterator[str]:
-    """Find routings of a headline that the study lacks.
+    """Find routings that the headline of a study names and that its table cannot show.
+
+    A headline compares routings by a value of one of the study's tables, to answer its question.
 
     Yields
     ------
@@ -36,6 +38,7 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
             if routing is not None and routing not in routings:
                 fix = suggestion(routing, routings)
                 yield f"{place}the study has no routing {routing!r}{fix}"
-            # without a baseline in the headline, it is the only routing of the table's `relative`
+            # A routing is not compared with itself: the baseline of the headline, or else the only
+            # routing of the table's `relative`.
             elif key == "compare" and routing in (headline.baseline, *baselines[:1]):
                 yield f"{place}{routing!r} is the routing to compare with; leave it out"

@@ -126,9 +126,9 @@ class Plan:
 
     def manifests(self, study_plan: StudyPlan | None = None) -> list[str]:
         """Return the manifests of all batches, or of those with results of a study."""
-        folders = None
+        folders = None  # those of all jobs
         if study_plan is not None:
-            # the report shows nothing of a network alone
+            # Networks are left out: their own jobs have nothing that the report shows.
             folders = {
                 job.folder
                 for kind, jobs in study_plan.jobs.items()
@@ -152,9 +152,11 @@ class Plan:
     def write_lists(self, fresh_kinds: Collection[str] = ()) -> None:
         """Write all lists of work; those that have not changed are not touched.
 
-        A list changes when jobs are added, removed, or have another fingerprint. It also changes
-        if the batch has `jobs_to_repeat`: then it gets the time of its manifest. A manifest
-        repeats the time of its list, so without such jobs the list is as it was in the last run.
+        A list changes when jobs are added, removed, or have another fingerprint. Then Snakemake
+        runs the batch. A finished batch with `jobs_to_repeat` has to run, too, so its list must
+        change although its jobs have not: the list gets the time of the manifest. The manifest
+        that the batch writes then repeats this time. If no job is to be repeated in a later run,
+        the list gets the time in the manifest again, and so stays as it is.
 
         Parameters
         ----------
@@ -169,13 +171,14 @@ class Plan:
         folders_to_repeat = {job.folder for job in self.jobs_to_repeat()}
         for batch in self.batches_to_do:
             manifest, spec = self.manifest(batch), self.spec(batch)
-            is_finished = all(job.folder not in folders_to_repeat for job in batch.jobs)
-            if not manifest.exists():  # the batch was stopped, or never ran, so it runs anyway
+            needs_repetition = any(job.folder in folders_to_repeat for job in batch.jobs)
+            if not manifest.exists():
+                # the batch was stopped, or never ran, so it runs whatever its list has
                 replaces = replaced_manifest_time(spec)
-            elif batch.kind in fresh_kinds or not is_finished:
-                # another time than the one that the manifest repeats: the list changes
+            elif batch.kind in fresh_kinds or needs_repetition:
+                # the time of the manifest itself, not the one written in it: the list changes
                 replaces = manifest.stat().st_mtime_ns
-            else:  # the time that the list had in the last run: it does not change
+            else:  # the time written in the manifest, as in the list of the last run: no change
                 replaces = replaced_manifest_time(manifest.with_suffix(".json"))
             write_jobs(batch.jobs, spec, self.results, replaces)
 
@@ -235,8 +238,8 @@ def cut_batches(
 ) -> dict[tuple[str, str], Batch]:
     """Cut the jobs of each kind and study into batches, for example 1000 simulations into 16.
 
-    Few batches, because each is a process that takes a second of CPU time to start. Their number
-    depends on that of the jobs only, never on the machine, so that finished batches stay
+    There are few batches, because each is a process that takes a second of CPU time to start. Their
+    number depends on the number of jobs only, never on the machine, so that finished batches stay
     finished. It is a power of two, so it changes only when the jobs have doubled. Jobs of one
     plugin are adjacent, so that a batch loads few kernels.
 
@@ -262,30 +265,31 @@ def cut_batches(
     batches: dict[tuple[str, str], Batch] = {}
     batch_of_folder: dict[str, tuple[str, str]] = {}
     for (kind, group), jobs_of_group in groups.items():
+        num_jobs = len(jobs_of_group)
         min_jobs = jobs_of_group[0].per_batch
         if min_jobs == 1:  # each job is a batch, however many there are
-            count = len(jobs_of_group)
+            num_batches = num_jobs
         else:
+            # jobs of one plugin become adjacent
             jobs_of_group.sort(key=lambda job: job.base_name)
-            count = 1  # doubled while each batch has at least `min_jobs`
-            while 2 * count <= min(max_batches_of[kind, group], len(jobs_of_group) // min_jobs):
-                count *= 2
-        for number in range(1, count + 1):
-            begin, end = (ceil(i * len(jobs_of_group) / count) for i in (number - 1, number))
+            num_batches = 1  # doubled while each batch has at least `min_jobs`
+            while 2 * num_batches <= min(max_batches_of[kind, group], num_jobs // min_jobs):
+                num_batches *= 2
+        for number in range(1, num_batches + 1):
+            begin = ceil((number - 1) * num_jobs / num_batches)
+            end = ceil(number * num_jobs / num_batches)
             members = tuple(jobs_of_group[begin:end])
             id_ = f"{group}-{number}"
             batches[kind, id_] = Batch(kind=kind, id=id_, jobs=members)
             batch_of_folder |= {job.folder: (kind, id_) for job in members}
-    # 3. A job names the folders of jobs that it needs; only now are their batches known. Batches of
-    #    the first study run first.
-    first_jobs = chain.from_iterable(next(iter(studies.values()), {}).values())
-    needed_batches = {
-        key: dict.fromkeys(batch_of_folder[folder] for job in batch.jobs for folder in job.needs)
-        for key, batch in batches.items()
-    }
-    batches = {
-        key: replace(batch, after=tuple(needed_batches[key])) for key, batch in batches.items()
-    }
+    # 3. A job names the folders of jobs that it needs; only now are their batches known.
+    for key, batch in batches.items():
+        needed_folders = (folder for job in batch.jobs for folder in job.needs)
+        needed_batches = dict.fromkeys(batch_of_folder[folder] for folder in needed_folders)
+        batches[key] = replace(batch, after=tuple(needed_batches))
+    # 4. Batches of the first study run first.
+    first_study = next(iter(studies.values()), {})
+    first_jobs = chain.from_iterable(first_study.values())
     return _with_priorities(batches, {batch_of_folder[job.folder] for job in first_jobs})
 
 

@@ -26,10 +26,12 @@ def row_mistakes(parts: Parts) -> Iterator[str]:
         One line each: place, problem, fix.
     """
     for name, table in parts.study.tables.items():
+        # with statistics or a count, a row stands for several runs by intention
         if table.statistics or table.count or table.relative:
             continue
         keys = [*table.rows, *([table.pivot.by] if table.pivot else [])]
-        runs = _runs(parts, table)
+        runs = _table_runs(parts, table)
+        # All runs have the same columns. If the table has others, these are results.
         if not runs or not {*keys, *table.where} <= runs[0].keys():
             continue
         run_of_row: dict[tuple[str, ...], Run] = {}
@@ -66,7 +68,7 @@ def filter_mistakes(parts: Parts) -> Iterator[str]:
         "workload": parts.workloads,
         "benchmark": parts.benchmarks,
     }
-    for part, name, view in views:
+    for study_key, name, view in views:
         pooled = {key.rpartition(".")[2] for key in view.over}  # of `routing.seed`: seed
         for column, wanted in view.where.items():
             if not instances.get(column):  # a column of results, or an empty list of the study
@@ -75,12 +77,12 @@ def filter_mistakes(parts: Parts) -> Iterator[str]:
             known = {*instances[column], *_pooled_names(instances[column], pooled).values()}
             for wanted_name in wanted if isinstance(wanted, list) else [wanted]:
                 if isinstance(wanted_name, str) and wanted_name not in known:
-                    place = parts.study.place(part, name, "where")
+                    place = parts.study.place(study_key, name, "where")
                     fix = suggestion(wanted_name, known)
                     yield f"{place}the study has no {column} {wanted_name!r}{fix}"
 
 
-def _runs(parts: Parts, table: Table) -> list[Run]:
+def _table_runs(parts: Parts, table: Table) -> list[Run]:
     """Return the runs that a table shows, with names without the parameters that it pools."""
     pooled = {key.rpartition(".")[2] for key in table.over}  # of `routing.seed`: seed
     networks = _pooled_names(parts.topologies, pooled)
@@ -90,7 +92,7 @@ def _runs(parts: Parts, table: Table) -> list[Run]:
             {"topology": networks[topology_id], "routing": routings[routing_id]}
             for topology_id, routing_id in parts.runs
         ]
-    kind, work = {
+    kind, works = {
         "simulations": ("traffic", parts.traffic),
         "loads": ("traffic", parts.traffic),
         "flows": ("workload", parts.workloads),
@@ -100,9 +102,9 @@ def _runs(parts: Parts, table: Table) -> list[Run]:
     return [
         {"topology": networks[topology_id], "routing": routings[routing_id], kind: name}
         for topology_id, routing_id in pairs
-        for id_, name in _pooled_names(work, pooled).items()
+        for work_id, name in _pooled_names(works, pooled).items()
         # a workload may name the routings that it runs with
-        if kind != "workload" or parts.combines(routing_id, id_)
+        if kind != "workload" or parts.combines(routing_id, work_id)
     ]
 
 

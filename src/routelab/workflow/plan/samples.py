@@ -19,7 +19,7 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
     ----------
     on : Systems
     entries : sequence of mapping
-        The networks of each entry of the study's list, by id.
+        The networks of each entry of the study's list, by id; each entry has its own sample.
 
     Raises
     ------
@@ -43,10 +43,10 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
             id_
             for id_, instance in entry.items()
             if not on.families or not _families(instance).isdisjoint(on.families)
-            if on.max_nodes is None or _switches(id_, instance) <= on.max_nodes
+            if on.max_nodes is None or _grid_size(id_, instance) <= on.max_nodes
         ]
         if on.sample is not None:
-            # the order is random, so the first of them are a sample; then in the study's order
+            # Shuffled, the first networks are a sample. It is used in the study's order.
             shuffled = sorted(fitting, key=lambda id_: _random_key(on.seed, entry[id_].text))
             sample = set(shuffled[: on.sample])
             fitting = [id_ for id_ in fitting if id_ in sample]
@@ -58,8 +58,14 @@ def _families(instance: Instance) -> set[str]:
     return {plugin.name for plugin in instance.plugins}
 
 
-def _switches(id_: str, instance: Instance) -> int:
-    """Return the number of switches of the whole grid, from its ``dims``, without building it."""
+def _grid_size(id_: str, instance: Instance) -> int:
+    """Return the number of switches of the whole grid, from its ``dims``, without building it.
+
+    Raises
+    ------
+    InputError
+        If the network has no ``dims``.
+    """
     parameters = [plugin.parameters for plugin in instance.plugins]
     dims = next((sizes for p in parameters if (sizes := getattr(p, "dims", None))), None)
     if dims is None:

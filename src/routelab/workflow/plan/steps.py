@@ -47,7 +47,7 @@ def make_steps(plan: Plan, max_minutes: int) -> dict[str, Step]:
     Returns
     -------
     steps : dict of str to Step
-        By list of work.
+        By the path of the list of work.
     """
     batches = plan.batches.values()
     return {str(plan.spec(batch)): _step(plan, batch, max_minutes) for batch in batches}

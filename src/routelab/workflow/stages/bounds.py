@@ -118,6 +118,7 @@ class BoundJob(NetworkJob):
 
     @override
     def load(self) -> tuple[Task, Computation]:
+        """Look up rules and network; return what the outcome says of them, and `run` with them."""
         rules, (name, network) = collect_errors(
             lambda: None if self.text in ALL_ROUTES else load("rules", self.text),
             self.look_up_network,

@@ -134,6 +134,7 @@ class MetricJob(TableJob):
 
     @override
     def load(self) -> tuple[Task, Computation]:
+        """Look up all parts by name; return what the outcome says of them, and `run` with them."""
         (name, network), (routing, *metrics) = collect_errors(self.look_up_network, self._plugins)
         plugins = (*routing.plugins, *metrics)
         task = Task(topology=name, routing=routing.name, plugins=plugins, seed=seed_of(plugins))

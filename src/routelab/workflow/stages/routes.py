@@ -85,6 +85,7 @@ class RouteJob(NetworkJob):
 
     @override
     def load(self) -> tuple[Task, Computation]:
+        """Look up all parts by name; return what the outcome says of them, and `run` with them."""
         routing, (name, network), *metrics = collect_errors(
             lambda: Routing.from_name(self.text),
             self.look_up_network,
@@ -136,7 +137,7 @@ class TableJob(NetworkJob):
     def table_fields(network: TopologyJob, table: RouteJob | None) -> dict[str, Any]:
         """Return the fields that a `TableJob` gets from the jobs that make its network and table.
 
-        Without a `RouteJob`, only those of the network.
+        Without a `RouteJob`, they are only the fields of the network.
         """
         fields = NetworkJob.network_fields(network)
         if table is not None:

@@ -175,6 +175,7 @@ class EngineJob(TableJob):
 
     @override
     def load(self) -> tuple[Task, Computation]:
+        """Look up all parts by name; return what the outcome says of them, and `run` with them."""
         # 1. The text of the job is the name of a routing, or the path of a file with a table, for
         #    which the function returns None.
         try:

@@ -236,6 +236,7 @@ class SurveyJob(BaseJob):
 
     @override
     def statuses(self) -> list[tuple[str, str]]:
+        """Return status and reason of each run, without the bounds; empty if it has no row."""
         statuses = _statuses(self.results)
         # only rows without a result have a reason, and need to be read
         fingerprints = (run.fingerprint for run in self.runs)
@@ -248,6 +249,7 @@ class SurveyJob(BaseJob):
 
     @override
     def compilations(self) -> Sequence[Compilation]:
+        """Return the compilations of this job's routings, its metrics and its bounds."""
         # 1. The kernels of each routing and of the metrics.
         used_routings = {item.routing for item in self.items}
         compilations = [

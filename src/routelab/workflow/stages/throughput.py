@@ -121,6 +121,7 @@ class ThroughputJob(NetworkJob):
 
     @override
     def load(self) -> tuple[Task, Computation]:
+        """Look up all parts by name; return what the outcome says of them, and `run` with them."""
         traffic, (name, network) = collect_errors(
             lambda: load("traffic", self.text), self.look_up_network
         )
