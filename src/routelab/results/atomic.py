@@ -7,7 +7,7 @@ and on the disk. After an error or a kill the old content is still there. A kill
 temporary file, whose name starts with a dot.
 
 What can be computed again need not wait for the disk: then a power failure may leave cut files,
-which the checksums of `routelab.results.outcome` tell.
+which the checksums of `routelab.results.outcome` reveal.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def peak_memory() -> int:
 
 @cache
 def machine() -> dict[str, Any]:
-    """Describe this machine without its name.
+    """Describe this machine for a provenance, without its name.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def machine() -> dict[str, Any]:
 
 
 def _first_entry(path: str, name: str) -> str | None:
-    """Return the text of the first line ``name: text`` with this name in a file; None without."""
+    """Return the text of the first line ``name: text`` of a file; None if there is no such line."""
     try:
         with Path(path).open(encoding="utf-8", errors="replace") as lines:
             for line in lines:
@@ -210,6 +210,7 @@ def checkout(folder: Path | None = None) -> dict[str, Any]:
 
 def _git(folder: Path, *arguments: str) -> str | None:
     """Return what git prints; None if it fails, is missing or takes long."""
+    # Variables of a git that runs this process, such as GIT_DIR in a hook, name another repository.
     environ = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
     try:
         answer = run_program(
@@ -234,7 +235,7 @@ def _describe(plugin: Plugin) -> dict[str, Any]:
     }
     try:
         programs = dict(plugin.program_versions())
-    except (Exception, SystemExit) as error:  # code of the plugin; the result is valid all the same
+    except (Exception, SystemExit) as error:  # the plugin is wrong here, but its result is valid
         programs = {plugin.name: f"unknown version: {error!r}"}
     return {**described, "programs": programs} if programs else described
 

@@ -148,7 +148,7 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> tuple[list[
     Raises
     ------
     InputError
-        If the file or the study is wrong, or the study measures nothing.
+        If the file or the study is wrong, or the study has no comparisons.
     """
     file = load_cluster(require_cluster(name, word="cluster"))
     jobs = _comparisons_of(study, results)
@@ -372,9 +372,12 @@ def _uses_slurm(cluster: Cluster) -> bool:
 
 
 def _check_slurm(
-    file: ClusterFile, nodes: int, hosts: Sequence[str], jobs: Sequence[ComparisonJob]
+    file: ClusterFile, max_nodes: int, hosts: Sequence[str], jobs: Sequence[ComparisonJob]
 ) -> Iterable[ClusterCheck]:
-    """Check Slurm's commands, partitions, nodes and interface of MPI, without an allocation."""
+    """Check Slurm's commands, partitions, nodes and interface of MPI, without an allocation.
+
+    The largest job has `max_nodes` nodes.
+    """
     # 1. The package with which a workflow submits steps; a single measurement does without it. Its
     #    module has underscores instead of dashes.
     cluster = file.cluster
@@ -398,10 +401,10 @@ def _check_slurm(
     for line in sinfo.stdout.splitlines():
         name, *facts = line.split("|")
         partitions[name] = facts
-    minutes = max((job.minutes for job in jobs), default=0)
-    yield from _check_partitions(cluster, partitions, nodes, minutes)
-    # 3. What only srun needs: an allocation, unless this is one; names of hosts as Slurm has them;
-    #    an interface of MPI.
+    max_minutes = max((job.minutes for job in jobs), default=0)
+    yield from _check_partitions(cluster, partitions, max_nodes, max_minutes)
+    # 3. What only srun needs: a command for an allocation, unless this process is in one; names of
+    #    hosts as Slurm has them; an interface of MPI.
     if cluster.launcher != "srun":
         return
     commands = [] if allocation() else ["salloc"]
@@ -425,7 +428,7 @@ def _run_slurm_command(*words: str) -> ProgramEnd:
 
 
 def _check_partitions(
-    cluster: Cluster, partitions: Mapping[str, Sequence[str]], nodes: int, minutes: int
+    cluster: Cluster, partitions: Mapping[str, Sequence[str]], max_nodes: int, max_minutes: int
 ) -> Iterable[ClusterCheck]:
     """Check whether the partitions are up and large enough, and allow enough time.
 
@@ -434,7 +437,7 @@ def _check_partitions(
     cluster : Cluster
     partitions : mapping of str to (str, str, str)
         State, number of nodes and time limit, by name.
-    nodes, minutes : int
+    max_nodes, max_minutes : int
         What the largest and the longest job need.
     """
     for name in cluster.partition.split(",") if cluster.partition else ():
@@ -445,11 +448,11 @@ def _check_partitions(
             continue
         state, count, limit = partitions[name]
         finding = f"{state}, {count} nodes"
-        if state != "up" or int(count) < nodes:
+        if state != "up" or int(count) < max_nodes:
             fix = "choose another partition, or a smaller network (--topology)"
-            yield ClusterCheck(subject, "missing", f"{finding}; {nodes} are needed", fix)
-        elif _limit_minutes(limit) < minutes:
-            finding += f", time limit {limit}; the study requests {minutes} minutes"
+            yield ClusterCheck(subject, "missing", f"{finding}; {max_nodes} are needed", fix)
+        elif _limit_minutes(limit) < max_minutes:
+            finding += f", time limit {limit}; the study requests {max_minutes} minutes"
             fix = "choose another partition, or set bench: {minutes: ...} in the study"
             yield ClusterCheck(subject, "missing", finding, fix)
         else:

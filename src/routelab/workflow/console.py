@@ -92,7 +92,8 @@ class ShortFormatter(logging.Formatter):
         self._submission = submission
         self._snakemake_formatter = formatter
         self._plan = plan
-        # by Snakemake's number of a job, which it calls `jobid` in some records, `job_id` in others
+        # What later records of a job need: its title, the jobs of its batch, and the page that it
+        # writes. By Snakemake's number of the job, which it calls `jobid` or `job_id` in records.
         self._titles: dict[int, str] = {}
         self._jobs: dict[int, Sequence[BaseJob]] = {}
         self._pages: dict[int, str] = {}
@@ -126,7 +127,7 @@ class ShortFormatter(logging.Formatter):
             if batch := self._plan.batches.get((rule, "-".join(wildcards.values()))):
                 self._jobs[facts["jobid"]] = batch.jobs
             if rule == "page":
-                (self._pages[facts["jobid"]],) = facts["output"]
+                (self._pages[facts["jobid"]],) = facts["output"]  # one file
             return title
         if event == "JOB_ERROR" and facts["log"]:
             run_start = file_time(self._plan.results / LOCK)

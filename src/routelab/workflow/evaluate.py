@@ -108,7 +108,7 @@ def evaluate_routings(
 
 
 def metric_columns(metrics: Sequence[str]) -> list[str]:
-    """List the columns of metrics, each once.
+    """List the columns that metrics add to the rows of `evaluate_routings`, each once.
 
     Raises
     ------
@@ -139,7 +139,10 @@ def _evaluate_routing(
     bounds: NetworkBounds | None,
     metrics: Sequence[ContextMetricPlugin],
 ) -> tuple[dict[str, Any], RouteTable | None]:
-    """Route and measure the network; return the row of the routing, and its table if it has one."""
+    """Route and measure the network; return the row of the routing, and its table.
+
+    The table is None if the routing does not apply or fails, or has no table.
+    """
     # 1. Routes, metrics and bounds. Whatever fails here becomes the status of this row.
     row = {
         "topology": name,

@@ -38,7 +38,7 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
             if routing is not None and routing not in routings:
                 fix = suggestion(routing, routings)
                 yield f"{place}the study has no routing {routing!r}{fix}"
-            # A routing is not compared with itself: the baseline of the headline, or else the only
-            # routing of the table's `relative`.
+            # A routing to compare must not be the one that it is compared with. If the headline has
+            # no baseline, that is the only routing of the table's `relative`.
             elif key == "compare" and routing in (headline.baseline, *baselines[:1]):
                 yield f"{place}{routing!r} is the routing to compare with; leave it out"

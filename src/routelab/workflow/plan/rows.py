@@ -92,19 +92,20 @@ def _table_runs(parts: Parts, table: Table) -> list[Run]:
             {"topology": networks[topology_id], "routing": routings[routing_id]}
             for topology_id, routing_id in parts.runs
         ]
-    kind, works = {
+    # what runs on each pair of topology and routing, and the column that has its name
+    work_column, works = {
         "simulations": ("traffic", parts.traffic),
         "loads": ("traffic", parts.traffic),
         "flows": ("workload", parts.workloads),
     }.get(table.of, ("benchmark", parts.benchmarks))
     # a routing without a table (hop by hop) can only be simulated with packets, that is traffic
-    pairs = parts.pairs if kind == "traffic" else parts.runs
+    pairs = parts.pairs if work_column == "traffic" else parts.runs
     return [
-        {"topology": networks[topology_id], "routing": routings[routing_id], kind: name}
+        {"topology": networks[topology_id], "routing": routings[routing_id], work_column: name}
         for topology_id, routing_id in pairs
         for work_id, name in _pooled_names(works, pooled).items()
         # a workload may name the routings that it runs with
-        if kind != "workload" or parts.combines(routing_id, work_id)
+        if work_column != "workload" or parts.combines(routing_id, work_id)
     ]
 
 

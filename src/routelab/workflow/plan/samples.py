@@ -46,7 +46,8 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
             if on.max_nodes is None or _grid_size(id_, instance) <= on.max_nodes
         ]
         if on.sample is not None:
-            # Shuffled, the first networks are a sample. It is used in the study's order.
+            # In the order of a random key, the first networks are a random sample. They are used in
+            # the study's order.
             shuffled = sorted(fitting, key=lambda id_: _random_key(on.seed, entry[id_].text))
             sample = set(shuffled[: on.sample])
             fitting = [id_ for id_ in fitting if id_ in sample]
@@ -55,6 +56,7 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
 
 
 def _families(instance: Instance) -> set[str]:
+    """Return the name of a network's plugin, such as ``torus``; nothing if it cannot be used."""
     return {plugin.name for plugin in instance.plugins}
 
 
