@@ -212,4 +212,11 @@ def route_compilations(
             write_routes(routed, measured, Path(folder), provenance)
 
     # the key has no metrics: their kernels are few, and jobs compile missing ones
-    return (Compilation(("routes", *classes), routing, compile_kernels, tuple(classes)),)
+    return (
+        Compilation(
+            key=("routes", *classes),
+            name=routing,
+            work=compile_kernels,
+            classes=tuple(classes),
+        ),
+    )

@@ -171,13 +171,20 @@ class EngineJob(TableJob):
 
         key = self.kind, engine_key, *self.classes
         classes = (*self.classes, *class_name("engine", engine_key))
-        return (Compilation(key, f"{self.text} ({engine_key})", compile_kernels, classes),)
+        return (
+            Compilation(
+                key=key,
+                name=f"{self.text} ({engine_key})",
+                work=compile_kernels,
+                classes=classes,
+            ),
+        )
 
     @override
     def load(self) -> tuple[Task, Computation]:
         """Look up all parts by name; return what the outcome says of them, and `run` with them."""
-        # 1. The text of the job is the name of a routing, or the path of a file with a table, for
-        #    which the function returns None.
+        # 1. The text of the job is the name of a routing, or the path of a file with a table. For a
+        #    path, `look_up_routing` returns None.
         try:
             is_table = look_up_routing(self.text) is None
         except InputError:

@@ -267,10 +267,13 @@ class SurveyJob(BaseJob):
                 seconds=self.bound_seconds,
                 exact=self.bound_exact,
             )
-            classes = class_name("rules", rules.partition("~")[0]) if rules else ()
-            compilations.append(
-                Compilation(("bounds", rules), f"bounds {rules}".strip(), work, classes)
+            compilation = Compilation(
+                key=("bounds", rules),
+                name=f"bounds {rules}".strip(),
+                work=work,
+                classes=class_name("rules", rules.partition("~")[0]) if rules else (),
             )
+            compilations.append(compilation)
         return compilations
 
     @override
@@ -407,6 +410,7 @@ def _table(job: SurveyJob, row_store: RowStore) -> SurveyTable:
         names = {key: row[key] for key in ("topology", "routing", "status", "reason")}
         times = {f"run_{key}": row.get(key) for key in ("wall_seconds", "cpu_seconds")}
         facts = dict(row["facts"])
+        # a study without bounds has no rows of them
         if bound_rows and row["status"] == "ok":
             rules_bound = bound_rows[item.topology, item.rules] if item.rules else None
             network_bound = bound_rows[item.topology, ""]

@@ -110,13 +110,20 @@ class ThroughputJob(NetworkJob):
 
     @override
     def compilations(self) -> Sequence[Compilation]:
+        """Return the compilation that bounds this traffic on a tiny network."""
+
         def compile_kernels() -> None:
             traffic = load("traffic", self.text)
             bound_traffic(build_grid("mesh", (3, 2), wrap=False), traffic, self.loads)
 
-        key = self.text.partition("~")[0]
+        plugin_key = self.text.partition("~")[0]  # without the parameters
         return (
-            Compilation((self.kind, key), self.text, compile_kernels, class_name("traffic", key)),
+            Compilation(
+                key=(self.kind, plugin_key),
+                name=self.text,
+                work=compile_kernels,
+                classes=class_name("traffic", plugin_key),
+            ),
         )
 
     @override
