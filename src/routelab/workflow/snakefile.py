@@ -167,7 +167,7 @@ def start_run(workflow: Any) -> None:
     The process ends with one message if the folder cannot be written, or if another run or one of
     its jobs works there.
     """
-    if workflow.touch or not workflow.is_main_process:
+    if workflow.touch or not workflow.is_main_process:  # `--touch` only marks files as up to date
         return
     run = _runs[-1]
     cores = workflow.resource_settings.cores or 1

@@ -162,8 +162,8 @@ def _start_processes(
     for number, share in enumerate(shares, 1):
         spec = plan.results / PLAN / f"warm-{number}.json"
         write_jobs(share, spec, plan.results)
-        # Jobs run in the order of the studies, so the first job tells whether the share has kernels
-        # of the first study. If not, it must not slow down the jobs of that study.
+        # A share has its jobs in the order of the studies, so its first job tells whether it has
+        # kernels of the first study. If not, it must not slow down that study.
         priority = [] if share[0].folder in first_jobs else ["nice", "-n", "10"]
         command = [*priority, "routelab", "warm", str(spec)]
         # in the group of this process, so that a terminal interrupts them with it
