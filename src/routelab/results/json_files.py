@@ -29,7 +29,7 @@ def to_plain(value: Any) -> Any:
     """
     if hasattr(value, "tolist"):  # numpy's arrays and scalars, without importing numpy
         value = value.tolist()
-    if isinstance(value, str):
+    if isinstance(value, str):  # invalid bytes are lone surrogates in it, which UTF-8 does not have
         return value.encode("utf-8", "backslashreplace").decode()
     if value is None or isinstance(value, bool | int):
         return value

@@ -36,14 +36,15 @@ class ResourceMeter:
     """
 
     def __init__(self) -> None:
-        self._wall_from = self._cpu_from = 0.0
-        self._total: tuple[float, float] | None = None  # wall and CPU seconds of the ended block
+        self._wall_start = self._cpu_start = 0.0
+        # wall and CPU seconds of the whole block; None until it ends
+        self._total: tuple[float, float] | None = None
         self.started = ""
 
     def __enter__(self) -> ResourceMeter:
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self._total = None
-        self._wall_from, self._cpu_from = time.perf_counter(), _cpu_seconds()
+        self._wall_start, self._cpu_start = time.perf_counter(), _cpu_seconds()
         return self
 
     def __exit__(
@@ -56,7 +57,7 @@ class ResourceMeter:
 
     def _elapsed(self) -> tuple[float, float]:
         """Return the wall and CPU seconds since the beginning of the block."""
-        return time.perf_counter() - self._wall_from, _cpu_seconds() - self._cpu_from
+        return time.perf_counter() - self._wall_start, _cpu_seconds() - self._cpu_start
 
     @property
     def wall_seconds(self) -> float:

@@ -23,7 +23,7 @@ def memory_mb(batch: Batch) -> int:
 
 
 def minutes(batch: Batch, max_minutes: int) -> int:
-    """Return the time to ask for, in which every result may reach its limit.
+    """Return the time to request for a batch, in minutes: each result may reach its time limit.
 
     Parameters
     ----------
