@@ -74,8 +74,7 @@ def highest_load_facts(
     # The facts of a simulation also have its settings `seed` and `seeds`, which stay as they are.
     row = {key: value for key, value in row.items() if key not in ("seed", "seeds")}
     terminal = row["worst_terminal"]
-    # Without such a terminal (`Worst`): None for a single run, −1 for several.
-    is_known = terminal is not None and terminal >= 0
+    is_known = terminal is not None
     switch = topology.switch_names[topology.terminal_switch[terminal]] if is_known else None
     name = topology.terminal_name(terminal) if is_known else None
     return {**row, "worst_terminal_switch": switch, "worst_terminal_name": name}

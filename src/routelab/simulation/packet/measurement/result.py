@@ -109,6 +109,13 @@ class Worst:
     terminal: int
     share: float
 
+    def facts(self) -> dict[str, Any]:
+        """Return the terminal, None without one, and the share as columns of a load."""
+        return {
+            "worst_terminal": self.terminal if self.terminal >= 0 else None,
+            "worst_share": self.share,
+        }
+
     @classmethod
     def least_served(
         cls, senders: Int64Array, generated: Float64Array, arrived: Float64Array
@@ -252,8 +259,7 @@ class LoadResult:
             **self.offered_by_terminal.facts("offered"),
             **self.accepted_by_terminal.facts("accepted"),
             "jain": self.jain,
-            "worst_terminal": self.worst.terminal if self.worst.terminal >= 0 else None,
-            "worst_share": self.worst.share,
+            **self.worst.facts(),
             "starved_terminals": self.starved,
             **latencies,
             "hops_mean": self.hops_mean,

@@ -106,7 +106,6 @@ class Point:
         candidates = [run.worst for run in self.runs if run.worst.terminal >= 0]
         choose = max if self.runs[0].settings.messages else min
         worst = choose(candidates, key=lambda worst: worst.share, default=self.runs[0].worst)
-        worst_served = {"worst_terminal": worst.terminal, "worst_share": worst.share}
         # 3. Estimates, with the errors of all runs. If some run has no latency, there is no pooled
         #    one: all facts about latencies are None.
         estimates = interval("accepted_load", self.accepted)
@@ -117,7 +116,7 @@ class Point:
                 estimates |= interval(f"latency_{part}", self._mean_latency(part))
         # the load itself: a mean of equal loads may differ from it in the last digit
         shared = {"load": self.load, "seed": None, "seeds": len(rows)}
-        return values | state | worst_served | estimates | shared
+        return values | state | worst.facts() | estimates | shared
 
 
 def _combine(name: str, values: Sequence[Any]) -> Any:

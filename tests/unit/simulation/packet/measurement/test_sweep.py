@@ -209,6 +209,8 @@ def test_the_worst_served_terminal_is_that_of_the_worst_run(messages, terminal):
     for order in permutations(runs):
         facts = replace(point, runs=order).facts()
         assert (facts["worst_terminal"], facts["worst_share"]) == (terminal, terminal - 0.5)
+    without = replace(point, runs=[replace(run, worst=worst[0]) for run in runs])
+    assert without.facts()["worst_terminal"] is None
 
 
 @pytest.mark.parametrize(("seeds", "seed"), [(1, 5), (3, None)])
