@@ -514,7 +514,7 @@ class SimulatedNetwork:
 
     @property
     def latencies(self) -> pd.DataFrame:
-        """How often each latency occurs: one row per load, kind of latency and number of cycles."""
+        """How often each latency and each number of hops occurs: a row per load, kind and value."""
         return self._table("latencies")
 
     @property

@@ -77,9 +77,8 @@ class Column:
     decimals : int or None
         Digits after the decimal point (default: four significant digits).
     nominal : bool
-        Whether the values number groups, as segments of a network: 1 is the first group, and 0
-        means that the row is in none. Pictures of networks give neighbouring groups different
-        colours.
+        Whether the values number groups, such as segments: 1 is the first group, and 0 means that
+        the row is in none. Pictures of networks give neighbouring groups different colours.
     group : str
         Section of the reference page.
     bound_of : str

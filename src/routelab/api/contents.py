@@ -16,8 +16,8 @@ from routelab.kernels.checksum import checksum
 class Contents:
     """Base of dataclasses whose contents must not change after `create`.
 
-    `create` computes the checksum of each field. After each call of a plugin, `changes` compares
-    them with the fields, so that a plugin that writes to its input is found.
+    `create` computes the checksum of each field. Code that calls plugins compares them with the
+    fields afterwards (`changes`), to find a plugin that writes to its input.
     """
 
     @cached_property
@@ -47,7 +47,7 @@ def value_checksum(value: Any) -> int:
     """
     if isinstance(value, np.ndarray):
         return hash((value.dtype.str, value.shape, _array_checksum(value)))
-    # a mapping cannot be hashed itself, and its values may be lists
+    # a mapping cannot be hashed itself, and its values may be lists or arrays
     return hash(repr(dict(value)) if isinstance(value, Mapping) else value)
 
 

@@ -114,9 +114,9 @@ class HopProgram:
         one along a ring.
     detour_penalty : int
         Largest penalty, in flits, of a detour: a candidate that is no escape and that `hop` offers
-        together with candidates without penalty. Results warn if it is larger than any queue: then
-        the queues of the candidates without penalty never cost as much, so no packet takes the
-        detour. 0: no such penalty.
+        together with candidates without penalty. With `by_occupancy` and a ranking other than
+        ``room``, results warn if it is larger than any queue: then the queues of the candidates
+        without penalty never cost as much, so no packet takes the detour. 0: no such penalty.
     escape_wait : int
         Time that a packet waits for its best candidate before it may escape, as a multiple of the
         time that a packet takes to cross a channel; at most 500 cycles. Needs the ranking

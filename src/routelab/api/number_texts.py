@@ -42,7 +42,7 @@ def read_number(text: str) -> float:
 def check_number_text(text: str) -> None:
     """Refuse a number as only Python writes it, such as ``1_000`` or digits outside ASCII.
 
-    This is for a text that pydantic then reads with `float`, which would accept such numbers. All
+    This is for texts that pydantic reads afterwards, which would accept ``1_000`` or ``+5``. All
     other texts pass: pydantic itself refuses what is no number.
 
     Raises

@@ -116,7 +116,7 @@ class Topology(Contents):
         Switch at each end of a directed channel. An undirected link is two channels; parallel
         channels are allowed, a channel from a switch to itself is not.
     terminal_switch : int32 array, shape (T,)
-        Switch of each terminal. The index of a terminal is also its rank.
+        Switch of each terminal. In traffic, rank i is terminal i; a `Job` says where its ranks are.
     source_port, target_port : int32 array, shape (C,)
         Port numbers at both ends; −1 if unknown.
     channel_direction : int16 array, shape (C,)

@@ -163,7 +163,7 @@ class Program:
         # 1. The sends of each block: its pair as one number, source * ranks + target; how often it
         #    runs; and its bytes in all runs. The totals are floats, because integers of 64 bits
         #    would overflow without an error. The lists begin with an empty array, because NumPy
-        #    cannot concatenate an empty list, which a program without sends would leave.
+        #    cannot concatenate an empty list, which a program without blocks would leave.
         no_sends = np.zeros(0, dtype=np.int64)
         totals = {"messages": 0.0, "bytes": 0.0}
         send_pairs, send_runs, send_bytes = [no_sends], [no_sends], [no_sends]

@@ -31,7 +31,7 @@ class Columns:
         If two columns have the same name and the same kind of rows, the first one counts.
     load_more : callable, optional
         Returns further columns. It imports plugins, so it is called only when a name is not found
-        among `columns`, or when all columns are requested.
+        among `columns`, or when a complete list is requested.
     """
 
     def __init__(

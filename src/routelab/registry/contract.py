@@ -167,7 +167,8 @@ def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
     names = {column.name for column in plugin.columns} | set(fields(plugin.Parameters))
     if unknown_names := sorted(set(plugin.clock) - names):
         yield f"expected clock to name columns, found {', '.join(unknown_names)}"
-    # `brief` has the names of fields in Python (``from_``), `clock` those for users (``from``)
+    # `brief` names fields as in Python (``from_``). `clock` names columns, and settings are columns
+    # under their names for users (``from``).
     if unknown_names := sorted(set(plugin.brief) - set(plugin.Parameters.model_fields)):
         yield f"expected brief to name parameters, found {', '.join(unknown_names)}"
 

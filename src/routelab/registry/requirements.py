@@ -44,7 +44,7 @@ def require_unchanged(
     ----------
     plugin_name : str or None
         The plugin that has just run and is to blame. None: the caller has not run one since it got
-        the values, so an earlier plugin changed them, and the message cannot name it.
+        the values, so it is not known what changed them, and the message names no plugin.
     *values : Topology, RoutingGraph or RouteTable
     """
     for value in values:
