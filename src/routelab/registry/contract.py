@@ -148,7 +148,8 @@ RESERVED_SETTINGS = (
     *("engine", "format", "help", "log_json", "output", "quiet", "verbose"),
     *("routing", "topology", "work"),
 )
-"""Names that no setting of an engine may have, because `routelab simulate` has such arguments."""
+"""Names that no setting of an engine may have: those of other arguments of the command `routelab
+simulate` or the function `routelab.simulate`."""
 
 
 def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
