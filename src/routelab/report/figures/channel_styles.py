@@ -67,7 +67,7 @@ def load_styles(values: Values, top: float) -> ChannelStyles:
 
 
 def group_styles(topology: Topology, values: Values) -> ChannelStyles:
-    """Return the styles of channels that show their group: groups at one switch differ in colour.
+    """Return the styles of channels that show their group, with colours as in `group_colours`.
 
     `values` has the number of each channel's group. Channels with 0 are in no group; they are thin
     and grey.

@@ -191,9 +191,9 @@ def _accessible_svg(content: bytes, drawing: Drawing) -> bytes:
 def _dark_style(content: str) -> str:
     """Return CSS rules that replace the colours of an SVG file for readers who prefer dark pages.
 
-    `content` is the file. matplotlib writes the colour of a line or area as ``style="fill:
-    #222222"``, and that of an area with a pattern as ``fill="#222222"``. The rules select elements
-    by these texts.
+    `content` is the file. matplotlib writes the colours of lines and areas into the attribute
+    ``style`` (``stroke: #222222``, ``fill: #222222``), and that of an area with a pattern as
+    ``fill="#222222"``. The rules select elements by these texts.
     """
     # The colours of the scale of loads, and those of `DARK`, which have priority.
     scale = zip(scale_colours(dark=False), scale_colours(dark=True), strict=True)

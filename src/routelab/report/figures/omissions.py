@@ -104,7 +104,7 @@ def _cause(runs: Iterable[Mapping[Hashable, Any]], quantity: str) -> str:
     """
     loads_of: dict[str, list[float]] = {}
     for run in runs:
-        state = key_text(run.get("state"))  # empty if the run is no simulation
+        state = key_text(run.get("state"))  # empty if the run has none
         if run["status"] != OK:
             cause = f"no result: {status_text(run['status'], run['reason'])}"
         elif state and state not in COMPLETE_STATES:

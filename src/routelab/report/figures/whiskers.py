@@ -42,7 +42,7 @@ def value_label(request: FigureRequest, column: str) -> str:
     if spec.of not in BENCHMARKS or column not in (*OF_A_METRIC, "value"):
         return text
     jobs = request.row_set.select(spec.where, request.pooled, request.place)
-    # measurements without a result have no metric or unit: missing or empty
+    # measurements without a result may lack metric and unit: missing or empty
     metrics, units = (set(jobs[name].dropna()) - {""} for name in ("metric", "unit"))
     if len(metrics) == 1:
         text += f", {metrics.pop().replace('_', ' ')}"

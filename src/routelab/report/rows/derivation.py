@@ -109,7 +109,8 @@ def compare_runs(
         ==========================  =====================================  =======================
 
         A run is not compared with runs of its own routing. But with ``spec.median`` the only
-        reference run of a routing is that with the lower median, and all runs are compared with it.
+        reference run of a routing under the same conditions is that with the lower median, and all
+        runs are compared with it.
 
     Raises
     ------

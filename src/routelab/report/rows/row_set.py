@@ -69,8 +69,9 @@ class Record:
 class RowSet(ABC):
     """Rows of one kind, such as all simulations of a study, as data frames for tables and figures.
 
-    A row is a job of the study, or one of several results of a job, such as that of an offered
-    load. Methods name rows by their numbers from 0, the parameter or column ``run``.
+    A row is a run of the study, such as a routing on a topology, or one of several results of a
+    run, such as that of an offered load. Methods name rows by their numbers from 0, the parameter
+    or column ``run``.
 
     Attributes
     ----------

@@ -118,10 +118,10 @@ class SimulationRows(RowSet):
         self._details: dict[tuple[str, Path], pd.DataFrame] = {}
 
     def _read_loads(self, record: SimulationRecord, outcome: Outcome) -> list[dict[str, Any]]:
-        """Return the columns of each offered load that is a row of its own.
+        """Return the columns of each offered load that gives a row.
 
-        The list is empty if the simulation is one row: it has no result or no loads, or rows are
-        simulations.
+        The list is empty if one row without a load stands for the simulation: it has no result or
+        no loads, or it has several loads and rows are simulations.
         """
         if outcome.status != OK or not record.columns("loads"):
             return []

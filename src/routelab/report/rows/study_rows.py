@@ -114,8 +114,9 @@ class StudyRows:
         return self.by_kind(spec.of)
 
     def by_kind(self, kind: str) -> RowSet:
-        """Return the rows of a kind, such as ``of: loads`` in a study, or those with its details.
+        """Return the rows of a kind, such as ``loads``; for a kind of details, the rows with these.
 
+        `kind` is a value of ``of`` in a study; ``channels``, for example, are details of ``loads``.
         Benchmarks have rows of their main figures of merit.
         """
         if kind in BENCHMARKS:

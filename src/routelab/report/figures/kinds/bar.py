@@ -41,8 +41,8 @@ TOTAL_WIDTH = 0.8
 def draw_bars(request: FigureRequest) -> Drawing | None:
     """Draw a statistic of ``y`` at every ``x`` for every ``hue``, in one panel for each ``col``.
 
-    Above each bar is the number of networks of its runs. A bar of a benchmark has an error bar
-    instead, and a sign above it if its improvement may be noise.
+    Above each bar is the number of networks of its runs. Bars of benchmarks have no such numbers,
+    but error bars if ``y`` has intervals, and a sign above an improvement that may be noise.
     """
     spec, x, y, hue = request.spec, request.x, request.y, request.hue
     data = _bar_data(request)
@@ -145,8 +145,8 @@ def _bar_data(request: FigureRequest) -> pd.DataFrame:
     runs = runs.assign(**request.columns(runs, keys))
     bars = []
     is_measurement = spec.of in BENCHMARKS
-    # A benchmark without messages has no message size, which can be a key. Its rows stay: pandas
-    # drops rows whose key is missing.
+    # The message size can be a key, and a benchmark without messages has none. `dropna` keeps its
+    # rows: by default, pandas drops rows whose key is missing.
     for key, group in runs.groupby(keys, sort=False, dropna=not is_measurement):
         row = statistics_of(group, {y: [statistic]}, spec.over, request.row_set, request.place)
         height = row.get(f"{y}_{statistic}")

@@ -46,8 +46,8 @@ def draw_curves(request: FigureRequest) -> Drawing | None:
 def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
     """Draw a line with a band through the points of each ``hue``, and mark where it ends.
 
-    A line ends before the first ``x`` without a ``y``. A mark at the top edge of the panel shows
-    the state of the simulation there, such as ``saturated``.
+    Points without a ``y`` are not drawn. A mark above the panel shows the first ``x`` of a line
+    without a ``y``, and the state of the simulation there, such as ``saturated``.
 
     Parameters
     ----------

@@ -199,7 +199,7 @@ def _turn_table(panel: Panel, colour: str) -> list[dict[str, str]]:
     """Return the marked turns as rows of a table: a text for each column.
 
     If the colours stand for groups of channels, a column has the groups of the two channels of the
-    turn, such as ``1, 2``.
+    turn, such as ``1, 2``, or ``1`` if both are in this group.
     """
     # The group of the channel from one switch to another; of parallel channels, of the first.
     group_of: dict[tuple[int, int], float] = {}
