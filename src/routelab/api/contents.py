@@ -41,14 +41,18 @@ class Contents:
 
 
 def value_checksum(value: Any) -> int:
-    """Return the checksum of an array, a mapping or a hashable value.
+    """Return the checksum of a hashable value, an array, or a mapping or list of them.
 
     It is valid in this process only, because each process hashes texts differently.
     """
     if isinstance(value, np.ndarray):
         return hash((value.dtype.str, value.shape, _array_checksum(value)))
-    # a mapping cannot be hashed itself, and its values may be lists or arrays
-    return hash(repr(dict(value)) if isinstance(value, Mapping) else value)
+    if isinstance(value, Mapping):
+        return hash(tuple((key, value_checksum(item)) for key, item in value.items()))
+    try:
+        return hash(value)
+    except TypeError:  # a list, or a tuple of lists
+        return hash(tuple(map(value_checksum, value)))
 
 
 def _array_checksum(array: NDArray[Any]) -> int:

@@ -145,8 +145,8 @@ RESERVED_COLUMNS = ("topology", "routing", "status", "reason")
 """Columns that routelab writes to every row, so a plugin must not declare them."""
 
 RESERVED_SETTINGS = (
-    *("engine", "format", "help", "log_json", "output", "quiet", "verbose"),
-    *("routing", "topology", "work"),
+    *("engine", "format", "help", "log_json", "output", "plot", "quiet", "verbose"),
+    *("routing", "routings", "topology", "work"),
 )
 """Names that no setting of an engine may have: those of other arguments of the command `routelab
 simulate` or the function `routelab.simulate`."""

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import RouteTable, RoutingGraph, Topology
+from routelab.api.contents import value_checksum
 from routelab.api.topology import adopt_array, frozen_array
 from routelab.kernels.checksum import checksum
 
@@ -67,6 +68,19 @@ def test_a_replaced_field_is_found():
     object.__setattr__(network, "switch_names", ("a", "b"))
     object.__setattr__(network, "channel_capacity", frozen_array([1, 2], np.float64))
     assert network.changes() == ["channel_capacity", "switch_names"]
+
+
+def test_a_change_in_a_long_array_of_a_mapping_is_found():
+    """NumPy prints arrays of more than 1,000 numbers without their middle."""
+    lengths = np.zeros(5000)
+    values = {"length": lengths, "kinds": [["a", "b"], ["c"]]}
+    before = value_checksum(values)
+    assert value_checksum({"length": np.zeros(5000), "kinds": [["a", "b"], ["c"]]}) == before
+    lengths[2500] = 1
+    assert value_checksum(values) != before
+    lengths[2500] = 0
+    values["kinds"][1][0] = "d"
+    assert value_checksum(values) != before
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=12), st.data())

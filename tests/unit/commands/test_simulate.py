@@ -18,6 +18,8 @@ from routelab.commands._shared.settings import (
 )
 from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed_catalogue
+from routelab.registry.contract import RESERVED_SETTINGS
+from routelab.registry.engines import engine_classes
 from routelab.results.outcome import read_outcome
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.workflow.stages.simulations import SimulationJob
@@ -33,6 +35,12 @@ def parsed(*options: str) -> dict:
 def test_options_that_are_not_given_leave_the_defaults() -> None:
     assert settings_from_options(SimulationSettings, parsed()) == SimulationSettings()
     assert not [name for name in parsed() if name.startswith(PREFIX)]
+
+
+def test_no_setting_may_be_called_like_another_argument() -> None:
+    settings = {name for engine in engine_classes() for name in engine.Parameters.model_fields}
+    others = {name for name in parsed() if not name.startswith(PREFIX)} - settings - {"run"}
+    assert {"engine", "plot", "routings"} <= others <= {*RESERVED_SETTINGS}
 
 
 def test_options_become_settings() -> None:
