@@ -301,8 +301,9 @@ def _mean_gap_text(gaps: Sequence[float], unit: str) -> str:
     """
     # percentages differ by percentage points
     unit_text = {"%": " points", "": ""}.get(unit, f" {unit}")
-    # Singular after 1: 1 point, 1 hop. In seconds and rates, the "s" is no plural: 1 s, 1 bytes/s.
-    if len(gaps) == 1 and gaps[0] == 1 and unit != "s" and not unit.endswith("/s"):
+    # Singular after 1: 1 point, 1 hop. The "s" of a time or a rate is no plural: 1 s, 1 µs, 1 MB/s.
+    is_time_or_rate = unit in ("s", "ms", "µs", "us") or "/" in unit
+    if len(gaps) == 1 and gaps[0] == 1 and not is_time_or_rate:
         unit_text = unit_text.removesuffix("s")
     mean, least, largest = (
         f"{gap:,.0f}" if gap >= 1000 else f"{gap:.3g}"

@@ -142,5 +142,5 @@ def test_a_text_of_lines_is_one_line_of_words_in_files():
 
 
 def test_a_single_gap_of_1_is_singular_where_the_unit_is_a_word():
-    texts = [_mean_gap_text([1], unit) for unit in ("%", "hops", "s", "bytes/s")]
-    assert texts == ["by 1 point", "by 1 hop", "by 1 s", "by 1 bytes/s"]
+    texts = [_mean_gap_text([1], unit) for unit in ("%", "hops", "s", "ms", "µs", "MB/s")]
+    assert texts == ["by 1 point", "by 1 hop", "by 1 s", "by 1 ms", "by 1 µs", "by 1 MB/s"]
