@@ -132,8 +132,9 @@ def number_text(column: str, value: Any, digits: int = 4) -> str:
     """Return a value as tables show it.
 
     A missing value is empty. A column that declares its decimals has these. In others, integers are
-    shown as integers, and other numbers with `digits` significant digits: 1234.56 as ``1234.6``,
-    1.23456 as ``1.235``. Only numbers below 0.0001 have an exponent.
+    shown as integers, and other numbers with `digits` significant digits (1.23456 as ``1.235``), or
+    with one decimal if at least `digits` digits are before it (1234.56 as ``1234.6``). Only numbers
+    below 0.0001 have an exponent.
 
     Parameters
     ----------

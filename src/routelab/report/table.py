@@ -39,7 +39,7 @@ class ReportColumn:
 
     @property
     def source(self) -> str:
-        """Column of the runs that is shown, ``max_load`` also in a pivot; decides the format."""
+        """Name without that of a pivot, ``max_load`` for ``max_load (dor)``: decides the format."""
         return self.pivoted or self.name
 
 

@@ -243,7 +243,8 @@ def _reference_cell(
     """Return the published value in `column` with its relation to ours in `value_column`.
 
     Both are compared with as many decimals as the published values have: our 1.63 equals 1.6. The
-    difference is from our value with all its decimals: 1.68 differs from 1.6 by 0.08.
+    difference is from our value with the decimals that the table shows: 1.68 differs from 1.6 by
+    0.08.
     """
     text = form.as_published(row.get(column.name))
     ours = form.as_published(row.get(value_column.name))

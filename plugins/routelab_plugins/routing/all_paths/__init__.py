@@ -79,7 +79,7 @@ class _Survey:
     length : int
         Most hops that a path may have.
     longest : int
-        Hops of the longest simple path that has no more: `length` or fewer.
+        Hops of the longest simple path of at most `length` hops.
     walks : int32 array, shape (P, length + 1, S)
         Number of walks by (target, hops, first switch), for the P switches with terminals as
         targets. A walk meets its target at its end only.

@@ -103,7 +103,7 @@ class OmniEscape(HopRoutingPlugin):
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             detour_penalty=options.penalty,
-            **options.choice,  # `blocked` and `escape_wait`
+            **options.choice,  # ranking and so on, from `blocked` and `escape_wait`
             # all adaptive hops, then escapes, each of which lessens the up*/down* distance
             max_hops=dimensions + deroutes + int(up_down.max()),
         )

@@ -152,7 +152,7 @@ class RunningFabric:
         """
         queries, answers = self.folder / "ports", self.folder / "levels"
         queries.write_text("".join(f"{guid} {switch}\n" for guid, switch in ports))
-        # -I and -S: without the environment and the packages of this Python
+        # -I and -S: without variables such as PYTHONPATH, and without installed packages
         command = (sys.executable, "-I", "-S", str(QUERIES), str(queries), str(answers))
         client = self._launch(*command, host=self._fabric.hosts[-1])
         self._wait(client, lambda: client.poll() is not None)

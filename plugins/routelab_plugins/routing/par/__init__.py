@@ -119,7 +119,8 @@ class Par(HopRoutingPlugin):
             return max(1, base_hops)
         # The packet chooses a waypoint after up to `hops_before_choice` hops. Then it may be at a
         # switch without terminals, which can be further away from switches with terminals than
-        # these are from each other. By so much can its route be longer than the base's longest.
+        # these are from each other. From there, half a route can be longer than the base's longest
+        # by that difference.
         ends = topology.endpoints
         extra_hops = int(distance[ends].max()) - int(distance[np.ix_(ends, ends)].max())
         return base_hops + hops_before_choice + extra_hops

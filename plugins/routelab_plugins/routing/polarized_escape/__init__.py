@@ -101,6 +101,6 @@ class PolarizedEscape(HopRoutingPlugin):
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             detour_penalty=max(options.p0, options.p1),
-            **options.choice,  # `blocked` and `escape_wait`
+            **options.choice,  # ranking and so on, from `blocked` and `escape_wait`
             max_hops=4 * int(distance.max()) + int(up_down.max()),
         )

@@ -35,8 +35,8 @@ def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str
 def relevant_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that affect MPI and its network, without those about the job itself.
 
-    They are part of a run's identity. Variables of Slurm and PMI are left out, because they differ
-    in every job: with them, a later job would find none of the stored runs.
+    They are part of a run's identity. Variables of Slurm and PMI are left out: some differ in every
+    job, so with them a later job would find none of the stored runs.
     """
     variables = environment_of(driver_environment(environment))
     return {

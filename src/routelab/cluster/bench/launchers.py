@@ -92,7 +92,7 @@ class Launcher:
     hosts : tuple of str
         In the order of the network's terminals; empty: this machine.
     nodes : int
-        Number of terminals of the network; each is a host.
+        Number of terminals of the network. Each is a host, unless all ranks run on this machine.
     ranks_per_node : int
     """
 
@@ -136,7 +136,7 @@ class Launcher:
     def _srun_arguments(self, step_name: str) -> tuple[str, ...]:
         """Return srun's arguments for a step with this name."""
         # The hosts are in the order of the network. srun keeps this order only if the distribution
-        # is arbitrary: then rank r runs on the host in line r of the file.
+        # is arbitrary: then rank r runs on the host in line r of the file, from 0.
         layout = (f"--nodes={self.nodes}", "--distribution=arbitrary") if self.hosts else ()
         mpi = (f"--mpi={self.cluster.mpi}",) if self.cluster.mpi else ()
         return (
@@ -239,7 +239,7 @@ def run_launch(
             max_output=MOST_OUTPUT,
             **options,
         )
-    except OSError as error:  # a file cannot be written, because the disk is full
+    except OSError as error:  # a file cannot be written, for example because the disk is full
         raise NotStartedError(launch.arguments[0], error) from error
     finally:
         kill_marked(mark)

@@ -118,7 +118,7 @@ class MeasurementPlan:
 
     @property
     def switches_fabric(self) -> bool:
-        """Whether the fabric is switched between routings; otherwise it is measured as it is."""
+        """Whether routings are applied to the fabric; otherwise it is measured as it is."""
         return self.fabric is not None and bool(self.comparison.routings)
 
     @property

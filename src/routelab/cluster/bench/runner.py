@@ -161,7 +161,7 @@ class Runner:
 
     def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a planned run, and return how it ended and where its output is."""
-        # If the run exceeds its limit, its step in Slurm is found by this name and ended.
+        # If the launcher has to be killed, the run's step in Slurm is found by this name and ended.
         step_name, allocation = run.fingerprint[:16], self.allocation
         launch = self.launcher.make_launch(run.command, step_name)
         folder = self.store.create_folder(run.fingerprint, run.files).resolve()

@@ -184,7 +184,7 @@ def _resample_medians(values: Floats, positions: npt.NDArray[np.uint16]) -> Floa
 
     # 2. The median: the mean of the two values in the middle of the first `counts` ones. Of 4 they
     #    have the indices 1 and 2, of 3 both are 1. `maximum` keeps the index of a resample with
-    #    only NaN (counts 0) valid; `minimum` is a mere bound.
+    #    only NaN (counts 0) valid; `minimum` changes no index, as there are never more than values.
     rows = np.arange(len(positions))
     ascending = values[order]
     lower = ascending[resample_ranks[rows, np.maximum(counts - 1, 0) // 2]]

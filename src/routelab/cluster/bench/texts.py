@@ -52,7 +52,7 @@ def make_comparison(
         raise InputError(
             "no benchmark is named; add --benchmark NAME (see `routelab plugins list benchmark`)"
         )
-    # All names are loaded here only to report the wrong ones together.
+    # The plugins are loaded here only to report all wrong names together.
     network, *_ = collect_errors(
         lambda: _network_name(topology, routings, settings),
         *(partial(load, "benchmark", text) for text in benchmarks),

@@ -308,7 +308,7 @@ def find_faults(
     report_phase("check", "credit loops")
     own_level_loops = find_credit_loops(tables, service, fates)
     same_level_loops = None
-    if service.levels is not None:  # None: all packets are on SL 0, also replies
+    if service.levels is not None:  # None: all packets count as SL 0, also replies
         same_level_loops = find_credit_loops(tables, service, fates, same_level_replies=True)
     same_level_replies = same_level_loops is not None and replies == "same"
     credit_loops = own_level_loops

@@ -104,7 +104,7 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
     topology = topology_of(fabric)
     if not topology.num_terminals:
         raise InputError(f"{fabric_file}: has no host at a switch")
-    # a file of the simulator lacks LIDs, which are those of the tables then
+    # A network file of the simulator ibsim may lack LIDs, which are those of the tables then.
     topology = _with_lids(topology, tables.guid_of_lid, fabric_file, lft_file)
     addresses = addresses_of(topology)
     # Output ports by switch (row) and LID (column), −1 without an entry. The columns of `entries`

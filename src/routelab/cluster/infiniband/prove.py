@@ -121,7 +121,7 @@ def prove_forwarding(fabric_file: Path, lft_file: Path) -> Proof:
     read = what_was_read(table.topology, facts)
     report_phase("prove", faults.verdict, ended=True)
     if faults.texts:
-        # the other facts have a meaning only for routes that are not broken
+        # with a fault, be it a credit loop, the report has no other facts
         reason = with_others(faults.texts[0][1], len(faults.texts))
         return Proof(faults.verdict, reason, {"routes": facts["routes"]}, read=read)
     if faults.gaps:

@@ -99,8 +99,8 @@ def _compare(
 ) -> Answer:
     """Compare the best of the headline's routings with its baseline.
 
-    If no routing can be compared, the answer is the reason, without a table; if no routing has a
-    value, its sentence is empty. `place` begins messages.
+    If no routing can be compared, the answer is the reason, without a table; its sentence is empty
+    if no case was left out. `place` begins messages.
     """
     compared = compare_routings(table, value, row_set, study_rows)
     candidates = [routing for routing in compared if routing.cases]

@@ -126,7 +126,7 @@ def _comparison(value: ComparedValue, routing: ComparedRouting) -> str:
     is_median = value.spec.relative is not None and value.spec.relative.median
     baseline = f"the median of {value.baseline}" if is_median else value.baseline
     subject = f"{routing.name} is" if is_improvement else f"the {name} of {routing.name} is"
-    if value.relation:  # "… is on average", if the column has a mean over runs
+    if value.relation:  # "… is on average" if the column has means, "… in the median" if medians
         subject += _AVERAGES.get(value.column.removeprefix(f"{value.source}_"), "")
     than = f"{baseline} in {name}" if is_improvement else f"that of {baseline}"
 

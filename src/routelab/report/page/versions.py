@@ -30,7 +30,7 @@ def write_versions(
 ) -> None:
     """Write ``versions.json`` and ``SHA256SUMS`` into the folder of a report.
 
-    The files name the machines, but no hosts.
+    The files describe the machines, but name no host.
 
     Parameters
     ----------

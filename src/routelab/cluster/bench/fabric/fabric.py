@@ -147,7 +147,7 @@ def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
     }
     return [
         "".join(
-            # each text comes with the placeholder behind it; the last one comes with None
+            # a text comes with the placeholder directly behind it, or with None
             text + ("" if placeholder is None else values[placeholder])
             for text, placeholder, *_format in Formatter().parse(argument)
         )

@@ -97,8 +97,8 @@ class Journal:
             if not (are_hosts and all(isinstance(text, str) for text in texts)):
                 raise InputError("expected texts topology, routing and folder, and a list of hosts")
         except InputError as error:
-            # `error` begins with the file's name and ends with advice ("; ..."). The message below
-            # names the file itself, and its advice is different.
+            # `error` may begin with the file's name and end with advice ("; ..."). The message
+            # below names the file itself, and its advice is different.
             reason = str(error).partition(";")[0].removeprefix(f"{self.path}").lstrip(": ")
             raise InputError(
                 "an earlier session did not restore the fabric, and its journal cannot be read, "

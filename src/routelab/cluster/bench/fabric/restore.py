@@ -86,8 +86,8 @@ def _run_guard(read_end: int, restore: Callable[[int], None], log: Path, mark: s
             os.dup2(sys.stdout.fileno(), standard_stream)
 
         # 2. Keep the last message of each kind, until the driver's end closes the pipe.
-        #    "group 0": no benchmark runs. "applied 3": the routing of turn 3 is applied or will be;
-        #    "applied -1": the fabric is as before the session.
+        #    "group 0": no program runs. "applied 3": the routing of turn 3 is applied or will be;
+        #    "applied -1": the fabric is not switched, or the driver has already tried to restore it.
         state = {"group": 0, "applied": -1, "dismissed": 0}
         with os.fdopen(read_end) as messages:
             for line in messages:

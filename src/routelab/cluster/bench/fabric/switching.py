@@ -99,7 +99,7 @@ class LoggedSwitch:
                 arguments,
                 stdout=Path(f"/proc/self/fd/{output}"),
                 seconds=seconds,
-                gentle=True,  # it can clean up before it is killed
+                gentle=True,  # so that it can clean up before it is killed
                 max_output=MOST_OUTPUT,
                 may_leave=True,  # it may leave a daemon running
                 on_start=self._on_start,

@@ -77,7 +77,8 @@ def _find_marked(variable: bytes) -> tuple[set[int], set[tuple[str, str]]]:
             continue
         if variable in variables.split(b"\0"):
             marked.add(int(folder.name))
-        # This user's processes show their variables, unless one is changing to another program.
+        # A process of this user shows no variables while it changes to another program. Some never
+        # show any, such as one that has none.
         elif not variables and (start := _own_start_time(folder)):
             hidden.add((folder.name, start))
     return marked, hidden
