@@ -268,10 +268,10 @@ def _spring_positions(topology: Topology) -> Float64Array:
     positions = np.array([position_of[switch] for switch in range(num_switches)])
     if not graph.number_of_edges():
         return _push_apart(positions)
-    # Scale the layout until the median link is `MEDIAN_LINK` long and 90 % of the switches are
-    # `SWITCH_PITCH` from the nearest other one. If many switches nearly coincide, that would need a
-    # huge scale. So their distance counts as at least a fifth of the median link, and `_push_apart`
-    # separates them. (1e-9: all switches at one position would divide by zero.)
+    # Scale the layout until the median link is at least `MEDIAN_LINK` long and 90 % of the switches
+    # are at least `SWITCH_PITCH` from the nearest other one. If many switches nearly coincide, that
+    # would need a huge scale. So their distance counts as at least a fifth of the median link, and
+    # `_push_apart` separates them. (1e-9: all switches at one position would divide by zero.)
     ends = np.array(graph.edges)
     link_lengths = np.hypot(*(positions[ends[:, 0]] - positions[ends[:, 1]]).T)
     median_link = float(np.median(link_lengths))

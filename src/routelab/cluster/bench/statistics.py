@@ -100,11 +100,11 @@ def improvement_interval(
     rounds (other jobs, another allocation) affect both. So whole rounds are resampled, each with
     its runs of both sides, as is usual for experiments in blocks (Box, Hunter and Hunter,
     Statistics for Experimenters, 2nd edition, 2005, chapter 4). In simulations (normal noise of
-    1 %), 5 rounds without a difference show one in 5 to 7 % of the cases. A difference of 2 % under
-    a drift of 3 % is found in 65 %; resampling each side separately finds it in 4 %. For three
-    shared rounds, however, the interval from whole rounds is too narrow (it shows a difference that
-    does not exist in 23 %), so with fewer than `MIN_ROUNDS` each side is resampled separately (10 %
-    for three, less under drift).
+    1 %), 5 rounds without a difference show one in 5 to 7 % of the cases. If rounds also vary, with
+    a standard deviation of 3 %, a difference of 2 % is found in 65 %; resampling each side
+    separately finds it in 4 %. For three shared rounds, however, the interval from whole rounds is
+    too narrow (it shows a difference that does not exist in 23 %), so with fewer than `MIN_ROUNDS`
+    each side is resampled separately (10 % for three, less if rounds vary).
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class Guard:
         self._send(f"group {group}")
 
     def set_turn(self, turn: int) -> None:
-        """Send the turn whose routing will be applied next, or −1 when the fabric is restored."""
+        """Send the turn whose routing will be applied next, or −1 after restoring the fabric."""
         self._send(f"applied {turn}")
 
     def dismiss(self) -> None:
@@ -87,7 +87,7 @@ def _run_guard(read_end: int, restore: Callable[[int], None], log: Path, mark: s
 
         # 2. Keep the last message of each kind, until the driver's end closes the pipe.
         #    "group 0": no program runs. "applied 3": the routing of turn 3 is applied or will be;
-        #    "applied -1": the fabric is not switched, or the driver has already tried to restore it.
+        #    "applied -1": the fabric is not switched, or the driver has tried to restore it.
         state = {"group": 0, "applied": -1, "dismissed": 0}
         with os.fdopen(read_end) as messages:
             for line in messages:
