@@ -147,7 +147,8 @@ class Summary:
                 "unreadable",
                 f"{self.mops} Mop/s in all are not {self.total} times {self.mops_per_process}",
             )
-        # The program computes its speed from its time, so the speed must give that time again.
+        # The program divides the operations of the class by its time, and prints the result as its
+        # speed. So the operations divided by the speed must give that time again.
         million_operations = operations(self.kernel, self.class_) / 1e6
         seconds = million_operations / self.mops
         if abs(seconds - self.seconds) > ROUNDING + TOLERANCE * self.seconds:

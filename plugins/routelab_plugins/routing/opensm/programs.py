@@ -62,7 +62,7 @@ class Fabric:
         Text of further files, by name in OpenSM's folder. ``cache/guid2lid`` and ``options`` are
         always read.
     nodes, switches : int
-        Numbers of channel adapters and of switches.
+        Number of channel adapters and switches together, and of switches alone.
     ports : int
         Number of ports of all nodes, with port 0 of each.
     hosts : tuple of str
