@@ -72,7 +72,7 @@ def read_json(path):
 def expect(value, form, name):
     """Refuse a JSON value of another form: a type, a range of int, a pattern of str, or its parts.
 
-    Parts: {"a": f, "b?": f} (b may be missing), [f] (any number), (f, g) (two), {f} (null or f).
+    Parts: {"a": f, "b?": f} (b may be missing), [f] (any number), (f, g) (one each), {f} (null or f).
     """
     if type(form) is dict and type(value) is dict:
         fields = {k.rstrip("?"): f for k, f in form.items() if k[-1] != "?" or k[:-1] in value}
@@ -279,7 +279,7 @@ def check_ranks(proof, source, target):
     resource = [(channel, vc) for channel, vc, _ in proof["resources"]]
     rank = {(channel, vc): rank for channel, vc, rank in proof["resources"]}
     need(len(rank) == len(resource), "a resource is listed twice", 4)
-    next_in_ring = {}  # a channel is in one ring at most, and a switch once in a ring
+    next_in_ring = {}  # a virtual channel is in one ring at most, a switch once in a ring
     for ring in rings:
         loop, vc = ring["channels"], ring["vc"]
         need(len({source[a] for a in loop}) == len(loop), f"ring {loop} visits a switch twice", 4)

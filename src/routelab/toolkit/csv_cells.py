@@ -210,7 +210,7 @@ def _line_and_cell_patterns(separator: str) -> tuple[re.Pattern[str], re.Pattern
     """Return the patterns of a whole line, and of one cell with the separator before it.
 
     The first checks a line, the second finds its cells. Group 1 of the second is the text inside
-    quotation marks, group 2 a cell without them: ``a, "b"`` has the groups (a, "") and ("", b).
+    quotation marks, group 2 a cell without them: ``a, "b"`` has the groups ("", a) and (b, "").
     """
     # White space, except a tab that is the separator: the lookahead refuses the separator itself.
     blanks = rf"(?:(?!{separator})\s)*"

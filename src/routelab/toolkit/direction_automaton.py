@@ -68,7 +68,7 @@ def add_ordered_moves(
     -------
     states : dict
         State of a packet by the direction of its last hop, and the set of dimensions that it
-        crossed positively before and could still go back in.
+        crossed positively before and could still go back in; without bits, this set is empty.
     """
     # Two dimensions: after +X +Y the key is (1, {0}), since -X is forbidden and yet to come.
     none_crossed: frozenset[int] = frozenset()

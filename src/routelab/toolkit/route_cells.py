@@ -763,8 +763,9 @@ def csv_cell(text: str) -> str:
 def channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str]]:
     """Return how hops are written, and the text of each channel.
 
-    `form` None selects the first form that tells all channels apart. If links have numbers as
-    names, both the number of a channel and its ends may also be the name of another link. Readers
+    `form` None selects the first form that tells all channels apart. With names of links, a channel
+    may have no clear text, for example if its number is the name of another link, its ends are also
+    those of a parallel link, and the name of its link is the number of another channel. Readers
     refuse such a text, so these routes cannot be read back.
     """
     source, target = topology.channel_source.tolist(), topology.channel_target.tolist()

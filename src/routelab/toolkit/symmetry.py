@@ -205,8 +205,8 @@ def _make_group(
 ) -> SymmetryArrays:
     """Return the group with those periods and steps, and its classes.
 
-    The switches of an orbit have one switch in common, that with the least coordinates, which
-    identifies it: with step 2 along a dimension, coordinates 1, 3 and 5 all lead to 3 % 2 = 1.
+    An orbit is identified by its switch with the least coordinates: with step 2 along a dimension,
+    that of switches with the coordinates 1, 3 and 5 there has the coordinate 1.
     """
     coordinates, endpoints = arrays.coordinates, topology.endpoints
     # Along dimensions of period 1 nothing moves, so each coordinate is a class of its own.

@@ -65,7 +65,7 @@ LARGE = 200_000
 
 
 class WordSearch:
-    """Search routes of all pairs of endpoints, and words that contain them, in turns.
+    """Search for routes of all pairs of endpoints and, alternately, for words that contain them.
 
     Each round has three steps. *Sweep*: find the cheapest routes inside the words. *Exchange*: each
     row takes its cheapest route unless that is dearer than its own. *Reorder*: change the words so

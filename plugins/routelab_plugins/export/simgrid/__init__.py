@@ -117,8 +117,9 @@ class SimGrid(ExportPlugin):
                 yield _link(f"{prefix}{terminal}", bandwidth, 0.0)
             # memory without a limit (0) needs no sharing
             yield _link(f"memory{terminal}", memory, machine.memory_latency, is_shared=memory > 0)
-        # Each route has a link without a limit for the latency of a message. With latency=per-route
-        # it also has the latency of the mean number of hops, and the channels above have none.
+        # Each route to another host has a link without a limit, for the latency of a message. With
+        # latency=per-route, this link also has the latency of the mean number of hops, and the
+        # channels above have none.
         if self._per_link:
             yield _link("latency", 0.0, machine.latency, is_shared=False)
             return
@@ -227,7 +228,7 @@ def _read_table(zone: ET.Element) -> RouteTable:
             ends[channel] = int(match["source"]), int(match["target"])
             bandwidth[channel] = float(link.attrib["bandwidth"].removesuffix("Bps"))
     channels = range(len(ends))
-    # the file has bytes per second, a topology capacities relative to its fastest channel
+    # The file has bytes per second, but not the unit of capacities: the fastest channel gets 1.
     fastest = max(bandwidth.values(), default=1.0)
     topology = Topology.create(
         family="simgrid",

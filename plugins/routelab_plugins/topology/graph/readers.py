@@ -141,7 +141,7 @@ def _drop_count_line(network: Network) -> None:
     Raises
     ------
     InputError
-        If n is the number of nodes, but another edge has one of the two names.
+        If n is the number of nodes, but another edge has one of the two names, which differ.
     """
     # Small numbers agree too easily: the path 2 1, 1 0 would be 2 nodes and 1 edge.
     if len(network.edges) < 4:

@@ -157,7 +157,8 @@ def _orthogonal_points(field: FiniteField) -> Int64Array:
 def _racks(orthogonal: Int64Array, quadric: BoolArray) -> tuple[Int64Array, Int64Array]:
     """Return the point and the coordinates (rack, index) of each switch, rack after rack.
 
-    `orthogonal` has the points orthogonal to each point, `quadric` whether it is so to itself.
+    `orthogonal` has the points orthogonal to each point, `quadric` whether a point is orthogonal to
+    itself.
     """
     # 1. The rack of each point. The first quadric's neighbours are the centres of the racks. Every
     #    other point has exactly one neighbour in common with that quadric: the centre of its rack.

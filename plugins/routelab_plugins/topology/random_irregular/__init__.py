@@ -126,7 +126,8 @@ def _draw_links(
     """Return the switches at the ends of each link of a random network; int64, shape (L, 2).
 
     `count` is the number of switches, `link_ports` the ports of each for links. None if this draw
-    uses up the ports before all switches are joined, or before there are `links` links.
+    has no free port left before all switches are joined, or no pair of switches with free ports and
+    without a link before there are `links` links.
     """
     order = np.argsort(random.random_raw(count), kind="stable").tolist()
     free_ports = [link_ports] * count

@@ -60,7 +60,7 @@ class NpbIs(NpbWorkload):
                 ranking(problem, keys_between_ranks(counts, problem))
                 for counts in real_counts(problem, job.ranks, iterations)
             ]
-            # the untimed iteration is iteration 1, which the timed ones repeat
+            # iteration 1 is run twice: untimed, and as the first timed one
             untimed = rounds[0]
             timed = tuple(step for steps in rounds for step in steps)
         else:

@@ -44,8 +44,8 @@ class IbsimState:
     module : str
         Name of the module to which the nodes below belong; "" for none.
     bases, guids : dict of str to int
-        By kind of node, the base of its GUIDs, as the file sets it, and the GUID of the next node;
-        0 if unknown.
+        By kind of node, the base of its GUIDs, that of ibsim unless the file sets one, and the GUID
+        of the next node; 0 if unknown.
     enabled : dict of str to int
         Bits of the widths and speeds that the ports below enable unless they have options, by the
         names ``width`` and ``speed``.
@@ -128,7 +128,7 @@ class IbsimState:
         Raises
         ------
         InputError
-            If there is no such bit; names line `line_number`.
+            If the value is 0 or has other bits than ibsim knows; names line `line_number`.
         """
         largest = MAX_BITS[name]
         if not 1 <= int(value) <= largest:

@@ -457,7 +457,7 @@ def _read_group(text: TextFile, values: _Entries) -> PortGroup:
             else:
                 ranges.append((min(first, last), max(first, last)))
     labels: set[str] = set()
-    # Line and key of the first entry whose members the files of a fabric do not tell.
+    # Line and key of an entry whose members the files of a fabric do not tell.
     unresolved = next(((values[key][0][0], key) for key in _UNRESOLVED_KEYS if key in values), None)
     for line_number, value in values.get("port-name", []):
         labels.update(_read_port_labels(text, line_number, value))
