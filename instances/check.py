@@ -72,7 +72,7 @@ def read_json(path):
 def expect(value, form, name):
     """Refuse a JSON value of another form: a type, a range of int, a pattern of str, or its parts.
 
-    Parts: {"a": f, "b?": f} (b may be missing), [f] (any number), (f, g) (one each), {f} (null or f).
+    Parts: {"a": f, "b?": f} (b may be missing), [f] (any number), (f, g) (both), {f} (null or f).
     """
     if type(form) is dict and type(value) is dict:
         fields = {k.rstrip("?"): f for k, f in form.items() if k[-1] != "?" or k[:-1] in value}
