@@ -103,9 +103,9 @@ def _search_lanes(
             return lanes
         num_idle = 0 if num_lanes < fewest else num_idle + 1
         fewest = num_lanes
-        # Sorted by ascending key, the last lane comes first: its key is 1 - num_lanes. If a group is
-        # pinned, lane 0 comes even before it, with this group first: so first fit gives it lane 0
-        # again.
+        # Sorted by ascending key, the last lane comes first: its key is 1 - num_lanes. If a group
+        # is pinned, lane 0 comes even before it, and this group first of all: so first fit gives it
+        # lane 0 again.
         key = -lane[order]
         if is_first_pinned:
             key[lane[order] == 0] = -num_lanes
