@@ -155,6 +155,6 @@ def content_digest(file: str | os.PathLike[str]) -> str:
 
 @cache
 def _digest_of_file(file: str, _modified: int, _size: int) -> str:
-    """Return the SHA-256 of a file; time and size are only keys of the cache, so it stays true."""
+    """Return the SHA-256 of a file; its time and size are keys of the cache, to notice changes."""
     with open_input(file, MAX_ARRAYS) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -3,8 +3,8 @@
 A store is a folder of files, each written by one process at a time. A line is strict JSON, the
 row's status, its fingerprint and a checksum of these, separated by tabs (JSON has none). A line
 that a kill cut off, or that was damaged, does not count. Of several rows with one fingerprint the
-last one counts. But a row that is to be computed again, such as that of a failure, never replaces a
-row with a result.
+last one counts; files are read in the order of their names. But a row that is to be computed again,
+such as that of a failure, never replaces a row with a result.
 """
 
 from __future__ import annotations

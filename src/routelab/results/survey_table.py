@@ -51,9 +51,8 @@ def write_survey_table(
     columns : sequence of str
         Known columns in order; further columns of the rows follow.
     replaces : int
-        Time of the table that this one replaces, in ns; 0 if none. It goes into the JSON file, and
-        so differs after a repetition even if all results are as before: Snakemake compares contents
-        and then makes the page again.
+        Time of the table that this one replaces, in ns; 0 if none. It goes into the JSON file, from
+        which the next run reads it: see `routelab.workflow.plan.plan.Plan.write_lists`.
 
     Raises
     ------
