@@ -99,8 +99,8 @@ def check_cluster(
     networks = [topology] if topology is not None else [*own_network, *cluster.node_sets]
     checks, nodes = _check_site(file, networks)
     # 2. Programs of the benchmarks, for as many nodes as the job has: some have an executable for
-    #    each number of processes. If the network has no hosts or cannot be built, the file has the
-    #    number of nodes. Without that, the job has one node, this machine.
+    #    each number of processes. If step 1 has not built the network of the job, the number is
+    #    that in the file, or that of its hosts. Without hosts, the job has one node, this machine.
     network = topology or cluster.topology or ""
     num_nodes = nodes.get(network) or cluster.nodes or len(cluster.all_hosts)
     sizes = [(max(num_nodes, 1), cluster.ranks_per_node)]
@@ -168,8 +168,9 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> tuple[list[
 def study_lines(study: Path, results: Path) -> list[str]:
     """Return a line for each thing that a study needs and its clusters lack.
 
-    There is no line if the study has no benchmarks. A cluster of Slurm is not checked on a machine
-    without Slurm; then the line has the command to run on the cluster.
+    A cluster that lacks nothing has one line that says so. There is no line if the study has no
+    benchmarks. A cluster of Slurm is not checked on a machine without Slurm; then the line has the
+    command to run on the cluster.
 
     Parameters
     ----------
@@ -224,8 +225,8 @@ def smoke_command(
 def _short_run_options(file: ClusterFile, jobs: Sequence[ComparisonJob]) -> list[str]:
     """Return the options of `smoke_command` for one benchmark of a study.
 
-    It is the first one that can run on the study's smallest network. The list is empty if none of
-    the benchmarks can run on any of the networks.
+    It is the first one that can run on the study's smallest network; if there is none, on the next
+    larger one. The list is empty if none of the benchmarks can run on any of the networks.
     """
     smallest_first = sorted(jobs, key=lambda job: job.nodes)
     for job in smallest_first:
@@ -314,7 +315,7 @@ def _check_site(
 
     for network in dict.fromkeys(networks):
         checks += _attempt(f"hosts of {network}", file, partial(find_hosts_of, network))
-    # 2. What starts the processes. Networks may share hosts; Slurm is asked for each host once.
+    # 2. What starts the processes. Networks may share hosts, so each host is passed on once.
     checks += _attempt(f"launcher {cluster.launcher}", file, lambda: find_program(cluster))
     if _uses_slurm(cluster):
         max_nodes = max([*nodes.values(), cluster.nodes or 1])
@@ -475,7 +476,7 @@ def _limit_minutes(limit: str) -> float:
 
 
 def _check_host_names(file: ClusterFile, hosts: Sequence[str]) -> Iterable[ClusterCheck]:
-    """Check whether Slurm has a node for each host of the file; report only hosts that it lacks.
+    """Check whether Slurm has a node for each of the hosts; report only hosts that it lacks.
 
     Nothing is checked if Slurm does not list its nodes.
     """

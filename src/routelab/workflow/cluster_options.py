@@ -48,7 +48,9 @@ def submits_parts(config: Mapping[str, Any]) -> bool:
 
 
 def longest_minutes(config: Mapping[str, Any]) -> int:
-    """Return the longest time to request for one job of the cluster, in minutes (default: 4 hours).
+    """Return the longest time to request for a batch, in minutes (default: 4 hours).
+
+    Comparisons are not limited by it: each requests the time of its study.
 
     Raises
     ------

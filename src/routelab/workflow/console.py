@@ -229,7 +229,7 @@ def failure_text(title: str, logs: Iterable[str], run_start: int) -> str:
         if is_earlier:
             lines.append(f"FAILED: {title}. It ended before it wrote to its log, {log}.")
             continue
-        if not lines_of_log and len(paths) > 1:  # another log says more
+        if not lines_of_log and len(paths) > 1:  # another log may say more
             continue
         lines.append(f"FAILED: {title}. The end of its log, {log}:")
         lines += [f"    {line}" for line in lines_of_log[-LOG_LINES:] or ["it is empty"]]

@@ -44,9 +44,10 @@ def print_repetitions(plan: Plan) -> None:
 
 
 def print_equal_tables(plan: Plan) -> None:
-    """Print which routings of a comparison have the same table: differences between them are noise.
+    """Print which routings of a comparison have the same table.
 
-    Only comparisons that are not finished, and tables that exist, are looked at.
+    Differences between their measurements are then noise. Only comparisons that are not finished,
+    and tables that exist, are looked at.
     """
     for job in plan.of(ComparisonJob.kind).values():
         if isinstance(job, ComparisonJob) and not job.is_done():

@@ -266,7 +266,7 @@ def _check_fabric(path: Path, routings: int) -> None:
 
 
 def _skip_finished_comparisons(plan: Plan) -> None:
-    """Postpone finished comparisons whose manifest, or that of a batch of their routes, is missing.
+    """Postpone finished comparisons without their manifest, or that of their network or routes.
 
     Otherwise Snakemake would start them after the new routes, and request nodes for nothing.
     Comparisons of an earlier version of routelab have no manifest.

@@ -42,7 +42,7 @@ class Step:
     spec : str
         Path of the list of work: the file that lists the jobs of the batch.
     fingerprint : str
-        Changes when jobs of the batch have to run again, are added or removed.
+        That of the batch: it changes when jobs are added or removed, or compute something else.
     priority : int
     memory_mb : int
         Memory to ask for, in MiB; 0 for whole nodes.
