@@ -157,8 +157,8 @@ def _evaluate_routing(
         facts = metric_facts | route_facts
         if bounds is not None:
             report_phase(routing.name, "bounds")
-            # Routings with the same name of rules share a bound. Rules that are drawn at random
-            # differ between routings, so the name of the routing is added.
+            # Routings with the same name of rules share a bound. Rules that are not reproducible
+            # may differ between routings, so the name of the routing is added.
             rules_name = ""
             if routing.rules is not None:
                 rules_name = name_of(routing.rules)

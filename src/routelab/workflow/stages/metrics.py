@@ -169,10 +169,10 @@ class MetricJob(TableJob):
         network = self.require_network(network, facts)
         if route_outcome is not None and table is None:  # the `RouteJob` has failed
             raise LostInputError(route_outcome.status, route_outcome.reason)
-        if table is None:  # no `RouteJob`
+        if table is None:  # no outcome of a `RouteJob` that is up to date
             table = routing.table(network)
-        # Metrics may compare the table with all routes that its rules allow. Rules that are drawn
-        # at random get no graph here, because it would have other rules than the table.
+        # Metrics may compare the table with all routes that its rules allow. Rules that are not
+        # reproducible get no graph here, because it may allow other routes than those of the table.
         graph = None
         if routing.rules is not None and routing.rules.capabilities.deterministic:
             graph = graph_of_rules(network, routing.rules)
