@@ -120,8 +120,9 @@ def _comparison_mistakes(headline: Headline, table: Table, name: str) -> Iterato
     column = statistic_columns(table).get(headline.value, headline.value)
     ratio = f"{relative.column}_ratio"
     is_comparison = column in ("improvement_percent", f"{relative.column}_gain", ratio)
-    # 1. A plain value: the table must also have rows of the baseline. `relative` keeps the rows of
-    #    its routings only with `median`. A headline without a baseline takes one of these routings.
+    # 1. A plain value: the table must also have rows of the baseline. Without `median`, `relative`
+    #    has no rows that compare a routing with itself. A headline without a baseline takes the
+    #    only routing of `relative`.
     if not is_comparison:
         if baseline in (None, *relative.routings) and not relative.median:
             problem = (

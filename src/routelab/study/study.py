@@ -226,7 +226,7 @@ class Study(StudyPart):
             *((f"tables.{name}", table) for name, table in self.tables.items()),
             *((f"figures.{name}", figure) for name, figure in self.figures.items()),
         ]
-        # For each kind of measurement: the key with its entries, the key with their settings, what
+        # For each kind of work: the key with its entries, the key with their settings, what
         # the entries are, the kinds of row (`of`) that come from them, and a verb for messages.
         for entries_key, settings_key, description, row_kinds, verb in (
             ("traffic", "simulation", "the patterns to simulate", SIMULATED, "simulate"),

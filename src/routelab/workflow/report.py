@@ -117,7 +117,8 @@ def _route_records(study_plan: StudyPlan) -> list[RouteRecord]:
 
     records = []
     for topology, routing in parts.runs:
-        rules_id = rules_id_of.get((topology, routing))  # None: the study has no bounds
+        # None: the study has no bounds, or it is a survey, whose rows have them
+        rules_id = rules_id_of.get((topology, routing))
         rules_bound = None
         if rules_id is not None and rules_id != BARE:  # `BARE`: the routing has no rules
             rules_bound = bound_folder(topology, rules_id)
@@ -155,8 +156,8 @@ def _engine_records(
     study_plan: StudyPlan, kind: type[EngineJob], ids: Collection[tuple[str, ...]] | None = None
 ) -> list[SimulationRecord]:
     """Return a record for every simulation of a kind, or only for those in `ids`."""
-    # Only traffic has bounds of throughput. Workloads get none, because a workload may have the id
-    # of a traffic.
+    # Only traffic has bounds of throughput. None are looked up for workloads, because one with the id
+    # of a traffic would get those of the traffic.
     bound_jobs = study_plan.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
     throughput_bounds = {job.ids: Path(job.folder) for job in bound_jobs}
     records = []
@@ -249,8 +250,8 @@ def _plugin_parameters(kind: str, text: str) -> dict[str, str]:
 def _routing_parameters(text: str) -> dict[str, str]:
     """Return all parameters of a routing by name.
 
-    If several of its plugins have one name, such as ``seed``, it becomes ``selection.seed`` and
-    ``rules.seed``.
+    A name that several of its plugins have, such as ``rounds``, becomes ``selection.rounds`` and
+    ``layers.rounds``.
     """
     try:
         plugins = load_routing(text).plugins

@@ -260,7 +260,7 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
 
     def worker_item(compilation: Compilation) -> Item:
         def run() -> None:
-            """Compile the kernels; failures are only printed."""
+            """Compile the kernels; exceptions are only printed."""
             note(f"compiling {compilation.name}")
             try:
                 compilation.work()
@@ -273,7 +273,7 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
                 with suppress(OSError):
                     markers[compilation.key].touch()
 
-        def record(failure: Failure) -> None:  # the worker was stopped
+        def record(failure: Failure) -> None:  # the worker ended: time, memory or a crash
             skipped.append(f"{compilation.name}: {failure.reason}")
 
         return Item(compilation.name, limits, run, record)

@@ -87,7 +87,7 @@ def column_mistakes(parts: Parts, *, complete: bool = True) -> Iterator[str]:
     if not complete:
         plugins = (entry.plugin for entry in installed_catalogue().entries())
         fields = (plugin.Parameters.model_fields for plugin in plugins if plugin is not None)
-        # the field of a parameter whose name is a word of Python ends with an underscore
+        # a field's name ends with an underscore if Python or pydantic uses the parameter's name
         possible_names = {name.removesuffix("_") for names in fields for name in names}
         possible_names |= {column.name for column in installed_columns()}
     yield from available.clashes()
@@ -280,7 +280,8 @@ class _AvailableColumns:
     def parameters(self, row_kind: str) -> set[str]:
         """Return the parameters and settings that rows have as columns.
 
-        Each has two names: ``routing.seed``, and ``seed`` for short.
+        Each has two names: ``routing.seed``, and ``seed`` for short. The number of the row, which
+        is called ``run``, is among them.
         """
         run_kind = _run_kind(row_kind)
         qualified = {
@@ -351,7 +352,7 @@ def _qualified_names(kind: str, instances: Iterable[Instance]) -> Iterator[str]:
     """Iterate over the parameters: ``routing.seed``, and of parts ``routing.selection.seed``."""
     for plugin in (plugin for instance in instances for plugin in instance.plugins):
         for name in plugin.Parameters.model_fields:
-            # the field of a parameter whose name is a word of Python ends with an underscore
+            # a field's name ends with an underscore if Python or pydantic uses the parameter's name
             parameter = name.removesuffix("_")
             yield f"{kind}.{parameter}"
             if plugin.kind != kind:

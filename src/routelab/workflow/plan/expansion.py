@@ -47,7 +47,7 @@ from routelab.workflow.stages.predictions import predictions
 __all__ = ["Plan", "StudyPlan", "expand_studies"]
 
 _PARAMETERS = re.compile(r"~[^@]*")
-"""Parameters in the name of a routing: without them ``lash~seed=3@angara`` is ``lash@angara``."""
+"""Parameters in the name of a routing; ``genetic~seed=3@angara`` is ``genetic@angara`` without."""
 
 
 def expand_studies(

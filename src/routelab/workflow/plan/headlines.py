@@ -10,9 +10,10 @@ from routelab.workflow.parts.study_plugins import Parts
 
 
 def unknown_in_headline(parts: Parts) -> Iterator[str]:
-    """Find routings that the headline of a study names and that its table cannot show.
+    """Find routings that the headline of a study must not name.
 
-    A headline compares routings by a value of one of the study's tables, to answer its question.
+    Its table cannot show them, or would compare them with themselves. A headline compares routings
+    by a value of one of the study's tables, to answer its question.
 
     Yields
     ------
@@ -38,7 +39,8 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
             if routing is not None and routing not in routings:
                 fix = suggestion(routing, routings)
                 yield f"{place}the study has no routing {routing!r}{fix}"
-            # A routing to compare must not be the one that it is compared with. If the headline has
-            # no baseline, that is the only routing of the table's `relative`.
+            # A routing to compare must not be the one that it is compared with. Without a baseline
+            # in the headline, that is the only routing of the table's `relative`. The first of
+            # these is refused in any case.
             elif key == "compare" and routing in (headline.baseline, *baselines[:1]):
                 yield f"{place}{routing!r} is the routing to compare with; leave it out"

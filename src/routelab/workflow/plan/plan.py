@@ -239,9 +239,9 @@ def cut_batches(
     """Cut the jobs of each kind and study into batches, for example 1000 simulations into 16.
 
     There are few batches, because each is a process that takes a second of CPU time to start. Their
-    number depends on the number of jobs only, never on the machine, so that finished batches stay
-    finished. It is a power of two, so it changes only when the jobs have doubled. Jobs of one
-    plugin are adjacent, so that a batch loads few kernels.
+    number depends on that of the jobs and on `max_batches`, never on the machine, so that finished
+    batches stay finished. It is a power of two, so it changes only when the jobs have doubled. Jobs
+    of one plugin are adjacent, so that a batch loads few kernels.
 
     Parameters
     ----------

@@ -298,7 +298,7 @@ class SurveyJob(BaseJob):
         def run() -> None:
             self._append_row(item, self._row(item, network_of(item.topology)), writer)
 
-        def record(failure: Failure) -> None:  # instead of the row, if the worker is stopped
+        def record(failure: Failure) -> None:  # if the worker ends before the row is written
             self._append_row(item, failure_row(failure), writer)
 
         return Item(item.title, limits, run, record)
