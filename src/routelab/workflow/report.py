@@ -156,8 +156,8 @@ def _engine_records(
     study_plan: StudyPlan, kind: type[EngineJob], ids: Collection[tuple[str, ...]] | None = None
 ) -> list[SimulationRecord]:
     """Return a record for every simulation of a kind, or only for those in `ids`."""
-    # Only traffic has bounds of throughput. None are looked up for workloads, because one with the id
-    # of a traffic would get those of the traffic.
+    # Only traffic has bounds of throughput. None are looked up for workloads: one with the id of a
+    # traffic would get those of the traffic.
     bound_jobs = study_plan.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
     throughput_bounds = {job.ids: Path(job.folder) for job in bound_jobs}
     records = []

@@ -352,7 +352,7 @@ def survey_runs(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
 def _insert_bounds(
     parts: Parts, items_of_network: Mapping[str, list[SurveyItem]], bound: Bound
 ) -> None:
-    """Insert the bounds of each network before its runs: without rules, and under those of runs.
+    """Insert the bounds of each network before its runs: without rules, and under their rules.
 
     The lists in `items_of_network`, which is by id of the topology, are updated.
     """
