@@ -33,14 +33,13 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
         for id_, instance in parts.routings.items()
     ]
     routings = list(dict.fromkeys([*routings, *baselines]))
+    # without a baseline in the headline, the only routing of the table's `relative`
+    compared_with = headline.baseline or next(iter(baselines), None)
     for key, names in (("compare", headline.routings), ("baseline", [headline.baseline])):
         place = study.place("headline", key)
         for routing in names:
             if routing is not None and routing not in routings:
                 fix = suggestion(routing, routings)
                 yield f"{place}the study has no routing {routing!r}{fix}"
-            # A routing to compare must not be the one that it is compared with. Without a baseline
-            # in the headline, that is the only routing of the table's `relative`. The first of
-            # these is refused in any case.
-            elif key == "compare" and routing in (headline.baseline, *baselines[:1]):
+            elif key == "compare" and routing == compared_with:
                 yield f"{place}{routing!r} is the routing to compare with; leave it out"

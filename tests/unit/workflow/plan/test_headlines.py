@@ -27,6 +27,11 @@ tables:
     values: [accepted_load_ratio]
     relative: {{to: dor, column: accepted_load}}
     where: {{load: 0.8, topology: big, traffic: tornado}}
+  both:
+    of: loads
+    rows: [traffic, load, dims, nodes, routing, relative_to]
+    values: [accepted_load_ratio]
+    relative: {{to: [dor, valiant], column: accepted_load}}
 """
 
 
@@ -65,6 +70,15 @@ def mistakes_of(tmp_path):
             ["6: headline.compare: 'dor' is the routing to compare with"],
         ),
         ("accepted_load, baseline: dor, compare: angara-bfs, where: {load: 1, nodes: 7}", []),
+        ("accepted_load_ratio, table: both, baseline: valiant, compare: dor", []),
+        (
+            "accepted_load_ratio, table: both, baseline: valiant, compare: valiant",
+            ["6: headline.compare: 'valiant' is the routing to compare with"],
+        ),
+        (
+            "accepted_load_ratio, table: few, compare: dor",
+            ["6: headline.compare: 'dor' is the routing to compare with"],
+        ),
     ],
 )
 def test_wrong_names_of_a_headline_are_found(mistakes_of, headline, messages):
