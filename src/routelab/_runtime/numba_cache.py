@@ -305,7 +305,8 @@ def _prepare_directory(directory: str) -> bool:
 def _prune(folder: str) -> None:
     """Remove from a cache the directories and markers that were not used for `DAYS_KEPT` days.
 
-    Only processes that make a new directory call this, and `cache` lets only their first call run.
+    Only processes that make a new directory call this, and `cache` lets only their first call for
+    each folder run.
     """
     import shutil
 

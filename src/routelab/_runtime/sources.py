@@ -201,7 +201,7 @@ def _owners() -> dict[str, Distribution]:
     """
     owners: dict[str, Distribution] = {}
     for distribution in distributions():
-        # damaged metadata raises; the registry, which also reads it, reports that
+        # damaged metadata raises; the registry reads it, too, so the error appears there
         with suppress(Exception):
             modules = _plugin_modules(distribution)
             if modules or is_editable(distribution):

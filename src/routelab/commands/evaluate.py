@@ -119,7 +119,7 @@ def _print_tables(rows: list[dict[str, Any]], added_columns: Sequence[str]) -> N
     # 1. The table. A narrow terminal shows the columns of `important` first, as many as fit.
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
     columns += added_columns
-    # the bounds stand beside the maximum load, with which they are compared
+    # the bounds follow the maximum load, with which they are compared
     bounds = [name for name in ("gap", "lower_bound_rules") if name in added_columns]
     important = (
         *("status", "deadlock", "max_load", *bounds, "min_load", "mean_hops", "max_hops"),

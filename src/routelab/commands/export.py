@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.verify is not None:
         with show_progress(arguments):
-            # it raises a DifferentError, whose exit code is 1, if a pair has another route
+            # it raises a DifferentError, whose exit code is 1, if the network or a route differs
             verdict_text = verify_export(arguments.export, arguments.routes, arguments.verify)
         print(verdict_text)
         return 0

@@ -153,7 +153,7 @@ def _wait_for_end(child: int, may_wait: bool) -> bool:
         # `poll` returns an empty list after its time, in milliseconds; None is no time limit
         while not poll.poll(None if may_wait else 1000 * LOOK_SECONDS):
             seconds = processes.cpu_seconds(child)
-            # The sum is less than before if one of the processes has ended.
+            # The sum may be less than before, if one of the processes has ended.
             idle_looks = idle_looks + 1 if seconds <= used_seconds else 0
             used_seconds = seconds
             if idle_looks == MAX_IDLE_LOOKS:

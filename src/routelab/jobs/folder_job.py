@@ -95,7 +95,7 @@ class FolderJob(BaseJob):
 
     @abstractmethod
     def load(self) -> tuple[Task, Computation]:
-        """Look up network and plugins by their names, without computing anything.
+        """Look up network and plugins by their names, before the result is computed.
 
         Returns
         -------

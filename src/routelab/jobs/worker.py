@@ -82,7 +82,7 @@ def run_items(items: Sequence[Item]) -> None:
         shared[_BEGUN], shared[_FINISHED], shared[_PROBLEM] = num_done, num_done, _NO_PROBLEM
         ending = run_child(partial(_work, items, num_done, shared))
         print(ending.trace, end="", file=sys.stderr, flush=True)
-        # numbers of items from the first of the batch on, also those of earlier workers
+        # `begun` and `finished` also count the items of earlier workers
         begun, finished, problem = shared
         has_finished_none = finished == num_done
         num_done = finished

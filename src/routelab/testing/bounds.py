@@ -53,7 +53,8 @@ class BoundsArray(np.ndarray):
         Name of the array in messages.
     forbidden : mapping
         For each index of the last axis that may not be used, the reason. In the rows of packets
-        these are columns of the engine; a row that is read, ``packets[0]``, forbids them, too.
+        these are columns such as those of the engine; a row that is read, ``packets[0]``, forbids
+        them, too.
     """
 
     label: str = ""
@@ -183,7 +184,8 @@ class BoundsWalker(Walker):
         """Return checked versions of the helpers that read queues, such as `class_flits`.
 
         They replace the helpers in the plain Python of the program's functions. The keys are the
-        helpers; each value first refuses a channel, phase or class that does not exist.
+        helpers; each value first refuses a channel, phase or class that does not exist. `unit_flits`
+        takes none of these, and is only called with the walker's arrays.
         """
         program, num_channels = self.program, self.topology.num_channels
 

@@ -16,9 +16,9 @@ WORK_COUNTERS = "counters"
 def field_digests(value: Any, name: str = "") -> dict[str, str]:
     """Return a digest of each field of a network, routing graph, route table or list of numbers.
 
-    A list of two tables has the fields ``""`` (the list itself), ``0``, ``0.pair_start``, and so on
-    to ``1.path_weight``. Two values are equal if all digests are; otherwise the names of the others
-    say what differs.
+    A list of two tables has the fields ``""`` (the list itself), ``0``, ``0.topology``, and so on to
+    ``1.per_terminal``. Two values are equal, but for `WORK_COUNTERS`, if all digests are; otherwise
+    the names of the digests that differ say what differs.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def differences(first: Mapping[str, str], second: Mapping[str, str]) -> list[str
 
 
 def _digest(value: Any) -> str:
-    """Return a text that differs if the value does, also between processes."""
+    """Return a text that differs if the value does, and is the same in every process."""
     if isinstance(value, np.ndarray):
         header = f"{value.dtype.str} {value.shape} ".encode()
         return hashlib.sha256(header + np.ascontiguousarray(value).tobytes()).hexdigest()

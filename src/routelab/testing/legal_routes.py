@@ -190,7 +190,7 @@ def _endpoints_around(
     first_vertex, last_vertex : int
     arriving_edges, leaving_edges : list of dict
         Results of `_search_forward` and `_search_backward` for each endpoint. Their keys are the
-        vertices that a route from the endpoint, or to it, passes.
+        vertices that can be reached from the endpoint, or from which it can be reached.
 
     Returns
     -------

@@ -19,7 +19,7 @@ def plain_python(function: Any, substitutes: Substitutes | None = None) -> Calla
     enclosing function or attributes of a module.
 
     The types of NumPy that the code names become Python's: ``np.int32(x)`` is ``int(x)``. Compiled
-    code computes with 64 bits, in which Python's integers agree with it; NumPy's int32 would
+    code computes integers with 64 bits, in which Python's agree with it; NumPy's int32 would
     overflow, and its ``True + True`` is ``True`` instead of 2. ``np.uint64`` is not converted.
 
     Parameters

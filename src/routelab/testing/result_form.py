@@ -46,7 +46,7 @@ def check_form(kind: str, value: Any, output: Any) -> None:
     Raises
     ------
     Failed
-        If it has not.
+        If one of these is not the case.
     """
     # 1. The type. A metric's list has no arrays to check.
     expected = RESULTS[kind]

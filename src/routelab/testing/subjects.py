@@ -105,7 +105,8 @@ class Subject:
         if not isinstance(self.plugin, ComposedRouting) or self.plugin.composition is not None:
             return capabilities_of(self.plugin.plugins[0])
         # Nobody makes claims for a composition that a user writes, such as `sssp@up-down`. What
-        # its parts claim decides these two; nothing else is claimed.
+        # its parts claim decides two of them, and all others have their defaults. By default, a
+        # plugin needs one virtual channel: that is not claimed here.
         return Capabilities(
             deterministic=all(part.capabilities.deterministic for part in self.plugin.plugins),
             multipath=capabilities_of(self.plugin.selection).multipath,

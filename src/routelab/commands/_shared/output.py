@@ -71,7 +71,8 @@ def print_rows(
 ) -> None:
     """Print rows as "table", "csv" or "json".
 
-    If a terminal is too narrow for a table, the columns in `first` are shown before others.
+    If a terminal is too narrow for all columns of a table, those in `first` are the last to be left
+    out.
     """
     if output_format == "json":
         print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
@@ -116,7 +117,8 @@ def print_table(
     indent : str
         Begins each line of plain text.
     first : sequence of str
-        Columns that a narrow terminal shows before all others, wherever they stand.
+        Columns that a narrow terminal shows rather than others, wherever they stand. The column at
+        the left is always shown.
     declared : iterable of Column
         Units and meanings of columns, which only the list of a single row shows.
     hint : str

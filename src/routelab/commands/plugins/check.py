@@ -104,8 +104,9 @@ def run_check(arguments: argparse.Namespace) -> int:
 def _column_checks(key: str) -> list[CheckResult]:
     """Check that no column of this metric is one of a metric before it, or of all route tables.
 
-    Metrics of routelab come before the others, which are in alphabetical order. Return a list with
-    the result of the check, or an empty list if the check has no result.
+    Metrics of routelab come before the others, both in alphabetical order. Only they may have
+    columns of all route tables. Return a list with the result of the check, or an empty list if the
+    check has no result.
     """
     from routelab.api import RoutelabError
     from routelab.jobs.child import run_in_child

@@ -63,7 +63,8 @@ def candidates(trial: Trial) -> str:
 def progress(trial: Trial) -> str:
     """Check that every walk ends within the claimed number of hops, for all random words.
 
-    The exploration tries all outcomes of the draws that hop and inject make from a random word.
+    The exploration tries all outcomes of the draws that hop and inject make from a random word,
+    unless these are too many.
     """
     exploration = _exploration(trial)
     if "max-hops" in exploration.problems:
@@ -108,8 +109,8 @@ def minimal(trial: Trial) -> str:
     """Check that no walk is longer than the shortest route on the bare network."""
     exploration = _exploration(trial)
     topology = exploration.topology
-    # The exploration has a longest walk for each pair of switches. `lengths` has a row and a column
-    # for each endpoint instead, −1 for pairs that the network does not connect.
+    # The exploration has a longest walk for each connected pair of switches; of terminals, if the
+    # program is `by_terminal`. `lengths` has a row and a column for each endpoint, −1 for others.
     num_endpoints = len(topology.endpoints)
     endpoint_index = np.full(topology.num_switches, -1)
     endpoint_index[topology.endpoints] = np.arange(num_endpoints)

@@ -101,10 +101,10 @@ def _load_variant(subject: Subject, text: str) -> Any:
 
 
 def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
-    """Raise Failed unless the canonical name of `text` makes an equal plugin.
+    """Raise Failed unless the canonical name of `text` makes an equal plugin, and is canonical.
 
-    Studies identify an instance by its canonical name. So two names of equal plugins must have the
-    same one, and the canonical name of a canonical name is itself.
+    That is, the canonical name of the canonical name must be itself: studies identify an instance
+    by this name.
 
     Parameters
     ----------

@@ -159,7 +159,7 @@ def _inputs_of_metrics(
 def _table_and_graph(
     make: Callable[[], RouteTable], *, with_rules: bool
 ) -> Callable[[], tuple[RouteTable, RoutingGraph | None]]:
-    """Return a function that makes the input of a metric from that of the table."""
+    """Return a function that makes the input of a metric; `make` makes the table."""
 
     def make_input() -> tuple[RouteTable, RoutingGraph | None]:
         table = make()
