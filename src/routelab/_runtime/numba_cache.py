@@ -120,8 +120,8 @@ def _module_state(module: str, file: str, line: int) -> str:
     """
     state, seen_lines = _states.get((module, file), ("", set()))
     # The digest is computed once for all functions of a module. Numba asks once for each of them:
-    # if a line comes again, the module is being loaded again, as a notebook does after an edit of
-    # it or of what it imports, and the digest may be another one.
+    # if a line comes again, the module may be loaded again, as a notebook does after an edit of it
+    # or of what it imports, and the digest may be another one.
     if not seen_lines or line in seen_lines:
         files = _source_files(_imported_name(module), file)
         state, seen_lines = _digest_of_state(files) if files else "", set()

@@ -184,8 +184,8 @@ class BoundsWalker(Walker):
         """Return checked versions of the helpers that read queues, such as `class_flits`.
 
         They replace the helpers in the plain Python of the program's functions. The keys are the
-        helpers; each value first refuses a channel, phase or class that does not exist. `unit_flits`
-        takes none of these, and is only called with the walker's arrays.
+        helpers; each value first refuses a channel, phase or class that does not exist. Only
+        `unit_flits` takes none of these.
         """
         program, num_channels = self.program, self.topology.num_channels
 
@@ -323,7 +323,7 @@ class BoundsWalker(Walker):
     ) -> Candidate | None:
         """Return a random candidate, whatever the ranking prefers.
 
-        So packets follow all candidates at some point.
+        So packets also follow candidates that the ranking never takes.
         """
         return self.random.choice(candidates) if candidates else None
 

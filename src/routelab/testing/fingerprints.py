@@ -16,9 +16,9 @@ WORK_COUNTERS = "counters"
 def field_digests(value: Any, name: str = "") -> dict[str, str]:
     """Return a digest of each field of a network, routing graph, route table or list of numbers.
 
-    A list of two tables has the fields ``""`` (the list itself), ``0``, ``0.topology``, and so on to
-    ``1.per_terminal``. Two values are equal, but for `WORK_COUNTERS`, if all digests are; otherwise
-    the names of the digests that differ say what differs.
+    A list of two tables has the fields ``""`` (the list itself), ``0``, ``0.topology``, and so on
+    to ``1.per_terminal``. Two values are equal, but for `WORK_COUNTERS`, if all digests are;
+    otherwise the names of the digests that differ say what differs.
 
     Parameters
     ----------
