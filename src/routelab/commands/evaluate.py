@@ -110,8 +110,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_tables(rows: list[dict[str, Any]], added_columns: Sequence[str]) -> None:
     """Print a table with a row for each routing, and sentences below it.
 
-    These say if the network is not connected, and why a routing failed, has pairs without a route,
-    or is not proven free of deadlock. `added_columns` are those of ``--bound`` and ``--metrics``.
+    These say if the network is not connected, why a routing failed, how many pairs have no route,
+    and why it is not proven free of deadlock. `added_columns` are those of ``--bound`` and
+    ``--metrics``.
     """
     from routelab.metrics.bounds.columns import COLUMNS as BOUNDS
     from routelab.routing.fact_columns import COLUMNS

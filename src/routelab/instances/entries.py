@@ -50,8 +50,9 @@ class NewEntry(NamedTuple):
 def installed_routings(instance: Instance) -> Iterator[str]:
     """Yield the names of installed routings for an instance, such as ``words~vcs=2,per=pair``.
 
-    Parameters set the number of virtual channels of the instance. Left out are routings without
-    tables, which decide hop by hop, and those with a required parameter, such as a file.
+    A parameter for the number of virtual channels, if a routing has one, gets that of the instance.
+    Left out are routings without tables, which decide hop by hop, and those with a required
+    parameter, such as a file.
     """
     vcs, catalogue = instance.rules["virtual_channels"], installed_catalogue()
     # per=hop: a packet may change its virtual channel at each hop; per=pair: it keeps it. With one

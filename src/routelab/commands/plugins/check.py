@@ -177,8 +177,8 @@ def _check_rows(
 ) -> list[tuple[str, str, str, str]]:
     """Return the rows (`COLUMNS`) for the results of one check on all its inputs.
 
-    Inputs that fail with the same message share a row. In full, one more row counts the inputs that
-    passed; if none did, it counts those that were skipped.
+    Inputs that fail with the same message share a row. In full, one more row has how many inputs
+    passed; if none did, its status and message are those of the skipped ones.
     """
     inputs_by_failure: dict[str, list[str]] = {}
     for result in results:
