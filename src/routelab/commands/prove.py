@@ -234,7 +234,7 @@ def _input_line(proof: Proof) -> str:
         content = f"{read['entries']} {'entry' if read['entries'] == 1 else 'entries'}"
     if "pairs" in read:
         content += f" for {read['pairs_with_route']} of {read['pairs']} pairs"
-    # how many channels the network declares as "plain" and how many as "bubble", if it declares any
+    # If the network declares flow control: how many channels are "plain", "bubble" or "undeclared".
     counts = read.get("flow_control", {})
     channels = ", ".join(f"{count} {control}" for control, count in counts.items())
     return f"read: {content}; {network}" + (f"; channels: {channels}" if channels else "")

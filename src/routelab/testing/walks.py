@@ -118,7 +118,7 @@ class Walker:
         self.reals = program.reals.copy()
         run = run_tables(program, topology, self.classes, capacity=FREE)
         # A row of queues for the buffer of each channel and class. Behind these rows, if the
-        # program reads waiting flits: a row for each channel, and one for the time.
+        # program reads waiting flits: a row for each channel, and one for the cycle.
         self.tables, self.queues, self._first_waiting_row = run.tables, run.queues, run.buffers
         self._packets = np.zeros((1, PACKET_COLUMNS), np.int32)
         # rows of (channel, class of the current phase, penalty), which hop fills

@@ -48,8 +48,8 @@ def bounds(trial: Trial) -> str:
 def candidates(trial: Trial) -> str:
     """Check that candidates leave the switch on valid classes, and which columns are written.
 
-    If the program declares `HopProgram.fixed`, also check that its candidates depend on nothing but
-    what the declaration allows.
+    If the program declares `HopProgram.fixed`, also check in a sample of states that its candidates
+    depend on nothing but what the declaration allows.
     """
     exploration = _exploration(trial)
     problems = [text for name, text in exploration.problems.items() if name in DECISION_PROBLEMS]
