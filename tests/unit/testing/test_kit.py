@@ -8,15 +8,19 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from cases import CASES
 from other_process import one_other_process
 from right import RIGHT
 
-from routelab.api import InputError
+from routelab.api import InputError, Topology
 from routelab.testing import CheckResult, run_checks
 from routelab.testing.checks import CHECKS
+from routelab.testing.checks import hops as checks_of_hops
+from routelab.testing.results import Failed
 
 pytestmark = pytest.mark.usefixtures("zoo")
 BUDGET = 0.7
@@ -35,6 +39,22 @@ def test_a_mutant_is_caught(kind, key, check, said):
     results = run_checks(kind, key, only=[check], budget_seconds=BUDGET if endless else ENOUGH)
     failed = [result.message for result in results if result.status == "failed"]
     assert any(said in message for message in failed), failed or results
+
+
+@pytest.mark.parametrize("hops", [(1, 3), (3, 1)])
+def test_the_longest_walk_of_all_terminals_of_two_switches_counts(hops, monkeypatch):
+    """Two terminals of switch 0 send to switch 1, which is one hop away."""
+    ring = Topology.create(
+        num_switches=2, channel_source=[0, 1], channel_target=[1, 0], terminal_switch=[0, 0, 1]
+    )
+    exploration = SimpleNamespace(
+        topology=ring,
+        pairs=np.array([(0, 1), (0, 1)]),
+        findings=SimpleNamespace(longest=np.array(hops)),
+    )
+    monkeypatch.setattr(checks_of_hops, "_exploration", lambda trial: exploration)
+    with pytest.raises(Failed, match="3 hops, 1 are enough"):
+        checks_of_hops.minimal(None)
 
 
 def test_every_check_has_a_mutant():
