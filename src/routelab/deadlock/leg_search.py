@@ -1,4 +1,9 @@
-"""Search of the legs of a program with fixed candidates: input, legs, and the search in chunks."""
+"""Search of the legs of a program with fixed candidates: input, legs, and the search in chunks.
+
+A leg is a part of routes that is searched on its own: a source, a target and a phase. A route
+without a waypoint has one leg; one with a waypoint has a leg to it (phase 0) and one from it to the
+destination (phase 1).
+"""
 
 from __future__ import annotations
 
@@ -58,7 +63,9 @@ def list_legs(
     *,
     by_source: bool,
 ) -> Int32Array:
-    """Return all legs, with the columns of `kernels.legs.LEG_SOURCE`; shape (N, 4).
+    """Return all legs, a row for each, with columns LEG_SOURCE, LEG_TARGET, LEG_PHASE and LEG_ROW.
+
+    `kernels.legs` describes these columns. Int32, shape (N, 4).
 
     Parameters
     ----------
@@ -71,8 +78,8 @@ def list_legs(
     waypoints : int32 array
         Switches that may be waypoints.
     by_source : bool
-        Whether candidates of phase 1 depend on the source: then phase 1 has a leg for each pair,
-        otherwise one for each target.
+        Whether candidates of phase 1 depend on the source, which hop may read from the packet's
+        row: then phase 1 has a leg for each pair, otherwise one for each target.
     """
     ends = topology.endpoints
     # 1. Phase 0: a packet goes to a waypoint, or to its destination if it gets none. Below, i and j

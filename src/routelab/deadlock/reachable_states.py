@@ -378,10 +378,12 @@ def explore_states(
     findings = initial_findings(topology, classes, len(pairs), escape_resources)
     search(findings)
     # Duato's extended graph needs a row for each escape, and only a search shows which resources
-    # are escapes. So search again until every escape that was found has a row.
+    # are escapes. So search without rows, give each escape one, and search again. The second search
+    # finds no other escapes if the program's answers are repeatable, as its contract demands. Of
+    # another program it may: then search until every escape that was found has a row.
     while indirect:
         has_row = task.escape_row >= 0
-        is_escape = findings.used[AS_ESCAPE]
+        is_escape = findings.used[AS_ESCAPE]  # those of the last search
         if escape_resources is not None and not (is_escape & ~has_row).any():
             break
         escape_resources = np.flatnonzero(is_escape | has_row)
@@ -392,7 +394,7 @@ def explore_states(
         topology=topology,
         program=program,
         classes=classes,
-        pairs=pairs[:, :2],
+        pairs=pairs[:, :2],  # the switches, without the terminals
         num_pairs=num_pairs,
         escapes=escape_resources,
         findings=findings,

@@ -153,7 +153,7 @@ def check_table(
     if vcs < table.virtual_channels:
         table = table.with_vcs(np.searchsorted(vc_numbers, table.hop_vc))
     preconditions = _preconditions(rules.flow, option)
-    if rules.obstacle:
+    if rules.obstacle:  # the criterion does not apply, for example bubbles under wormhole switching
         return Verdict(
             status=rules.obstacle_status,
             flow_control=rules.flow,
@@ -167,7 +167,8 @@ def check_table(
         table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
     )
     # 2. An edge lies on a cycle if its ends are in the same strongly connected component. It is
-    #    harmful, except along a complete ring that keeps a bubble.
+    #    harmful, except along a complete ring that keeps a bubble. Edge e leads from held[e] to
+    #    awaited[e]; resource r is virtual channel r % vcs of channel r // vcs.
     component = strong_components(first_edge, awaited)
     held = np.repeat(np.arange(len(first_edge) - 1, dtype=np.int32), np.diff(first_edge))
     is_on_cycle = component[held] == component[awaited]
@@ -200,8 +201,9 @@ def check_table(
     # 4. A proof: a rank that grows along every edge between components.
     used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
     rank = np.where(used, component_ranks(first_edge, awaited, component), -1)
-    # The rings whose bubbles the proof needs. A cycle that remains is a whole ring on one virtual
-    # channel, so the first channel of a ring shows whether the ring is a cycle.
+    # The rings whose bubbles the proof needs. No edge on a cycle is harmful here, so each of them
+    # leads to the next channel of a complete ring, and a cycle goes all the way round. So a ring is
+    # part of cycles with all of its channels or none, and the first one, ring[0], shows which.
     is_in_cycle = np.zeros(len(component), dtype=np.bool_)
     is_in_cycle[held[is_on_cycle]] = True
     cyclic_rings = tuple(

@@ -102,7 +102,10 @@ def read_engines(
     """
 
     def make_settings(point: dict[str, Any]) -> tuple[str, EnginePlugin]:
-        """Return the canonical name and the engine of one point of the settings."""
+        """Return the canonical name and the engine of one point of the settings.
+
+        Raises a ConfigError if the point has mistakes; `_read_settings` collects them.
+        """
         values = {key: value for key, value in point.items() if key != KEY}
         name = point.get(KEY, DEFAULT_ENGINES[work])
         try:
@@ -137,7 +140,7 @@ def _read_settings(
     """Read the settings of a key of a study by name, and collect its mistakes.
 
     `make_settings` makes the settings of a point, and returns them after a text that is the same
-    for equal settings.
+    for equal settings. The mistakes of a ConfigError that it raises join the others.
     """
     no_settings: dict[str, tuple[PointSettings, ...]] = {DEFAULT: ()}
     # 1. The values of each key: `swept` for all names, or `values_by_name`.

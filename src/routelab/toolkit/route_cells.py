@@ -297,6 +297,7 @@ def _read_pair_heading(reader: CsvReader) -> tuple[str, ...]:
 def _read_heading(reader: CsvReader) -> tuple[str, ...]:
     """Return the names of the columns, the last of them the form of the hops."""
     names = _column_names(reader)
+    # Tables for `routelab.instances` may have this heading: "next" stands for the next switches.
     if names == ("switch", "target", "next"):
         names = ("switch", "target", "switches")
     for form in FORMS:
@@ -391,21 +392,19 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     #    that the ends of routes, or the targets of next hops, are the first `num_terminals` ones:
     #    switch k of them gets terminal k.
     switch_numbers: dict[str, int] = {}
-    end_columns = rows.source, rows.target
-    if rows.content == "next hops":
-        end_columns = rows.target, rows.source
+    end_columns, num_terminal_columns = (rows.source, rows.target), 2
+    if rows.content == "next hops":  # only the targets have terminals
+        end_columns, num_terminal_columns = (rows.target, rows.source), 1
     end_switch = np.empty(len(rows.texts), np.int32)
     num_terminals = 0
-    for column in end_columns:
+    for column_number, column in enumerate(end_columns, 1):
         for cell in np.unique(column).tolist():
             end_switch[cell] = switch_numbers.setdefault(rows.texts[cell], len(switch_numbers))
-        # Both ends of routes have terminals. Of next hops, only the targets have: they are the
-        # first column here, and `num_terminals` stays as it is after them.
-        if not num_terminals or rows.content == "routes":
+        if column_number == num_terminal_columns:
             num_terminals = len(switch_numbers)
     # 2. The switches that hops lead to. A name that occurs only as a source or target must be
-    #    readable as a hop, too: in B@x, the number of a virtual channel may be misspelled, and
-    #    `_split_hop` raises the error.
+    #    readable as a hop, too, because here the file alone says which switches there are. B@x may
+    #    be a hop with a misspelled number, so `_split_hop`, called for the error alone, refuses it.
     hop_names = {cell: _split_hop(rows, cell)[0] for cell in _distinct_hops(rows).tolist()}
     hop_switch = np.empty(len(rows.texts), np.int32)
     for cell, name in hop_names.items():
@@ -633,25 +632,28 @@ def walk_hops(
     InputError
         If several channels fit a hop, or its text can mean two things.
     """
-    # 1. The number of the switch, port, channel or name that each cell means, and the virtual
-    #    channel that it states.
+    # 1. For each text that is a hop: the number of the switch, port, channel or name of a link that
+    #    it means (`number`), and the virtual channel that it states (`vc`). Both arrays have an
+    #    entry for each of `rows.texts`, like all arrays of step 2.
     first, end, row = rows.walks()
     lookup = _text_numbers(rows, topology)
     number = np.full(len(rows.texts), UNKNOWN, np.int32)
     vc = np.zeros(len(rows.texts), np.int32)
     for cell, (name, vc_of_hop) in parse_hops(rows, topology).items():
         number[cell], vc[cell] = lookup.get(name, UNKNOWN), vc_of_hop
-    # 2. What a channel must have to be the hop: its target, label or own number, by the form; -1
-    #    asks for nothing. Names of links are labels, as ports are: several channels of the network
-    #    have the same one, but usually only one of those that leave a switch.
-    any_channel = np.full(len(rows.texts), -1, np.int32)
+    # 2. What a channel must have to be the hop, one of three conditions by the form: its target
+    #    (switches: `hop_switch`), its label, which is the output port (ports: `hop_label`), or its
+    #    own number (links: `hop_link`). Names of links are labels, too: as with ports, several
+    #    channels of the network have the same one, but usually only one that leaves a switch.
+    any_channel = np.full(len(rows.texts), -1, np.int32)  # −1: a condition that all channels meet
     hop_switch = number if rows.form == "switches" else any_channel
     hop_label = number if rows.form == "ports" else any_channel
     hop_link = number if rows.form == "links" else any_channel
     labels = topology.source_port
     if rows.form == "links" and topology.channel_names:
         labels = _link_name_numbers(topology)
-        # `_channel_text_numbers` numbers the names of links behind the channels.
+        # `_channel_text_numbers` numbers the names of links behind the channels: with C channels,
+        # C is name 0. A hop has one of the two conditions.
         is_name = number >= topology.num_channels
         hop_link = np.where(is_name, any_channel, number)
         hop_label = np.where(is_name, number - topology.num_channels, -1).astype(np.int32)

@@ -84,8 +84,8 @@ class ImbAlltoall(LatencyBenchmark):
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return the command with raised time limit, and raised memory limit if necessary."""
         parameters = self.parameters
-        # Two buffers, each with a message for every rank and one more, of the largest size. `-mem`
-        # counts in GiB, so round up.
+        # Two buffers, each with a message for every rank and one more, of the largest size: with 15
+        # ranks and 64 MiB, 2 (15 + 1) 64 MiB = 2 GiB. `-mem` counts in GiB, so round up.
         buffer_bytes = 2 * (task.ranks + 1) * parameters.sizes[-1]
         num_gib = -(-buffer_bytes // GIB)
         memory = ("-mem", str(num_gib)) if buffer_bytes > GIB else ()
@@ -119,6 +119,7 @@ class ImbAlltoall(LatencyBenchmark):
         heading_number, _ = sections[0]
         num_processes, rows, other_lines = _read_section(lines[heading_number + 1 :])
         check_processes(num_processes, task)
+        # The sizes are those of a file (`LENGTHS`), which need not double from row to row.
         return BenchmarkResult(
             checked_figures(rows, self.parameters, task, doubling=False),
             version=titles[0]["version"],
@@ -127,7 +128,10 @@ class ImbAlltoall(LatencyBenchmark):
         )
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:
-        """Return a model of one call with the largest message."""
+        """Return a model of one call with the largest message.
+
+        The workload is named after the OSU benchmark, and models one call of MPI_Alltoall.
+        """
         return WorkloadModel(f"osu-alltoall~size={bytes_text(self.parameters.sizes[-1])}")
 
 

@@ -43,9 +43,10 @@ class Placement:
             path = segment.switches
             options: list[list[Turn]] = []
             if segment.kind == "unitary":
-                # at one end of the link, all turns between the link and earlier ones
+                # The segment is one link between two switches of earlier segments. Prohibited are,
+                # at one end of it, all turns between this link and earlier ones.
                 for end, other_end in (path, path[::-1]):
-                    if end != segment.start:
+                    if end != segment.start:  # never where the subnet starts, see `options`
                         neighbours = earlier_neighbours[end]
                         options.append([(neighbour, end, other_end) for neighbour in neighbours])
             else:

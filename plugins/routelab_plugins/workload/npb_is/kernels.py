@@ -17,15 +17,17 @@ def count_keys(counts, first_buckets, keys_per_rank, buckets_log2):
     counts : int64 array, shape (P, buckets)
         Updated: each rank's number of keys in each bucket.
     first_buckets : int64 array
-        Updated: the bucket of each of the first keys, as many as it has elements.
+        Updated: the bucket of each of the first keys, as many as it has elements. The benchmark
+        replaces some of these keys later, so their old buckets must be known
+        (`routelab_plugins.workload.npb_is.keys.real_counts`).
     keys_per_rank : int
     buckets_log2 : int
         Binary logarithm of the number of buckets.
     """
     # Products wrap at 2^64. This does not change their lower BITS bits, which are x mod 2^BITS.
     mask = np.uint64((1 << BITS) - 1)
-    # The next four numbers are all multiples of the last one, so that none has to wait for the one
-    # before it: x MULTIPLIER, x MULTIPLIER^2, x MULTIPLIER^3, x MULTIPLIER^4.
+    # A key needs the next four numbers: with the last number x and the MULTIPLIER a, these are x a,
+    # x a^2, x a^3 and x a^4. Each is one product of x, so none waits for the one before it.
     power_1, power_2 = np.uint64(MULTIPLIER), np.uint64(MULTIPLIER) * np.uint64(MULTIPLIER)
     power_3, power_4 = power_2 * power_1, power_2 * power_2
     # The sum of four numbers has BITS + 2 bits, and the upper ones are the bucket: with 2^9 buckets

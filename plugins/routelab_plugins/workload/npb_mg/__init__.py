@@ -145,12 +145,16 @@ class NpbMg(NpbWorkload):
     summary = "NAS Parallel Benchmark MG: borders of a 3-D multigrid, large to tiny"
 
     def program(self, job: Job) -> Program:
-        """Return the program: inputs, charges, an untimed V-cycle, charges, timed V-cycles."""
+        """Return the program: inputs, an untimed V-cycle, then the timed V-cycles.
+
+        Before both, the benchmark sets the charges: the right-hand side of its equation.
+        """
         points, class_iterations = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(class_iterations)
         phases = _PhaseBuilder(hierarchy(points, job.ranks), job.ranks)
-        # The benchmark's count of operations is that of the timed part: V-cycles with a residual
-        # each, and a residual and two norms around them. The steps below are scaled to it.
+        # The timed part has a V-cycle and a residual in each iteration, and a residual and two
+        # norms around them. Of the operations per point only the ratios matter: all of them are
+        # multiplied by `scale`, so that the timed part has as many as the benchmark counts.
         operations = iterations * mg_iteration(points)
         unscaled_operations = iterations * (phases.cycle_operations() + RESIDUAL * points**3)
         unscaled_operations += (RESIDUAL + 2 * NORM) * points**3
@@ -192,7 +196,11 @@ class _PhaseBuilder:
         self.finest = levels[-1]
 
     def charges(self) -> tuple[Step, ...]:
-        """Return the right-hand side: charges at the largest and smallest random numbers."""
+        """Return the phase that sets the right-hand side.
+
+        It is 0 but for charges of both signs, at the points with the largest and the smallest
+        random numbers.
+        """
         # for each charge: the largest number of all ranks, then the rank and the point that have it
         search = (Collective("allreduce", DOUBLE), Collective("allreduce", 4 * INTEGER))
         borders = BlockBuilder(self.ranks)
@@ -278,7 +286,10 @@ class _PhaseBuilder:
     def _give_borders(self, block: BlockBuilder, level: Level) -> None:
         """Give borders to ranks that have points on this level, but none on the coarser one.
 
-        A giver sends two layers ahead and one behind. Layers are complete, with borders along the
+        A taker has one point along the axis, so three layers with its two borders. It receives all
+        three, as it has no points on the coarser level to compute them from: two from the giver
+        behind it, one from the giver ahead. With 8 ranks and 8 points (the module's table), rank 1
+        sends two layers to rank 2 and one to rank 0. Layers are complete, with borders along the
         two other axes. No rank gives and takes along the same axis, so takers can wait before
         givers send.
         """

@@ -25,8 +25,15 @@ def name_round_trip(subject: Subject) -> str:
 
     The canonical name leaves out parameters that have their defaults, as `torus~dims=4x2`; the full
     name has all parameters.
+
+    Returns
+    -------
+    str
+        For the report: the full name, if it was also checked; otherwise empty.
     """
     _require_round_trip(subject, subject.text, subject.plugin)
+    # A full name needs the parameters of one plugin, so a composition has none. The comparison is
+    # with `subject.plugin`, which for a routing is not the plugin itself but a record with it.
     plugin = _plugin_with_parameters(subject)
     if plugin is None or not fields(plugin.Parameters):
         return ""

@@ -1,4 +1,4 @@
-"""Networks and legality as the kernels of forwarding tables take them."""
+"""Networks, and which routes are legal in them, as the kernels of forwarding tables take them."""
 
 from __future__ import annotations
 
@@ -62,13 +62,17 @@ def legality_of_rules(graph: RoutingGraph) -> Legality:
 
 
 def legality_of_orders(fabric: Fabric, ranks: Int32Array) -> Legality:
-    """Return the legality of routes that take channels in ascending order of one layer.
+    """Return which routes are legal if each layer has an order of the channels.
+
+    A route is legal in a layer if each of its channels comes later in the layer's order than the
+    one before. It is legal if that holds in at least one layer.
 
     Parameters
     ----------
     fabric : Fabric
     ranks : int32 array, shape (layers, C)
-        Position of each channel in the order of each layer; at most 62 layers.
+        Position of each channel in the order of each layer. There are at most 62 layers, because
+        each is a bit of an int64 in `Legality.turns`.
     """
     return _legality_of_turns(fabric, turns_of_orders(fabric, ranks), len(ranks))
 

@@ -2,7 +2,8 @@
 
     job        one piece of work with one outcome, in a folder of its own
     batch      jobs of one kind that one process runs, as one job of Snakemake
-    list       file of the jobs of a batch, its input: it changes when the batch has to run
+    list       file of the jobs of a batch, its input: it changes when the batch has to run; also
+               called `spec` and, as an input of Snakemake, `work`
     manifest   file that a batch writes when all its jobs have an outcome, its output
     postponed  batches that this run leaves out, with their lists and manifests
 
@@ -81,7 +82,7 @@ class Plan:
     postponed : set of (str, str)
         Batches, by kind and id, that this run skips.
     unlisted : set of (str, str)
-        Batches, by kind and id, whose list of work is missing and cannot be written.
+        Batches, by kind and id, whose list is missing and cannot be written.
     """
 
     results: Path
@@ -99,24 +100,28 @@ class Plan:
         return [batch for key, batch in self.batches.items() if key not in self.postponed]
 
     def of(self, kind: str) -> dict[tuple[str, ...], BaseJob]:
-        """Return the jobs of a kind by their ids, which are unique in a study."""
+        """Return the jobs of a kind by their ids.
+
+        The ids of a comparison begin with the name of its study. Of other kinds, two studies may
+        have jobs with the same ids: of these, the last is returned.
+        """
         return {job.ids: job for job in self.jobs.values() if job.kind == kind}
 
     # --- files ----------------------------------------------------------------------------------
 
     def spec(self, batch: Batch) -> Path:
-        """Return the file that lists the jobs of a batch for its process."""
+        """Return the path of the list of a batch: its process reads the jobs from this file."""
         return self.results / PLAN / batch.kind / f"{batch.id}.json"
 
     def work(self, batch: Batch) -> list[str]:
-        """Return the list of work as the input of a batch; no input if the list is missing."""
+        """Return the inputs of a batch for Snakemake: its list, or nothing if that is missing."""
         return [] if (batch.kind, batch.id) in self.unlisted else [str(self.spec(batch))]
 
     def work_to_repeat(self, batch: Batch) -> list[str]:
-        """Return the list of work as an input only if the batch was, or has to be, tried again.
+        """Return the list as an input only if the batch was, or has to be, tried again.
 
         Comparisons use this: Snakemake would run one again that finished with an earlier version of
-        routelab, which declared no list as an input, and a repetition costs node-hours.
+        routelab, which declared no list as an input, and to measure again costs node-hours.
         """
         return self.work(batch) if replaced_manifest_time(self.spec(batch)) else []
 
@@ -150,13 +155,16 @@ class Plan:
         ]
 
     def write_lists(self, fresh_kinds: Collection[str] = ()) -> None:
-        """Write all lists of work; those that have not changed are not touched.
+        """Write the lists of all batches; a list that has not changed is not touched.
 
-        A list changes when jobs are added, removed, or have another fingerprint. Then Snakemake
-        runs the batch. A finished batch with `jobs_to_repeat` has to run, too, so its list must
-        change although its jobs have not: the list gets the time of the manifest. The manifest
-        that the batch writes then repeats this time. If no job is to be repeated in a later run,
-        the list gets the time in the manifest again, and so stays as it is.
+        Snakemake runs a batch when its list changes: when jobs are added, removed, or have another
+        fingerprint. A finished batch with `jobs_to_repeat` has to run, too, although its jobs are
+        the same. So a list also has a time (`replaces`), 0 at first, and a manifest repeats the
+        time of its list. For example, a batch finishes at 9:00, and one of its jobs has failed::
+
+            next run    list 9:00: changed, so the batch runs; manifest at 9:30, repeats 9:00
+            then, if no job is to be repeated    list 9:00, as before: the batch does not run
+            then, if a job failed again          list 9:30: changed, so the batch runs again
 
         Parameters
         ----------
@@ -176,9 +184,9 @@ class Plan:
                 # the batch was stopped, or never ran, so it runs whatever its list has
                 replaces = replaced_manifest_time(spec)
             elif batch.kind in fresh_kinds or needs_repetition:
-                # the time of the manifest itself, not the one written in it: the list changes
+                # the time at which the manifest was written, so the list changes
                 replaces = manifest.stat().st_mtime_ns
-            else:  # the time written in the manifest, as in the list of the last run: no change
+            else:  # the time that the manifest repeats, which the list has already: no change
                 replaces = replaced_manifest_time(manifest.with_suffix(".json"))
             write_jobs(batch.jobs, spec, self.results, replaces)
 

@@ -2,6 +2,10 @@
 
 The row of a queue holds the unit at the front. Those behind it are in a ring of S_CAPACITY `slots`
 of the queue, from index `front` on; the slot of the front unit itself is not used.
+
+`engine.scheduled` is the timing wheel of the queues: row ``cycle & S_WHEEL_MASK`` has a bit for
+each queue that the engine examines in that cycle. Only the unit at the front can leave, so a queue
+is scheduled for the cycle in which its front unit may.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ def push_unit(engine, queue, packet, ready):
     count = queues[u(queue)].count
     queues[u(queue)].count = count + 1
     if count == 0:
+        # The unit is at the front. `pop_unit` schedules any other one when it comes to the front.
         queues[u(queue)].packet = packet
         queues[u(queue)].ready = ready
         mark(engine.scheduled, ready & engine.setting[at.S_WHEEL_MASK], queue)

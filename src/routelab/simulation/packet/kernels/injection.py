@@ -6,6 +6,10 @@
 
 `due` is the cycle in which the next message of a terminal is generated. With `injection_queue`
 (S_QUEUE_LIMIT packets) it is generated only when the source queue has room for all of it.
+
+`engine.sources` is the timing wheel of the terminals: row ``cycle & S_SOURCE_MASK`` has a bit for
+each terminal that is examined in that cycle. A terminal that waits for room is in no row; the
+credit that it waits for (`waits_for_credit`) schedules it again.
 """
 
 from __future__ import annotations
@@ -91,8 +95,9 @@ def _inject_unit(engine, hop, inject, terminal, now):
         mark(engine.sources, outputs[u(port)].free_at & source_mask, terminal)
         return
     # 2. A terminal between two packets begins the next one, of the next message if this one has no
-    #    more. If that is due beyond the timing wheel, the terminal is examined again in the last
-    #    cycle of the wheel, as often as necessary.
+    #    more. The timing wheel reaches `source_mask` cycles ahead; if the message is due later, the
+    #    terminal is examined in the last of these cycles, as often as necessary: with a mask of 7
+    #    and a message that is due in cycle 25, in cycles 10, 17, 24 and 25.
     if terminals[u(terminal)].units_left == 0:
         if terminals[u(terminal)].packets_left == 0:
             due = np.int64(terminals[u(terminal)].due)
@@ -203,7 +208,9 @@ def _wait_for_room(engine, terminal, number, due):
 def _count_injection(engine, terminal, now):
     """Count a packet that is injected; if the next message waits for its room, set when it is due.
 
-    (`_wait_for_room` has set `room_after` then.)
+    (`_wait_for_room` has set `room_after` then.) With limited source queues, `entry_cycles` keeps
+    the cycles of the last `limit` injections: in them, `_wait_for_room` and `_count_limited` find
+    since when a message has had room.
     """
     terminals, limit = engine.terminals, engine.setting[at.S_QUEUE_LIMIT]
     sent = terminals[u(terminal)].packets_sent

@@ -95,15 +95,15 @@ class Latency:
 
 @dataclass(frozen=True)
 class Worst:
-    """The terminal with the worst service.
+    """The terminal with the worst service, by arrivals or, if messages are to finish, by time.
 
     Attributes
     ----------
     terminal : int
         −1: no terminal sent; in a run with messages to finish: nothing arrived.
     share : float
-        Share of its offered flits that arrived; in a run with messages to finish: cycle of its last
-        arrival relative to the mean over terminals.
+        Share of its offered flits that arrived. In a run with messages to finish it is no share:
+        the cycle of its last arrival divided by the mean over terminals, so at least 1.
     """
 
     terminal: int
