@@ -162,9 +162,10 @@ class Plan:
         the same. So a list also has a time (`replaces`), 0 at first, and a manifest repeats the
         time of its list. For example, a batch finishes at 9:00, and one of its jobs has failed::
 
-            next run    list 9:00: changed, so the batch runs; manifest at 9:30, repeats 9:00
-            then, if no job is to be repeated    list 9:00, as before: the batch does not run
-            then, if a job failed again          list 9:30: changed, so the batch runs again
+            second run                        list 9:00: changed, so the batch runs; its new
+                                              manifest, of 9:30, repeats 9:00
+            third run, nothing to repeat      list 9:00: unchanged, so the batch does not run
+            third run, a job failed again     list 9:30: changed, so the batch runs
 
         Parameters
         ----------
