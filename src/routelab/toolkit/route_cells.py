@@ -410,9 +410,10 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     for cell, name in hop_names.items():
         hop_switch[cell] = switch_numbers.setdefault(name, len(switch_numbers))
     names_in_hops = set(hop_names.values())
-    for cell in np.unique(np.concatenate(end_columns)).tolist():
-        if rows.texts[cell] not in names_in_hops:
-            _split_hop(rows, cell)
+    for column in end_columns:
+        for cell, row_number in first_rows(column):
+            if rows.texts[cell] not in names_in_hops:
+                _split_hop(rows, cell, row_number)
     # 3. A link, with a channel in each direction, between two switches that follow each other.
     first, end, row = rows.walks()
     used = used_links(first, end, end_switch[rows.source[row]], hop_switch, rows.cells)
@@ -456,16 +457,20 @@ def _distinct_hops(rows: Rows) -> Int64Array:
     return np.flatnonzero(used)
 
 
-def _split_hop(rows: Rows, cell: int) -> tuple[str, int]:
-    """Return the name and the virtual channel of a hop: of B@1, B and 1."""
+def _split_hop(rows: Rows, cell: int, row: int | None = None) -> tuple[str, int]:
+    """Return the name and the virtual channel of a hop: of B@1, B and 1.
+
+    Messages name `row` (default: the first row that has the cell among its hops).
+    """
     text = rows.texts[cell]
     name, found_mark, number = text.rpartition(VC_MARK)
     if not found_mark:
         return text, 0
     if not (name and number.isascii() and number.isdecimal()):
+        location = rows.hop_location(cell) if row is None else rows.location(row)
         raise InputError(
-            f"{rows.hop_location(cell)}: {text!r} has no name before {VC_MARK} or no number behind "
-            f"it; write B for a switch B, and B{VC_MARK}1 for its virtual channel 1"
+            f"{location}: {text!r} has no name before {VC_MARK} or no number behind it; write "
+            f"B for a switch B, and B{VC_MARK}1 for its virtual channel 1"
         )
     # Python raises an error for numbers of more than 4300 digits.
     return name, int(number) if len(number) < 10 else MAX_VC + 1

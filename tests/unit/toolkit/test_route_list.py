@@ -267,6 +267,13 @@ def test_hops_that_only_a_network_explains_need_one(form, tmp_path):
         read_route_list(read_rows(tmp_path / "r.csv"))
 
 
+@pytest.mark.parametrize("end", ["A,B@x,B,C", "B@x,B,A,B"])
+def test_an_end_that_may_be_a_misspelled_hop_is_refused_without_a_network(end, tmp_path):
+    (tmp_path / "r.csv").write_text(f"source,target,switches\nA,C,B,C\n{end}\n")
+    with pytest.raises(InputError, match="line 3: 'B@x' has no name before @ or no number"):
+        read_route_list(read_rows(tmp_path / "r.csv"))
+
+
 def test_a_hop_over_parallel_links_is_not_guessed(tmp_path):
     (tmp_path / "r.csv").write_text("source,target,switches\nA,B,B\n")
     with pytest.raises(InputError, match="line 2: the hop 'B' may be one of several links"):
