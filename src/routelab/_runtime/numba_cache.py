@@ -207,7 +207,9 @@ def kernels_digest(modules: Iterable[str]) -> str:
     files = kernel_files()
     for module in modules:
         own_files = plugin_files(module)
-        # modules of routelab itself, such as its engines, have none
+        # As in `_source_files`: kernels of a plugin call its own and those that routelab offers.
+        # Modules of routelab itself, such as its engines, have no files of their own, and their
+        # kernels are among `kernel_files`.
         if own_files:
             files |= offered_files() | own_files
     # "magic": triple, name and features of the processor, for which LLVM makes the code

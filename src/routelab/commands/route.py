@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise InputError(
                 "--seconds and --memory-gb need -o: they limit the job that writes a folder"
             )
-        return _print(arguments)
+        return _route_and_print(arguments)
     if arguments.certificate is not None:
         from routelab.api import InputError
 
@@ -138,8 +138,11 @@ def _write(arguments: argparse.Namespace) -> int:
     return 0 if arguments.keep_going else 1
 
 
-def _print(arguments: argparse.Namespace) -> int:
-    """Route a network and print the facts; return the exit code."""
+def _route_and_print(arguments: argparse.Namespace) -> int:
+    """Route a network, write the certificate of ``--certificate``, and print the facts or routes.
+
+    Return the exit code.
+    """
     from routelab._runtime.progress import report_phase
     from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate
@@ -179,8 +182,8 @@ def _print(arguments: argparse.Namespace) -> int:
     else:
         declared = (*COLUMNS, *(column for metric in metrics for column in metric.columns))
         print_facts({key: cell_text(value) for key, value in facts.items()}, declared)
-    # 4. The exit code: 0 also without some metrics if they may be missing, 2 if a metric refused
-    #    its parameters, else 1.
+    # 4. The exit code. Metrics without a value are an error only if they must have one (see
+    #    `_report_missing_metrics`). That error is 2 if a metric refused its parameters, else 1.
     reason = measured.problem.reason if measured.problem else None
     code = _report_missing_metrics(arguments, reason)
     return 2 if code and measured.wrong_input else code
@@ -191,7 +194,8 @@ def _report_missing_metrics(arguments: argparse.Namespace, reason: str | None) -
     if reason is None:
         return 0
     print(f"routelab: {reason}", file=sys.stderr)
-    # Without --metrics all are tried, and some of them may fail.
+    # Metrics must have a value if the user chose them. Without --metrics all are tried, and some of
+    # them may fail.
     return 0 if arguments.metrics is None or arguments.keep_going else 1
 
 

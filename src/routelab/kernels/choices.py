@@ -198,6 +198,12 @@ def list_routes(graph, roots, endpoints, max_routes):
     -------
     ChoiceArrays
         ``hops`` is a view of a longer array.
+
+    Notes
+    -----
+    For each root: (1) count the shortest paths to all vertices. Then for each endpoint: (2) add up
+    the numbers of its vertices. (3) Copy a single route, or (4) list several as rows of edges, and
+    (5) append their channels to ``hops``.
     """
     num_vertices, num_endpoints = len(graph.vertex_switch), len(endpoints)
     num_switches = len(graph.begin)
@@ -214,9 +220,10 @@ def list_routes(graph, roots, endpoints, max_routes):
     parent_vertex, parent_edge = np.empty(num_vertices, np.int32), np.empty(num_vertices, np.int32)
     parent_channel = np.empty(num_vertices, np.int32)
     parent = parent_vertex, parent_edge, parent_channel
-    # For each switch, a linked list of the accepting vertices where its shortest routes end:
-    # `first_vertex` of the switch (−1: none), then `next_vertex` of each vertex. All of them are at
-    # the level `switch_level`.
+    # For each switch, a linked list of the accepting vertices where its shortest routes end. All of
+    # them are at the level `switch_level`. If the routes to switch s end at the vertices 4 and 9:
+    #
+    #     first_vertex[s] = 9, next_vertex[9] = 4, next_vertex[4] = −1
     switch_level = np.empty(num_switches, np.int32)
     first_vertex, next_vertex = np.empty(num_switches, np.int32), np.empty(num_vertices, np.int32)
     # Rows of 64 hops are enough for most networks. Longer ones are made when a route needs them.
@@ -234,6 +241,7 @@ def list_routes(graph, roots, endpoints, max_routes):
             if not graph.accepting[vertex]:
                 continue
             s = graph.vertex_switch[vertex]
+            # The queue ascends by level, so the first vertex of a switch has its least level.
             if first_vertex[s] < 0:
                 switch_level[s] = level[vertex]
             if level[vertex] == switch_level[s]:
@@ -244,8 +252,9 @@ def list_routes(graph, roots, endpoints, max_routes):
             rows = np.empty((max_routes + 1, deepest), np.int32)
             scratch = np.empty(deepest + 1, np.int32), np.empty(deepest + 1, np.int32)
         if q == 1:
-            # The routes of each other root need about as much room as those of the first; 1/16 more
-            # often saves a copy.
+            # The routes of the first root have filled `hops_end` entries, and those of each other
+            # root need about as much room. So make room for all of them now; 1/16 more often saves
+            # a copy.
             hops = _grow(hops, hops_end * len(roots) + hops_end * len(roots) // 16)
         for j in range(num_endpoints):
             # 2. The number of routes to an endpoint: those to all its vertices in the list. Without
@@ -296,8 +305,10 @@ def list_routes(graph, roots, endpoints, max_routes):
                     )
                     vertex = next_vertex[vertex]
             else:
-                # Of 1000 routes and at most 4, those with the numbers 125, 375, 625, 875. The first
-                # `num_before` routes end at vertices that are done.
+                # Of 1000 routes and at most 4, those with the numbers 125, 375, 625 and 875. Routes
+                # are numbered vertex by vertex, and `num_before` routes end at the vertices before
+                # this one: `path_number` counts from the first route that ends here. If it is too
+                # large, the route ends at a later vertex.
                 num_before = 0.0
                 while vertex >= 0:
                     while num_listed < max_routes:

@@ -61,15 +61,16 @@ def first_paths(table: RouteTable) -> RouteTable:
     """Return a table with the first path of every pair, as a single-path routing has one."""
     # the paths of pair p are pair_start[p] to pair_start[p + 1]; some pairs have none
     first = table.pair_start[:-1][np.diff(table.pair_start) > 0]
-    lengths = np.full(table.num_pairs, -1)  # −1: from_lengths takes it for a pair without a path
+    lengths = np.full(table.num_pairs, -1)  # a negative length means that a pair has no path
     lengths[table.path_pair[first]] = table.path_length[first]
-    hops = [
-        table.hop_channel[table.path_start[path] : table.path_start[path + 1]] for path in first
-    ]
-    # NumPy cannot concatenate an empty list: a table may have no path at all
-    hop_channel = np.concatenate([*hops, []])
+    is_first = np.zeros(table.num_paths, dtype=np.bool_)
+    is_first[first] = True
+    is_hop_of_first = np.repeat(is_first, table.path_length)
     return RouteTable.from_lengths(
-        table.topology, lengths, hop_channel, per_terminal=table.per_terminal
+        table.topology,
+        lengths,
+        table.hop_channel[is_hop_of_first],
+        per_terminal=table.per_terminal,
     )
 
 

@@ -336,8 +336,8 @@ class Walker:
         # There is no waypoint in a program of one phase, and no second one behind the first.
         if self.program.phases < 2 or packet[PHASE] != 0:
             return False
-        # At its target a packet has no next hop. But this call of hop has also written candidates,
-        # one of which the packet takes from here.
+        # A packet that is at its target needs no next hop. But the packet takes one of the
+        # candidates that this call has written with the waypoint, and so would leave its target.
         if target == switch:
             return False
         # −1 removes the waypoint; anything else must be a switch.

@@ -151,13 +151,20 @@ def _mark_free_corners(
     Line of 4 switches of which switch 0 has failed, box of length 2: corners 1 and 2.
     """
     # The box grows from a single switch, one dimension after the other: 1x1, 2x1, then 2x3. `fits`
-    # marks where the box fits so far. Rolled by -k, a switch sees whether that box also fits k
-    # further along the axis; if it does for each k < length, the longer box fits.
+    # marks the corners where the box fits so far. A longer box fits at a corner if this box fits
+    # there and at the next corners along the axis, `length` in all. Rolling by -k brings the mark
+    # of the corner k further along to each corner. In the example, with 1 as the mark:
+    #
+    #     fits                0 1 1 1
+    #     rolled by -1        1 1 1 0
+    #     both                0 1 1 0
     fits: BoolArray = free.reshape(tuple(dims)).copy()
     for axis, (size, ring, length) in enumerate(zip(dims, wrap, box, strict=True)):
         fits = np.logical_and.reduce([np.roll(fits, -k, axis) for k in range(length)])
-        # Rolling wraps around: in a dimension without a ring, the last corners do not count. A box
-        # as long as its ring covers the same switches from each corner, so one corner counts.
-        num_corners = size if ring and length < size else size - length + 1
+        # Rolling wraps around, but a box may reach over the end of a ring only. On a line of 4, a
+        # box of 2 has only the corners 0 to 2. A box as long as its ring has only corner 0: from
+        # the others it would cover the same switches again.
+        may_wrap = ring and length < size
+        num_corners = size if may_wrap else size - length + 1
         np.moveaxis(fits, axis, 0)[num_corners:] = False
     return fits

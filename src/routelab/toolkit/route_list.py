@@ -379,18 +379,18 @@ def _sort_into_table(
         Path of each row in the table; −1 for a row of one switch.
     """
     num_endpoints = len(topology.endpoints)
-    # 1. Pairs of different endpoints, and one route of no hops from each endpoint to itself, whose
-    #    pair is ``i * P + i``.
+    # 1. The paths of the table: the rows with hops, then a route of no hops from each endpoint i to
+    #    itself, whose pair is ``i * P + i``. `order` sorts them by pair.
     pair = source.astype(np.int64) * num_endpoints + target
     with_hops = np.flatnonzero(source != target)
     local_pairs = np.arange(num_endpoints, dtype=np.int64) * (num_endpoints + 1)
     all_pairs = np.concatenate((pair[with_hops], local_pairs))
     order = np.argsort(all_pairs, kind="stable")
     routes_of_pair = np.bincount(all_pairs, minlength=num_endpoints * num_endpoints)
-    # 2. The weight of each route is its share of the packets of its pair of switches. Routes can
-    #    serve no packets, because all terminals have routes of their own. If no route of a pair
-    #    serves any, they get equal shares; otherwise such a route gets a weight just above 0, since
-    #    tables accept no 0.
+    # 2. The weight of each route is its share of the packets of its pair of switches. A route may
+    #    serve no packets: that between two switches, if all their terminals have routes of their
+    #    own. Its weight is just above 0, because tables accept no 0. If no route of a pair serves
+    #    packets, all of them have equal weights.
     served_of_pair, routes_of_row = np.bincount(pair, served)[pair], np.bincount(pair)[pair]
     share = np.where(served_of_pair > 0, served / np.maximum(served_of_pair, 1), 1 / routes_of_row)
     share = np.maximum(share, np.finfo(np.float64).tiny)
@@ -412,7 +412,8 @@ def _sort_into_table(
         hop_channel=sorted_channel,
         hop_vc=sorted_vc,
     )
-    # 4. Where sorting has put each row.
+    # 4. Where sorting has put each row. Path i of the table was at `order[i]` before, so what was
+    #    there is now at i. Rows with hops were in front, in the order of `with_hops`.
     sorted_position = np.empty(len(order), np.int64)
     sorted_position[order] = np.arange(len(order))
     path = np.full(len(pair), -1, np.int64)

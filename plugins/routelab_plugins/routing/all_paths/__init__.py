@@ -119,22 +119,24 @@ class AllPaths(HopRoutingPlugin):
         if reason := self.supports(topology, virtual_channels):
             raise UnsupportedError(reason)
         survey = _survey_paths(topology, self.parameters.length)
-        assert survey.walks is not None
+        assert survey.walks is not None  # only a survey with a reason has none
+        # A packet stores its path as the port of each hop. A column of 31 bits has room for so many
+        # ports: for 10 if a port takes 3 bits.
         port_bits = _port_bits(topology)
         column_ports = PORT_COLUMN_BITS // port_bits
         starts, channels = topology.outgoing
         return HopProgram(
             hop=hop,
             inject=inject,
-            # in the order of the constants of the kernels
+            # each with the constant by which the kernels find it
             tables=pack_tables(
                 topology,
-                [topology.num_switches, survey.length, port_bits, column_ports],
-                endpoint_numbers(topology),
-                survey.walks,
-                starts,
-                topology.channel_target[channels],
-                channels,
+                [topology.num_switches, survey.length, port_bits, column_ports],  # HEAD
+                endpoint_numbers(topology),  # ENDPOINT_NUMBER
+                survey.walks,  # WALKS
+                starts,  # STARTS
+                topology.channel_target[channels],  # TARGETS
+                channels,  # CHANNELS
             ),
             # at least one class, also if a single switch has all terminals
             vc_classes=max(1, survey.longest),

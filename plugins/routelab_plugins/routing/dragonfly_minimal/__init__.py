@@ -54,7 +54,7 @@ class DragonflyMinimal(HopRoutingPlugin):
     citations = (works.KIM2008("minimal routes of the Dragonfly (MIN)"),)
     capabilities = Capabilities(
         families=("dragonfly",),
-        minimal=False,
+        minimal=False,  # a path through a third group may be shorter (module docstring)
         multipath=True,
         tolerates_failures=False,
         virtual_channels=2,
@@ -86,7 +86,8 @@ class DragonflyMinimal(HopRoutingPlugin):
             vc_classes=2,
             # each global hop is offered on both classes
             candidates=2 * most_channels(topology),
-            # the shortest queue first
+            # The shortest queue first. With links=random, hop draws the link itself, and queues
+            # still decide which class a global hop takes.
             by_occupancy=True,
             max_hops=3,
         )

@@ -217,6 +217,17 @@ def _links(
         child     which part of this set is below the lower switch
         copy      which of the lower switches above this part it is
         parent    which of the upper switches linked to the lower one it is
+
+    Lower and upper switches are linked if they agree in subtree and copy. For example, with k=2 and
+    levels=3 there is one subtree below the roots, and the links from level 1 to level 2 are::
+
+        lower switch 0 (child 0, copy 0)    to upper 0 (parent 0, copy 0) and 2 (parent 1, copy 0)
+        lower switch 1 (child 0, copy 1)    to upper 1 (parent 0, copy 1) and 3 (parent 1, copy 1)
+        lower switch 2 (child 1, copy 0)    to upper 0 and 2
+        lower switch 3 (child 1, copy 1)    to upper 1 and 3
+
+    Levels are counted from 0 as in `FatTree.build`: the upper switches are on level ``level + 2``
+    of the definition, so they have m_(level + 2) children, which is ``down[level + 1]``.
     """
     children, parents, links = down[level + 1], up[level + 1], parallel[level + 1]
     subtrees, copies = prod(down[level + 2 :]), prod(up[: level + 1])

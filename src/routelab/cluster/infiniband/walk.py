@@ -62,8 +62,11 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     last_node = next_node[:num_switches]
     fates = np.where(last_node == arrived, ARRIVES, np.where(last_node == lost, IS_LOST, LOOPS))
 
-    # 3. Follow each loop of a destination once, from the smallest switch at which a packet is after
-    #    these hops. Where other packets of the loop are, all channels have been followed already.
+    # 3. Follow the loops of each destination. The packets that began at the switches of a loop have
+    #    all made the same number of hops, so there is again one at each of these switches. The
+    #    first one in ascending order is therefore the smallest switch of the loop, whatever the
+    #    destination: the same loop always has the same list of channels. From its other switches
+    #    there is nothing left to follow.
     destinations_of_loop: dict[tuple[int, ...], list[int]] = {}
     for destination in np.flatnonzero((fates == LOOPS).any(axis=0)).tolist():
         last_switches = last_node[fates[:, destination] == LOOPS, destination]

@@ -86,7 +86,7 @@ class LegInput(NamedTuple):
         Two channels that enter each switch; the same twice if there is only one, −1 if none.
     waypoints : int32 array
         Switches where legs of phase 1 begin.
-    queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
+    queue_contents : int32 array, shape (contents, rows, QUEUE_COLUMNS)
         Possible contents of all queues: empty, then any others.
     settings : int64 array, shape (NUM_SETTINGS,)
     """

@@ -8,6 +8,7 @@ resource that it came over, and every column of its row that routing functions m
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from routelab.deadlock.kernels.guards import C_PENALTY
 from routelab.kernels.hops import (
@@ -136,25 +137,27 @@ class SearchInput(NamedTuple):
     Attributes
     ----------
     tables : int32 array
-        First argument of hop and inject (`routelab.api.RunTables`).
+        First argument of hop and inject: the tables of the program, then the engine block (see
+        `routelab.api.RunTables`).
     reals : float64 array
-        Second argument of inject.
+        Second argument of inject: the real numbers of the program (`HopProgram.reals`).
     channels : int32 array, shape (C, 3)
         Source and target of each channel, and its port: see `FROM_SWITCH`.
     escape_row : int32 array, shape (R,)
         Row of each resource in `Findings.extended_dependencies`, −1 for other resources.
-    queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
-        Possible contents of all queues: empty, full, then any others.
+    queue_contents : int32 array, shape (contents, rows, QUEUE_COLUMNS)
+        Possible contents of all queues: empty, full, then any others. Each has the rows of
+        `RunTables.queues`.
     settings : int64 array, shape (NUM_SETTINGS,)
         Properties of the program and limits of the search, see `S_PHASES`.
     """
 
-    tables: Any
-    reals: Any
-    channels: Any
-    escape_row: Any
-    queue_contents: Any
-    settings: Any
+    tables: NDArray[np.int32]
+    reals: NDArray[np.float64]
+    channels: NDArray[np.int32]
+    escape_row: NDArray[np.int32]
+    queue_contents: NDArray[np.int32]
+    settings: NDArray[np.int64]
 
 
 class Findings(NamedTuple):

@@ -74,7 +74,7 @@ def sample_waypoints(
     hop, inject : compiled functions
     tables : int32 array
     reals : float64 array
-    queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
+    queue_contents : int32 array, shape (contents, rows, QUEUE_COLUMNS)
         Possible contents of all queues.
     pairs : int32 array, shape (N, 4)
         Source and target switch, and a terminal at each.

@@ -119,11 +119,12 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, search_number):
     """Return the channel that u should use, −1 for none, and where its route meets the old one.
 
     Old route u, a, b, root and new route u, x, b, root meet at b: only the channels before b change
-    their loads.
+    their loads. `_mark_route` has marked the old route: at b, `tree.stamp` is `search_number`, and
+    `tree.relief` is what the channels from u over a to b would cost less.
     """
     packets = tree.weight[u]
-    # A channel costs at most 1, so the rounding error of a gain is about 1e-15. Real gains below
-    # 1e-12 are those on channels far below the largest load.
+    # Gains below 1e-12 do not count. They may be rounding errors, which are about 1e-15, because a
+    # channel costs at most 1. Real gains are that small only far below the largest load.
     best_channel, best_meeting, best_gain = -1, -1, 1e-12
     for i in range(fabric.out_start[u], fabric.out_start[u + 1]):
         channel = fabric.out_channel[i]
@@ -132,9 +133,9 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, search_number):
         spent = 0.0
         c = channel
         v = u
-        # Follow the new route to the meeting, a switch that `_mark_route` marked. The walk ends
-        # with v = u if the move is impossible: a channel would be too full, or the route leads back
-        # to u.
+        # Follow the new route to the meeting, the first switch v that is marked. u itself is never
+        # the meeting, so v = u at the end says that the move is impossible: either the route leads
+        # back to u, or a channel would be too full.
         while c >= 0:
             capacity_class = fabric.capacity_class[c]
             if load[c] + packets >= cost.shape[1]:

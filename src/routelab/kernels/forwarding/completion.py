@@ -210,10 +210,11 @@ def _add_tree_turns(escape, channels, members, count, lane, edges, graph):
         if escape.up[u] < 0:
             continue
         parent = channel_target[escape.up[u]]
-        # Turns at the parent p: channel `entering` to down[u], and up[u] to channel `leaving`.
-        # First, at an index before the channels of p, those from and to the grandparent; a root has
-        # none. Then, for each channel of p to another child w, the turn u-p-w. The turn w-p-u is
-        # added when w is the member at hand.
+        # Two turns at the parent p: from channel `entering` to down[u], and from up[u] to channel
+        # `leaving`. The first k is no channel of p but stands for the grandparent: turns g-p-u and
+        # u-p-g, with −1 for their channels if p is a root and has no parent. Every later k is a
+        # channel of p, and if that leads to another child w, it has the turn u-p-w only: w-p-u is
+        # added when w takes the place of u.
         for k in range(out_start[parent] - 1, out_start[parent + 1]):
             entering, leaving = escape.down[parent], escape.up[parent]
             if k >= out_start[parent]:

@@ -129,8 +129,9 @@ def _direction_weights(
     """Return weights of the classes for each direction: 1 for its channels and 0 for others.
 
     They prove more than equal weights where one direction is the bottleneck, as along the longest
-    side of a mesh, or round the longest odd rings of a torus. Even rings weaken the bound: half of
-    one can also be crossed in the other direction, at weight 0.
+    side of a mesh, or round the longest odd rings of a torus. In an even ring they prove less. Its
+    opposite switches have shortest routes in both directions, so their lightest route takes the
+    other direction and has weight 0.
     """
     weights_by_direction = []
     for direction in range(len(topology.directions)):

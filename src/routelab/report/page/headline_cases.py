@@ -89,6 +89,7 @@ class ComparedValue:
         """The column of the runs that is compared: ``max_load``, also if the source is its gain."""
         if self.spec.relative and self.relation:
             return self.spec.relative.column
+        # `names` has the columns of the runs to which the table gives other names
         return self.spec.names.get(self.source, self.source)
 
     @property

@@ -194,7 +194,7 @@ def benchmark_sentences(study_rows: StudyRows) -> list[str]:
 
     The sentence names the differences that are more than noise; there is none without differences.
     """
-    merits = study_rows.merits
+    merits = study_rows.merits  # the main figures of all benchmarks
     warnings = merits.warnings(range(len(merits.rows)))
     # a row that has no baseline to differ from is neither within noise nor beyond it
     differences = [row.values for row in merits.rows if row.values.get("within_noise") is not None]
@@ -205,6 +205,7 @@ def benchmark_sentences(study_rows: StudyRows) -> list[str]:
     texts = [_difference_text(values) for values in beyond_noise[:MAX_DIFFERENCES]]
     if len(beyond_noise) > MAX_DIFFERENCES:
         texts.append(f"and {len(beyond_noise) - MAX_DIFFERENCES} more")
+    # "Among the 5 of 9 measurements that have a result, of 3 measured differences ..."
     start = f"{proviso}of" if (proviso := proviso_text(merits, study_rows)) else "Of"
     sentence = (
         f"{start} {count_text(len(differences), 'measured difference')} from the baseline, "

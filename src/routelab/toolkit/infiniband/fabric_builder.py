@@ -249,7 +249,7 @@ class FabricBuilder:
                     )
 
     def _check_unique(self, fabric: Fabric) -> None:
-        """Refuse a GUID or a LID that two nodes or ports have."""
+        """Refuse a GUID or a LID that two switches, two ports of hosts, or one of each have."""
         line_of_guid: dict[int, int] = {}
         line_of_lid: dict[int, int] = {}
         for node in fabric.nodes:
@@ -264,7 +264,8 @@ class FabricBuilder:
                     ("LID", str(lid), lid, line_of_lid),
                 ):
                     # 0 stands for an unknown one. `setdefault` notes the line of a new value, and
-                    # returns the line of one that another node or port has.
+                    # returns this line. If it returns another one, the switch or port there has
+                    # the value, too.
                     if value and line_of.setdefault(value, line) != line:
                         raise self.text.error(
                             line,

@@ -19,9 +19,20 @@ def simulation_lines(topology: Topology, addresses: Addresses) -> Iterator[str]:
 
     Each host has an adapter with one port. ibsim gives port 1 of an adapter the GUID behind that of
     the adapter, so the adapter gets the GUID of its port minus 1.
+
+    The records have the form of ibnetdiscover's output. An empty line ends each of them. This is a
+    host at port 3 of a switch, and the switch, with GUIDs of 4 instead of 16 digits::
+
+        caguid=0x00a0
+        Ca      1 "H-00a0"              # "host"
+        [1](00a1)       "S-00b0"[3]
+
+        switchguid=0x00b0(00b0)
+        Switch  3 "S-00b0"              # "switch"
+        [3]     "H-00a0"[1](00a1)
     """
     adapters = [guid_text(int(guid, 16) - 1) for guid in addresses.terminal_guids]
-    # Identities are a letter and the GUID without 0x.
+    # An identity is a letter and the digits of the GUID: `guid[2:]` is the GUID without 0x.
     switch_id = [f'"S-{guid[2:]}"' for guid in addresses.switch_guids]
     host_id = [f'"H-{guid[2:]}"' for guid in adapters]
     # The cables of each switch: its port, and the text of the other end.
@@ -31,7 +42,8 @@ def simulation_lines(topology: Topology, addresses: Addresses) -> Iterator[str]:
         cables[switch].append((port, f"{host_id[terminal]}[1]({guid[2:]})"))
         yield f"caguid={adapters[terminal]}"
         yield f'Ca\t1 {host_id[terminal]}\t\t# "{plain_name(topology.terminal_name(terminal))}"'
-        yield from (f"[1]({guid[2:]}) \t{switch_id[switch]}[{port}]", "")
+        yield f"[1]({guid[2:]}) \t{switch_id[switch]}[{port}]"
+        yield ""
     ports = addresses.channel_port.tolist()
     for forth, back in topology.links.tolist():
         for channel, opposite in ((forth, back), (back, forth)):

@@ -308,7 +308,11 @@ class SimulationJob(EngineJob):
 
 @dataclass(frozen=True, kw_only=True)
 class FlowJob(EngineJob):
-    """Simulate a workload, usually as flows."""
+    """Simulate a workload, usually as flows.
+
+    The workload is one of the study, or the model of a benchmark: simulating the model predicts
+    what the benchmark measures (see `Prediction`).
+    """
 
     kind = "flows"
     outcome_kind = "flow"
@@ -324,9 +328,10 @@ class FlowJob(EngineJob):
         """Return the flows of a study: every pair with its workloads, and predicted benchmarks."""
         jobs = {job.ids: job for job in cls.of_workloads(parts)}
         for prediction in predictions(parts):
-            if prediction.flow not in jobs:  # several benchmarks may have the same model
-                topology_id, routing_id, work, settings = prediction.flow
-                works: Works = {work: (prediction.work, {settings: prediction.engine})}
+            # `flow` has the ids of the job; several benchmarks may have the same model
+            if prediction.flow not in jobs:
+                topology_id, routing_id, work_id, settings = prediction.flow
+                works: Works = {work_id: (prediction.work, {settings: prediction.engine})}
                 jobs |= {job.ids: job for job in cls.of(parts, [(topology_id, routing_id)], works)}
         return jobs.values()
 

@@ -79,8 +79,8 @@ class ThroughputJob(NetworkJob):
                     loads.update(map(float, getattr(engine.parameters, "loads", ())))
                     seeds.update(traffic_seeds(engine.parameters))
                 seeds = seeds or {0}
-                # The limits of a job are for safety, so they exceed the time of its searches, one
-                # for each seed.
+                # The limits of a job are for safety, so they are well above the time of its
+                # searches, one for each seed: twice that time, and `MARGIN` for all else.
                 search_limits = study_limits.model_copy(
                     update={"seconds": 2 * bound.seconds * len(seeds) + MARGIN}
                 )
@@ -154,6 +154,8 @@ class ThroughputJob(NetworkJob):
         return Result(
             {
                 **topology_facts(network),
+                # None: these facts are not for one of the loads, so they have no bound of the
+                # accepted load. `throughput_by_seed` has those of all loads.
                 **throughput_facts(list(numbers.values()), None),
                 "throughput_by_seed": numbers,
             },
