@@ -21,7 +21,7 @@ def simulation_lines(topology: Topology, addresses: Addresses) -> Iterator[str]:
     the adapter, so the adapter gets the GUID of its port minus 1.
 
     The records have the form of ibnetdiscover's output. An empty line ends each of them. This is a
-    host at port 3 of a switch, and the switch, with GUIDs of 4 instead of 16 digits::
+    host at port 3 of a switch, and the switch, with short GUIDs and with spaces for tabs::
 
         caguid=0x00a0
         Ca      1 "H-00a0"              # "host"
