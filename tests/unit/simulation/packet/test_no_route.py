@@ -23,18 +23,6 @@ def nowhere(tables, reals, packets, packet, queues, hop, random, out):
     return 0
 
 
-@inject_kernel
-def before_it(tables, reals, packets, packet, queues, hop, random, out):
-    packets[packet, WAYPOINT] = 1
-    return 0
-
-
-@inject_kernel
-def behind_it(tables, reals, packets, packet, queues, hop, random, out):
-    packets[packet, WAYPOINT] = 3
-    return 0
-
-
 def upwards(switch):
     """The channel to the next switch."""
     (channel,) = (
@@ -77,13 +65,6 @@ def blocked_by(wrong, **more):
 def test_an_invalid_answer_ends_the_run_and_names_the_packet(wrong):
     names = RING.switch_names
     assert f"no valid candidate for a packet from {names[0]} to {names[TO]}" in blocked_by(wrong)
-
-
-@pytest.mark.parametrize(("inject", "vc_class"), [(before_it, -1), (behind_it, 2), (behind_it, 3)])
-def test_a_class_of_the_other_phase_is_no_candidate(inject, vc_class):
-    """At switch 2 a packet is in phase 1 after its waypoint 1, and in phase 0 before 3."""
-    wrong = [(upwards(AT), vc_class, 0)]
-    assert "no valid candidate" in blocked_by(wrong, phases=2, inject=inject)
 
 
 def test_a_waypoint_that_is_no_switch_is_reported():

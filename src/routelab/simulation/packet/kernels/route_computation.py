@@ -75,7 +75,7 @@ def route_packet(engine, hop, queue, port, packet, now):
         )
     # Routes of a table need no check, but a pair may have none: then the count is 0.
     if (setting[at.S_CHECK_CANDIDATES] != 0 or count == 0) and not (
-        _are_candidates_valid(engine, switch, count)
+        _are_candidates_valid(engine, switch, count, first_class)
         and (packets[u(packet)].waypoint == waypoint or _aim_at_waypoint(engine, packet, switch))
     ):
         engine.totals[at.FAILED_PACKET] = -1 - packet
@@ -138,17 +138,16 @@ def route_packet(engine, hop, queue, port, packet, now):
 
 
 @inline
-def _are_candidates_valid(engine, switch, count):
+def _are_candidates_valid(engine, switch, count, first_class):
     """Return whether hop wrote at least one candidate, and only existing ones."""
     if not 0 < count <= engine.setting[at.S_MAX_CANDIDATES]:
         return False
     for k in range(count):
         channel = engine.hop_out[u(k), u(at.HOP_CHANNEL)]
-        vc_class = engine.hop_out[u(k), u(at.HOP_CLASS)]
+        vc_class = engine.hop_out[u(k), u(at.HOP_CLASS)] + first_class
         if not 0 <= channel < len(engine.port_of_channel):
             return False
-        # also a class of the other phase
-        if not 0 <= vc_class < engine.setting[at.S_PHASE_CLASSES]:
+        if not 0 <= vc_class < len(engine.classes):
             return False
         # a channel that does not leave this switch
         if engine.inputs[u(engine.port_of_channel[u(channel)])].upstream_switch != switch:
