@@ -62,7 +62,7 @@ def with_stack(function: Function) -> Function:
     return function
 
 
-@with_stack
+@with_stack  # commands compile kernels
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
 
@@ -101,6 +101,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         from routelab.commands._shared.errors import report_error
         from routelab.commands._shared.logging import log_to_stderr
 
+        # Errors are caught twice. The inner block reports expected ones, as the options of the
+        # command require. The outer one has those that `report_error` raises again, and those
+        # before a command runs.
         with log_to_stderr(arguments):
             try:
                 _require_working_directory()
@@ -110,7 +113,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return code
             except (Exception, KeyboardInterrupt, SystemExit) as error:
                 return report_error(error)
-    except SystemExit as exit_:
+    except SystemExit as exit_:  # by the parser, for a help or a wrong option
         return exit_.code if isinstance(exit_.code, int) else 2
     except KeyboardInterrupt:  # before a command runs, while its options are determined
         print("routelab: interrupted", file=sys.stderr)
@@ -119,10 +122,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return 141  # 128 + SIGPIPE, as shells do
     except OSError as error:
-        # A full disk or quota, or a failing device, is no defect if it concerns standard output.
-        # Errors about files have the name of the file.
+        # The disk or the quota of standard output is full, or its device fails. An error about a
+        # file would have the name of the file.
         cannot_write = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-        if error.filename is not None or not cannot_write:
+        is_about_output = cannot_write and error.filename is None
+        if not is_about_output:
             return _report_defect(error)
         _discard_output()
         print(f"routelab: error: cannot write the output: {error.strerror}", file=sys.stderr)

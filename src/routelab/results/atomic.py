@@ -79,7 +79,8 @@ def atomic_directory(path: str | os.PathLike[str], durable: bool = True) -> Iter
 
     The block gets an empty temporary directory and fills it. After the block this directory
     replaces `path` and all its content. That takes two steps, to move the old one away and the new
-    one in: for an instant `path` does not exist.
+    one in. So a reader finds the old content, the new one or, between the steps, no `path`; but
+    never a part of them.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def atomic_directory(path: str | os.PathLike[str], durable: bool = True) -> Iter
     draft = _temporary_path(target)
     with explain_write_errors(Path(path), target):
         draft.mkdir(parents=True)
-        _being_written.add(draft)
+        _being_written.add(draft)  # so that `atomic_file` does not sync each file in it
         try:
             yield draft
             if durable:

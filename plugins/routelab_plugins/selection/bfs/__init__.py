@@ -2,7 +2,7 @@
 
 Algorithms 1 and 2 of Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for
 the Angara Interconnect*. The paper sorts each level's vertices "by outgoing edge weights"
-without stating how several edges make one key, so the reading is a parameter.
+without stating how several edges make one key, so the key is a parameter.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from routelab_plugins import works
 
 from .kernels import FIRST, LARGEST, SMALLEST, SUM, UNSORTED, build_routes_bfs
 
-READINGS = {"sum": SUM, "min": SMALLEST, "max": LARGEST, "first": FIRST, "none": UNSORTED}
+SORT_KEYS = {"sum": SUM, "min": SMALLEST, "max": LARGEST, "first": FIRST, "none": UNSORTED}
 
 
 class BfsParameters(TieParameters):
-    """Order of ties, and the reading of a heuristic."""
+    """Order of ties, and the key by which a level is sorted."""
 
     sort: Literal["sum", "min", "max", "first", "none"] = parameter(
         "sum",
@@ -47,5 +47,5 @@ class Bfs(SelectionPlugin):
         """Build shortest legal routes from one breadth-first tree per source; O(P (V + E))."""
         options: BfsParameters = self.parameters
         search = search_arrays(graph, options)
-        hops = build_routes_bfs(search, READINGS[options.sort])
+        hops = build_routes_bfs(search, SORT_KEYS[options.sort])
         return RouteTable.from_lengths(graph.topology, search.lengths, hops)

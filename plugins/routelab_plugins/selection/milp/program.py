@@ -39,7 +39,7 @@ class Solution:
 
 
 def minimise(
-    routes: ListedRoutes, start: Int64Array, gap: float, nodes: int, seconds: float
+    routes: ListedRoutes, first_choice: Int64Array, gap: float, max_nodes: int, seconds: float
 ) -> Solution:
     """Choose one route per pair, so that the maximum relative load is least.
 
@@ -50,12 +50,12 @@ def minimise(
 
     Parameters
     ----------
-    start : int64 array
+    first_choice : int64 array
         Numbers of routes, one for each reachable pair, ascending; the search begins with this
         choice.
     gap : float
         Relative distance of the maximum load from the bound at which the search may end.
-    nodes : int
+    max_nodes : int
         Limit on nodes of the search tree.
     seconds : float
         Time limit.
@@ -70,7 +70,7 @@ def minimise(
     # pairs with a single route cause this maximum under every choice
     fixed_max_load = max_load(routes, ~has_choice)
     if not len(route_of_column):
-        return Solution(chosen=start, optimal=True, bound=fixed_max_load, nodes=0)
+        return Solution(chosen=first_choice, optimal=True, bound=fixed_max_load, nodes=0)
     integer_loads = bool((channel_factors(routes.topology) == 1).all())
     solver = highs.Highs()
     for option, value in {
@@ -80,7 +80,7 @@ def minimise(
         "time_limit": seconds,
         # three times as fast as the simplex method: these relaxations are degenerate
         "mip_lp_solver": "ipm",
-        "mip_max_nodes": nodes,
+        "mip_max_nodes": max_nodes,
         "mip_rel_gap": gap,
         # where loads are integers, a maximum less than 1 above the bound is optimal
         "mip_abs_gap": 0.999 if integer_loads else TOLERANCE,
@@ -95,13 +95,14 @@ def minimise(
         integer_loads=integer_loads,
     )
     solver.passModel(lp)
+    # a mask over all routes
+    is_chosen = np.isin(np.arange(routes.num_routes), first_choice)
     # The values of all columns for the first choice: 0 or 1 for each route, and the maximum load at
-    # the end. From here on `chosen` is a mask over all routes.
-    chosen = np.isin(np.arange(routes.num_routes), start)
+    # the end.
     first_solution = highs.HighsSolution()
     first_solution.col_value = [
-        *chosen[route_of_column].astype(float),
-        float(max_load(routes, chosen)),
+        *is_chosen[route_of_column].astype(float),
+        float(max_load(routes, is_chosen)),
     ]
     solver.setSolution(first_solution)
     solver.run()
@@ -110,14 +111,15 @@ def minimise(
     values = np.array(solver.getSolution().col_value)
     # Without a solution, the first choice remains. The solver's 0 and 1 have rounding errors.
     if info.primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible:
-        chosen[route_of_column] = values[:-1] > 0.5
+        is_chosen[route_of_column] = values[:-1] > 0.5
     # The solver's bound is minus infinity if time ran out before there was one. A maximum load is a
-    # load that whole routes can cause, so the bound is rounded up to the next such load.
+    # load that whole routes can cause, so the bound is rounded up to the next such load. It has
+    # rounding errors, too: without TOLERANCE, 4.0000001 would become 5.
     proven = Fraction(max(info.mip_dual_bound - TOLERANCE, 0.0))
     bound = max(least_attainable(routes.topology, proven), fixed_max_load)
     return Solution(
-        chosen=np.flatnonzero(chosen),
-        optimal=max_load(routes, chosen) <= bound,
+        chosen=np.flatnonzero(is_chosen),
+        optimal=max_load(routes, is_chosen) <= bound,
         bound=bound,
         nodes=int(info.mip_node_count),
     )

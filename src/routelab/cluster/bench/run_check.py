@@ -152,7 +152,12 @@ def _check_figures(plugin: BenchmarkPlugin, result: BenchmarkResult) -> None:
 
 
 def _output_excerpts(output: RunOutput) -> Iterator[str]:
-    """Yield the first report of a launcher, and the program's last lines joined to one line."""
+    """Yield what explains a failed run: a launcher's report, and the program's last lines.
+
+    The report is the first line or lines in which a launcher, such as ``srun``, says that the run
+    died. The last lines are those of standard error, where programs write their errors; they are
+    joined to one line.
+    """
     report = find_report(output.stderr, output.stdout)
     if report:
         yield _shorten(report)

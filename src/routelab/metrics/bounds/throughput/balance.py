@@ -70,12 +70,15 @@ NEWEST_SHARE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
-    """Result of a search.
+    """Result of a search for the sustained load, or for the accepted traffic.
+
+    The largest value that fractional routes can attain is between `attained` and `bound`.
 
     Attributes
     ----------
     attained : float
-        What fractional routes attain: a load that is sustained, or flits per cycle that arrive.
+        What the routes found attain. In a search for the sustained load (`balance_sustained`) it is
+        a load; in one for the accepted traffic (`balance_accepted`), flits per cycle that arrive.
     bound : float
         Upper bound of the same quantity, which `weights` prove up to rounding errors.
     weights : float64 array, shape (C,)

@@ -294,6 +294,8 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     _count_injection(engine, terminal, now)
     packets[u(packet)].target = destination
     # 3. The choices of the algorithm, such as a waypoint. A packet to this switch needs none.
+    #    With a route table, the first hop reads the table's entry of this pair. If the data exceed
+    #    the near caches (S_PREFETCH), it is fetched from memory now.
     if engine.setting[at.S_PREFETCH] != 0 and engine.setting[at.S_TABLE_ROUTED] != 0:
         prefetch_pair(engine.tables, engine.states, packet, switch)
     if switch != destination:
@@ -306,13 +308,15 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             np.int64(0),
             engine.visible_queues,
             hop,
-            hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),  # 0: no script
+            # 0 instead of a script, by which the deadlock checker states the result of draws
+            hops.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),
             engine.hop_out,
         )
         # `num_stalled` has an entry for each switch.
         if packets[u(packet)].waypoint >= len(engine.num_stalled):
             # No such switch: the packet goes to its destination, and `Simulation.blocked` reports
-            # the algorithm. A negative number stands for a packet without a valid candidate.
+            # the algorithm. -1 - packet, which is negative also for packet 0, stands for a packet
+            # without a valid candidate.
             engine.totals[at.FAILED_PACKET] = -1 - packet
             packets[u(packet)].waypoint = -1
         if packets[u(packet)].waypoint >= 0:

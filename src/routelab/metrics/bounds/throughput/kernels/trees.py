@@ -25,8 +25,9 @@ def remove_least(keys, nodes, size):
     """Remove the first entry, the one with the least key, from a binary heap of `size` entries.
 
     The children of entry k are the entries 2 k + 1 and 2 k + 2, with keys that are not smaller.
+    The caller reads entry 0 before the call, and lowers its own `size` by 1 after it.
     """
-    size -= 1
+    size -= 1  # of the heap without the first entry
     # The last entry takes the first place, and moves down past all smaller keys.
     last_key, last_node = keys[size], nodes[size]
     k = 0
