@@ -67,7 +67,12 @@ class NextHopVerdict:
 
     Attributes
     ----------
-    status : {"proven", "cycle", "broken", "not enough input"}
+    status : Status
+        ``proven``: all buffers can be removed. ``cycle``: the buffers that remain wait for each
+        other. ``broken``: packets come to a switch without a next hop for them, or loop. ``not
+        enough input``: there is no criterion for this case, or the network does not declare all
+        of its flow control. ``unproven``: channels declare a bubble, but their buffers are too
+        small for one, or switching is not virtual cut-through.
     reason : str
     longest : int or None
         Hops of the longest route; None if packets may walk forever.

@@ -137,7 +137,7 @@ class NextHops:
 
 @dataclass(frozen=True, eq=False)
 class NextHopList:
-    """A file of next hops: its table in the network, or what is wrong with its hops.
+    """What `read_next_hops` finds in a file: a table if all next hops exist, otherwise faults.
 
     Attributes
     ----------
@@ -148,11 +148,12 @@ class NextHopList:
         Number of lines with next hops for another switch; with `senders`, only of those lines that
         their packets use.
     senders : Pairs or None
-        Pairs that send packets, in groups of one target terminal; None: all.
+        The pairs of the list of senders that the caller gave, in groups of one target terminal;
+        None if it gave none: then all terminals send to all.
     faults : int
-        Number of next hops that do not exist.
+        Number of next hops that do not exist; 0 with a table.
     first_fault : str
-        What is wrong with the first of them, with its line.
+        What is wrong with the first of them, with its line; empty with a table.
     """
 
     network: Topology

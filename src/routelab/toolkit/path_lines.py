@@ -24,7 +24,7 @@ def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
     ----------
     table : RouteTable
     hop : sequence of str
-        Text of each channel; shape (C,).
+        Text for a hop over each channel; shape (C,).
 
     Examples
     --------
@@ -35,6 +35,8 @@ def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
     ['0 1 1.0 east', '0 2 1.0 east']
     """
     endpoints = table.topology.endpoints.tolist()
+    # Pair ``source_index * number of targets + target_index``: the first is the index of an
+    # endpoint, the second that of an endpoint or of a terminal.
     target_endpoint = table.destination_endpoint.tolist()
     targets = range(len(target_endpoint)) if table.per_terminal else endpoints
     if table.per_terminal:
@@ -42,11 +44,11 @@ def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
     for path, (pair, weight) in enumerate(
         zip(table.path_pair.tolist(), table.path_weight.tolist(), strict=True)
     ):
-        source, target = divmod(pair, len(targets))
+        source_index, target_index = divmod(pair, len(targets))
         # Paths to the source's own switch have no hops, and readers add them.
-        if source != target_endpoint[target]:
+        if source_index != target_endpoint[target_index]:
             channels = table.hop_channel[table.path_start[path] : table.path_start[path + 1]]
-            ends = str(endpoints[source]), str(targets[target])
+            ends = str(endpoints[source_index]), str(targets[target_index])
             yield " ".join((*ends, repr(weight), *(hop[channel] for channel in channels.tolist())))
 
 

@@ -76,9 +76,9 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     kernels are compiled here: see `wait_for_kernels`. If a compilation fails, the jobs compile what
     they need. Kernels are compiled in the order of the studies.
 
-    This is not a Snakemake job on which others depend: Snakemake does not look for changed
-    parameters of jobs behind one that must run, not even if they use its output as ``ancient()``.
-    It would leave stale results after an edit of a kernel.
+    This is not a Snakemake job on which others depend. If a job must run, Snakemake does not check
+    the parameters of the jobs that depend on it, not even if they use its output as ``ancient()``.
+    So after an edit of a kernel, which makes that job run, stale results would stay.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     Returns
     -------
     finish : callable
-        To be called at the end of the run. With True it waits until all is compiled, with False it
-        terminates the compilation.
+        To be called at the end of the run, or before. With True it waits until all is compiled;
+        with False, for a run that failed, it terminates the compilation.
 
     Raises
     ------
@@ -119,6 +119,7 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     # 3. Compile in other processes, and follow them in a thread: the run goes on meanwhile.
     log_stream = log.open("w")
     processes, lines = _start_processes(plan, shares, log_stream)
+    # a process runs all compilations of its jobs, also those whose kernels are in the cache
     total = len(unique_compilations(jobs))
     is_terminated = threading.Event()
 

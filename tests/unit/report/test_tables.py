@@ -195,9 +195,9 @@ def test_every_pooled_number_was_attained_by_a_run(loads, tmp_path_factory, worl
         "tables: {t: {rows: [routing], values: [max_load, min_load], over: {tie_seed: range}}}\n"
     )
     table = built(study, world)
-    jobs = RouteRows(world.records).jobs
+    frame = RouteRows(world.records).frame
     for row in table.rows:
         assert row["max_load_low"] <= row["max_load"] <= row["max_load_high"]
         for value in ("max_load", "min_load"):
-            attained = set(jobs[value])
+            attained = set(frame[value])
             assert {row[value], row[f"{value}_low"], row[f"{value}_high"]} <= attained

@@ -128,10 +128,14 @@ class Hamming(TopologyPlugin):
         )
 
     def _widths(self) -> tuple[int, ...]:
-        """Return one width for each dimension; a single number is that of all."""
+        """Return the width of each dimension: the parallel links between two of its neighbours.
+
+        A single number is the width of all dimensions.
+        """
         dims, widths = self.parameters.dims, self.parameters.widths
         if len(widths) not in (1, len(dims)):
             text = "x".join(map(str, widths))
+            # without the last numbers, or with further ones of 1
             suggestion = [*widths, *[1] * len(dims)][: len(dims)]
             raise InputError(
                 f"hamming: widths={text} has {len(widths)} numbers for {len(dims)} dimensions; "

@@ -78,7 +78,7 @@ def collect_observations(
     detail_conditions = {}
     if details is not None:
         for column in spec.where:
-            if column not in row_set.jobs:
+            if column not in row_set.frame:
                 detail_conditions[column] = run_conditions.pop(column)
     jobs = request.rows(run_conditions)
     # 2. The rows: the runs; or the details, with the columns of their run that they lack.

@@ -47,7 +47,7 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
     if spec.kind not in OF_SERIES:
         return []
     # Conditions on details of runs, such as the direction of channels, do not select runs.
-    where = {key: value for key, value in spec.where.items() if key in row_set.jobs}
+    where = {key: value for key, value in spec.where.items() if key in row_set.frame}
     jobs = row_set.select(where, request.pooled, request.place, spec.relative)
     if hue not in jobs:
         # The series are details of runs, which have neither a status nor a reason.

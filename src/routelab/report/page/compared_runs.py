@@ -72,7 +72,7 @@ def compared_runs(
     runs: dict[tuple[str, ...], dict[int, Run]] = {}
     if frame.empty:
         return runs
-    verdicts = row_set.jobs["deadlock"].to_dict() if "deadlock" in row_set.jobs else {}
+    verdicts = row_set.frame["deadlock"].to_dict() if "deadlock" in row_set.frame else {}
     states = _states_by_run(row_set, study_rows, column)
     conditions = [frame[key].map(key_text) for key in keys if key != ROUTING]
     # The numbers and routings of the runs of each row. In a relative table, a row also has the run
@@ -101,17 +101,17 @@ def _states_by_run(row_set: RowSet, study_rows: StudyRows, column: str) -> Mappi
     the first bad state of those that gave the value.
     """
     if row_set is study_rows.loads:
-        return _final_states(row_set.jobs).to_dict()
+        return _final_states(row_set.frame).to_dict()
     if row_set is not study_rows.simulations:
         return {}
     if not column.startswith(("saturation_", "throughput")):
-        return _final_states(row_set.jobs).to_dict()
+        return _final_states(row_set.frame).to_dict()
     # The throughput is from one load of the search. The saturation load is from all loads below
     # the least one that was not sustained, or from all loads if every one was. A load that is
     # saturated is not a bad one: the search looks for it.
     states: dict[Any, str] = {}
-    keys, all_loads = list(study_rows.simulations.identity), study_rows.loads.jobs
-    for run, row in row_set.jobs.iterrows():
+    keys, all_loads = list(study_rows.simulations.identity), study_rows.loads.frame
+    for run, row in row_set.frame.iterrows():
         loads = all_loads[(all_loads[keys] == row[keys]).all(axis=1)]  # of this search
         if column.startswith("throughput"):
             loads = loads[loads["load"] == row.get("throughput_at")]

@@ -347,16 +347,16 @@ def run_lists(study_rows: StudyRows) -> dict[str, RowSet]:
 
 def rows_csv(row_set: RowSet) -> str:
     """Return all rows as CSV with all columns, and the command of each row."""
-    jobs = row_set.jobs
+    frame = row_set.frame
     first_columns = [*row_set.identity, "status", "reason", "nodes"]
-    first_columns = [name for name in first_columns if name in jobs]
-    sorted_jobs = jobs[[*first_columns, *jobs.columns.drop(first_columns)]]
+    first_columns = [name for name in first_columns if name in frame]
+    sorted_frame = frame[[*first_columns, *frame.columns.drop(first_columns)]]
     # Unlike in tables, numbers have up to 10 digits, whatever their column's decimals are ("").
     texts = pd.DataFrame(
         {
-            name: [escape_cell(number_text("", value, digits=10)) for value in sorted_jobs[name]]
-            for name in sorted_jobs.columns
+            name: [escape_cell(number_text("", value, digits=10)) for value in sorted_frame[name]]
+            for name in sorted_frame.columns
         }
     )
-    texts["command"] = [row_command(row_set, row) for row in range(len(jobs))]
+    texts["command"] = [row_command(row_set, row) for row in range(len(frame))]
     return texts.to_csv(index=False, lineterminator="\n")

@@ -72,7 +72,7 @@ def _runs_sentence(row_set: RowSet, noun: str) -> str:
     total = len(row_set.outcomes)
     if not total:
         return "No runs."
-    networks = count_text(row_set.jobs["topology"].nunique(), "network")
+    networks = count_text(row_set.frame["topology"].nunique(), "network")
     text = f"{count_text(total, noun)} on {networks}"
     counts = Counter(status_text(outcome.status, outcome.reason) for outcome in row_set.outcomes)
     if counts[OK] == total:
@@ -98,8 +98,8 @@ def _simulation_sentences(study_rows: StudyRows) -> Iterator[str]:
     settings = [record.engine.parameters for record in simulations]
     if routers := dict.fromkeys(router.text for router in settings if isinstance(router, Router)):
         yield f"Simulated routers: {'; '.join(routers)}."
-    if simulations and "state" in study_rows.loads.jobs:
-        states = Counter(study_rows.loads.jobs["state"].dropna())
+    if simulations and "state" in study_rows.loads.frame:
+        states = Counter(study_rows.loads.frame["state"].dropna())
         if parts := [f"{states[state]} {state}" for state in _REPORTED_STATES if states[state]]:
             yield f"Of {count_text(states.total(), 'simulated load')}: {', '.join(parts)}."
         if states["undecided"]:

@@ -57,7 +57,7 @@ class BenchmarkRows(RowSet):
         self.outcomes = tuple(row.outcome for row in rows)
 
     @cached_property
-    def jobs(self) -> pd.DataFrame:
+    def frame(self) -> pd.DataFrame:
         """All rows, with or without a result; the index is ``run``.
 
         Columns: see `routelab plugins columns`; all parameters and settings, qualified and by their
@@ -96,7 +96,7 @@ class BenchmarkRows(RowSet):
         """Columns of network, routing, benchmark, settings, metric and message size."""
         return (*self.kinds, "bench", "metric", "size")
 
-    def counterpart(self, run: int) -> str:
+    def conditions(self, run: int) -> str:
         """Return network, benchmark, settings, metric and message size as text."""
         record, values = self.records[run], self.rows[run].values
         names = record.topology_name, record.benchmark_name, record.settings_id

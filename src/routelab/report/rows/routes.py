@@ -146,7 +146,7 @@ class RouteRows(RowSet):
         return pd.DataFrame(rows, columns=["run", "topology", "routing", *METRIC_COLUMNS])
 
     @cached_property
-    def jobs(self) -> pd.DataFrame:
+    def frame(self) -> pd.DataFrame:
         """One row per run, with or without a result; the index is ``run``.
 
         Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every

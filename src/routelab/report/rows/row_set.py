@@ -69,9 +69,12 @@ class Record:
 class RowSet(ABC):
     """Rows of one kind, such as all simulations of a study, as data frames for tables and figures.
 
-    A row is a run of the study, such as a routing on a topology, or one of several results of a
-    run, such as that of an offered load. Methods name rows by their numbers from 0, the parameter
-    or column ``run``.
+        job    one piece of work of the study, such as making a route table, with one outcome
+        run    a routing on a topology, in some kinds of rows with traffic, a workload or a
+               benchmark: one job, or a few
+        row    a run, or one of several results of a run, such as that of an offered load
+
+    The parameter or column ``run`` is the number of a row from 0, also if a run has several rows.
 
     Attributes
     ----------
@@ -89,7 +92,7 @@ class RowSet(ABC):
 
     @property
     @abstractmethod
-    def jobs(self) -> pd.DataFrame:
+    def frame(self) -> pd.DataFrame:
         """All rows, with or without a result; the index ``run`` is the number of the row."""
 
     @property
@@ -124,10 +127,10 @@ class RowSet(ABC):
         """Columns that identify a row, unless a table pools them."""
         return self.kinds
 
-    def counterpart(self, run: int) -> str:
-        """Return a text for the conditions of a row: all that identifies it but its routing.
+    def conditions(self, run: int) -> str:
+        """Return the conditions of a row as text: all that identifies it but its routing.
 
-        Rows with equal texts can be compared; see `derivation.compare_runs`.
+        Rows with equal conditions can be compared; see `derivation.compare_runs`.
         """
         return self.records[run].topology_name
 
@@ -174,7 +177,7 @@ class RowSet(ABC):
         InputError
             If a column does not exist.
         """
-        frame = self.jobs.copy()
+        frame = self.frame.copy()
         for kind in self.kinds:
             parameters = self._pooled_parameters(kind, pooled)
             # the name in the study (an alias, or the canonical name) and the canonical name
@@ -190,8 +193,8 @@ class RowSet(ABC):
         if relative is not None:
             # Only to raise an error with this place if the column does not exist or holds words.
             self.numbers(frame, relative.column, f"{place}relative: ")
-            counterparts = [self.counterpart(run) for run in range(len(self.records))]
-            frame = compare_runs(frame, relative, counterparts, place, self.better)
+            conditions = [self.conditions(run) for run in range(len(self.records))]
+            frame = compare_runs(frame, relative, conditions, place, self.better)
         for column, condition in (where or {}).items():
             frame = filter_rows(frame, self.column(frame, column, f"{place}where: "), condition)
         return frame
@@ -269,14 +272,15 @@ class RowSet(ABC):
         """Return the parameters of a kind of plugin among the `pooled` ones, by their bare names.
 
         A bare name stands for a parameter of any kind. But if a routing has a parameter of this
-        name, it is that of the routing only. Of ``seed`` and ``topology.dims``, the routing has
-        ``seed``, and the topology ``dims`` and, unless a routing has a seed, ``seed``.
+        name, it is that of the routing only, because then the column of the bare name has the
+        values of the routing, too. Of ``seed`` and ``topology.dims``, the routing has ``seed``, and
+        the topology ``dims`` and, unless a routing has a seed, ``seed``.
         """
         qualified = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
         qualifiers = tuple(f"{any_kind}." for any_kind in self.kinds)
         bare = {key for key in pooled if not key.startswith(qualifiers)}
         if kind != "routing":
-            bare = {key for key in bare if f"routing.{key}" not in self.jobs}
+            bare = {key for key in bare if f"routing.{key}" not in self.frame}
         return qualified | bare
 
 

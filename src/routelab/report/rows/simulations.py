@@ -149,7 +149,7 @@ class SimulationRows(RowSet):
         return None if folder is None else self._throughput[folder]
 
     @cached_property
-    def jobs(self) -> pd.DataFrame:
+    def frame(self) -> pd.DataFrame:
         """All rows, with or without a result; the index is ``run``.
 
         Columns: those of a load; every fact; ``topology``, ``routing``, ``traffic`` or
@@ -227,8 +227,8 @@ class SimulationRows(RowSet):
         """Columns of network, routing, work and settings, and of the load if rows are loads."""
         return (*self.kinds, self._settings_kind, *(["load"] if self.by_load else []))
 
-    def counterpart(self, run: int) -> str:
-        """Return network, work, settings and load as text; see `RowSet.counterpart`."""
+    def conditions(self, run: int) -> str:
+        """Return network, work, settings and load as text; see `RowSet.conditions`."""
         record = self.records[run]
         names = [record.topology_name, record.work_name, record.settings_id]
         load = self._loads[run].get("load", "") if self.by_load else ""
@@ -315,7 +315,7 @@ def table_facts(routes: RouteRows) -> dict[tuple[str, str], dict[str, Any]]:
     # The caller copies parameters to their bare names later, with `with_bare_names`. This leaves a
     # column that exists already as it is. So with a column ``seed`` of the tables, rows whose
     # routing has no table would have no seed.
-    frame = routes.jobs
+    frame = routes.frame
     bare_copies = []
     for column in frame.columns:
         kind, dot, bare_name = column.partition(".")

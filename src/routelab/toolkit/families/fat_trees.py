@@ -17,14 +17,21 @@ Levels = tuple[int, ...]
 class FatTree:
     """Shape of a fat tree, and the coordinates of its switches.
 
-    All tuples have an entry for each level of switches; level 0 is that of the leaves.
+    All tuples have an entry for each level of switches; level 0 is that of the leaves. Entry i is
+    about the links between level i and the nodes below, which are terminals for i = 0. `down`, `up`
+    and `parallel` are the lists m, w and p of PGFT(h; m; w; p).
+
+    The tree with ``down`` (2, 2, 2) and ``up`` (1, 2, 2) has 4 switches on each level, with the
+    indices 0 to 3, and ``copies`` (1, 2, 4) and ``leaves`` (1, 2, 4). On level 1, the switches 0
+    and 1 are both above the leaves 0 and 1, the switches 2 and 3 above the leaves 2 and 3. On level
+    2, all switches are above all leaves.
 
     Attributes
     ----------
     down : tuple of int
         Children of a switch; for leaves, terminals.
     up : tuple of int
-        Parents of a node of the level below.
+        Parents of each child, so of a node of the level below.
     parallel : tuple of int
         Parallel links to each child.
     copies : tuple of int
@@ -62,6 +69,7 @@ class FatTree:
         It suffices to count them: `read_fat_tree` has checked that all that exist belong to the
         tree.
         """
+        # level i has copies[i] switches above each of prod(down[i + 1 :]) groups of leaves
         sizes = [prod(self.down[i + 1 :]) * self.copies[i] for i in range(self.height)]
         links = sum(sizes[i] * self.up_ports(i) for i in range(self.height))
         # a link between switches has two channels

@@ -183,7 +183,10 @@ def longest_route(grid: Grid) -> int:
 def quadrant_program(topology: Topology, options: OrderParameters, *, local: bool) -> HopProgram:
     """Return the program of Randomized Local Balance (`routelab.kernels.order_hops`).
 
-    Packets go to a random switch of a quadrant, then to their target: two phases.
+    A packet draws a direction in each dimension. The quadrant has the switches that routes from its
+    source to its target in these directions can pass. The packet goes to a random switch of the
+    quadrant, then to its target: two phases. This is RLB, or RLBth if `local`, of Singh, Dally,
+    Towles and Gupta, *Locality-Preserving Randomized Oblivious Routing on Torus Networks*.
 
     Parameters
     ----------
@@ -199,11 +202,14 @@ def quadrant_program(topology: Topology, options: OrderParameters, *, local: boo
     """
     grid = whole_grid(topology)
     phases, orders = 2, count_orders(options.order, grid)
+    # Routes of different phases or orders use no common virtual channel, so that they do not wait
+    # for each other in a cycle; each has the classes that its rings need.
     classes = phases * orders * count_ring_classes(grid, options.deadlock)
+    own_array = [int(local)]  # read by `quadrant_inject`
     return HopProgram(
         hop=quadrant_hop,
         inject=quadrant_inject,
-        tables=grid_tables(topology, [int(local)], deadlock=options.deadlock, order=options.order),
+        tables=grid_tables(topology, own_array, deadlock=options.deadlock, order=options.order),
         vc_classes=classes,
         bubble=bubble_classes(grid, options.deadlock, classes),
         max_hops=longest_route(grid),

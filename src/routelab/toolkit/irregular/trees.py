@@ -137,15 +137,19 @@ def coordinated_tree(
 def _next_layer(
     neighbours: Sequence[Sequence[int]],
     layer: Sequence[int],
-    parents: Parents,
+    choice: Parents,
     *,
     level: list[int],
     parent: list[int],
     children: list[list[int]],
 ) -> list[int]:
-    """Give each switch of the next level a parent in `layer`; return them from left to right.
+    """Give each switch of the next level a parent; return these switches from left to right.
 
-    Updated: `level` and `parent` of these switches (−1 before), and `children` of the layer.
+    `layer` has the switches of one level of the tree, from left to right. `choice` says which of
+    several possible parents a switch gets: see `parents` of `coordinated_tree`.
+
+    Updated: `level` and `parent` of the switches of the next level (−1 before), and `children` of
+    the layer.
     """
     # 1. The switches of the next level, and for each its neighbours in `layer` from left to right.
     position = {switch: number for number, switch in enumerate(layer)}
@@ -154,15 +158,16 @@ def _next_layer(
         switch: sorted(set(neighbours[switch]) & set(layer), key=position.__getitem__)
         for switch in next_level
     }
-    # 2. A parent for each. The switches with the least choice choose first.
-    if parents == "even":
+    # 2. A parent for each. For even numbers of children, the switches with the fewest possible
+    #    parents choose first, and each chooses the one with the fewest children so far.
+    if choice == "even":
         next_level.sort(key=lambda switch: len(possible_parents[switch]))
     for switch in next_level:
-        choices = possible_parents[switch]
-        if parents == "even":
-            parent[switch] = min(choices, key=lambda choice: len(children[choice]))
+        candidates = possible_parents[switch]
+        if choice == "even":
+            parent[switch] = min(candidates, key=lambda candidate: len(children[candidate]))
         else:
-            parent[switch] = choices[0]
+            parent[switch] = candidates[0]
         children[parent[switch]].append(switch)
         level[switch] = level[parent[switch]] + 1
     # 3. The new layer. Children of a switch are ordered by number, the lowest leftmost.

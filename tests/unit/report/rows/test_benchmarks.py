@@ -174,10 +174,10 @@ def two(world, **more):
 
 
 def test_a_row_has_the_statistics_of_the_rounds_that_count(world):
-    jobs = views(world, two(world).records).by_kind("benchmarks").jobs
-    assert jobs["routing"].tolist() == ["dor", "fast"]
-    assert jobs["metric"].tolist() == ["seconds"] * 2
-    for row, sample in zip(jobs.to_dict("records"), (SLOW, FAST), strict=True):
+    frame = views(world, two(world).records).by_kind("benchmarks").frame
+    assert frame["routing"].tolist() == ["dor", "fast"]
+    assert frame["metric"].tolist() == ["seconds"] * 2
+    for row, sample in zip(frame.to_dict("records"), (SLOW, FAST), strict=True):
         assert row["median"] == plain.median(sample)
         assert row["mean"] == pytest.approx(plain.fmean(sample))
         assert row["cov_percent"] == pytest.approx(100 * plain.stdev(sample) / plain.fmean(sample))
@@ -188,7 +188,7 @@ def test_a_row_has_the_statistics_of_the_rounds_that_count(world):
         assert (row["unit"], row["better"], row["applied"]) == ("s", "lower", "yes")
         assert row["class"] == row["benchmark.class"] == "S"
         assert row["max_load"] == 3
-    slow, fast = jobs.to_dict("records")
+    slow, fast = frame.to_dict("records")
     assert fast["improvement_percent"] == pytest.approx(100 * (11.0 / 8.2 - 1))
     assert slow["improvement_percent"] == 0
     assert fast["improvement_low"] <= fast["improvement_percent"] <= fast["improvement_high"]
@@ -220,8 +220,8 @@ def test_only_the_figure_that_stands_for_a_benchmark_is_shown_unless_metrics_are
 
 
 def test_metrics_without_direction_have_no_improvement(world):
-    jobs = views(world, two(world).records).benchmarks.jobs
-    counts = jobs[jobs["metric"] == "rounds_done"]
+    frame = views(world, two(world).records).benchmarks.frame
+    counts = frame[frame["metric"] == "rounds_done"]
     assert counts["improvement_percent"].isna().all()
     assert counts["runs"].tolist() == [5, 5]
 
@@ -267,7 +267,7 @@ def test_some_failed_runs_leave_a_result_and_their_cause(world):
     comparison = Comparison(
         world, {("dor", "A"): SLOW, ("fast", "A"): [8.0, wrong, 8.2, Lost("timeout"), wrong]}
     )
-    row = views(world, comparison.records).by_kind("benchmarks").jobs.iloc[1]
+    row = views(world, comparison.records).by_kind("benchmarks").frame.iloc[1]
     assert (row["status"], row["reason"]) == ("ok", "2 of 4 processes")
     assert (row["runs"], row["failed"]) == (2, 3)
     assert row["failures"] == "2 wrong-processes, 1 timeout"
@@ -281,10 +281,10 @@ def test_a_comparison_that_did_not_run_leaves_rows_that_say_so(world):
     (comparison.directory / "outcome.json").unlink()
     for name in ("runs.csv", "figures.csv"):
         (comparison.directory / name).unlink()
-    jobs = views(world, comparison.records).by_kind("benchmarks").jobs
-    assert jobs["status"].tolist() == ["not-run", "not-run"]
-    assert all(reason.endswith("outcome.json does not exist") for reason in jobs["reason"])
-    assert jobs["metric"].tolist() == ["seconds"] * 2
+    frame = views(world, comparison.records).by_kind("benchmarks").frame
+    assert frame["status"].tolist() == ["not-run", "not-run"]
+    assert all(reason.endswith("outcome.json does not exist") for reason in frame["reason"])
+    assert frame["metric"].tolist() == ["seconds"] * 2
 
 
 def test_a_damaged_table_is_named(world):
@@ -342,7 +342,7 @@ def test_facts_and_predictions_of_another_table_are_not_beside_measurements(worl
     for folder, provenance in known:
         outcome = read_outcome(folder / "outcome.json")
         write_outcome(replace(outcome, provenance=provenance), folder / "outcome.json")
-    first, second = views(world, records).by_kind("benchmarks").jobs.to_dict("records")
+    first, second = views(world, records).by_kind("benchmarks").frame.to_dict("records")
     assert (first["median"], second["median"]) == (11, 8.2)
     assert (second["max_load"], second["predicted"]) == (3, 2)
     assert pd.isna([first["max_load"], first["predicted"]]).all()
@@ -367,11 +367,11 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="improvement_percent")
     drawn = draw_figure(FigureRequest(spec, seen.rows_for(spec), (), "here: "))
     rows = {row["routing"]: row for row in drawn.data.to_dict("records")}
-    jobs = seen.by_kind("benchmarks").jobs.set_index("routing")
+    frame = seen.by_kind("benchmarks").frame.set_index("routing")
     for name in ("fast", "same"):
         for end in ("low", "high"):
             limit = rows[name][f"improvement_percent_{end}"]
-            assert limit == jobs.loc[name, f"improvement_{end}"]
+            assert limit == frame.loc[name, f"improvement_{end}"]
     assert [rows[name]["within_noise"] for name in ("dor", "fast", "same")] == [False, False, True]
     (axis,) = drawn.figure.axes
     assert [text.get_text() for text in axis.texts].count("≈") == 1

@@ -47,8 +47,8 @@ def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path)
     study_rows = StudyRows([legal, free])
     row_set = study_rows.routes
     columns = ["lower_bound_rules", "lower_bound_topology", "gap", "turn_set"]
-    assert row_set.jobs[columns].iloc[0].tolist() == [6, 4, 0, "rules"]
-    assert row_set.jobs[columns].iloc[1].tolist()[1:] == [4, 2, "network"]
+    assert row_set.frame[columns].iloc[0].tolist() == [6, 4, 0, "rules"]
+    assert row_set.frame[columns].iloc[1].tolist()[1:] == [4, 2, "network"]
     assert "Maximum load proven the least that the rules of a routing allow: 1 of 2 tables." in (
         summarize(study_rows, [])
     )
@@ -63,21 +63,21 @@ def test_runs_have_the_bound_for_routes_of_any_length(world, tmp_path) -> None:
     outcome = Outcome("bound", record.topology, "_any", facts=facts)
     write_outcome(outcome, tmp_path / "any/outcome.json")
     record = replace(record, any_length_bound=tmp_path / "any")
-    row = StudyRows([record]).routes.jobs.iloc[0]
+    row = StudyRows([record]).routes.frame.iloc[0]
     columns = ["lower_bound_any_length", "gap_any_length", "load_to_bound"]
     assert row[columns].tolist() == [6, 3, 1.5]
     write_outcome(
         replace(outcome, status="failed", reason="it broke"), tmp_path / "any/outcome.json"
     )
     study_rows = StudyRows([record])
-    assert study_rows.routes.jobs[columns[:2]].isna().all(axis=None)
+    assert study_rows.routes.frame[columns[:2]].isna().all(axis=None)
     assert missing_rows(study_rows)[0]["routing"] == "bound for routes of any length"
 
 
 def test_a_failed_bound_leaves_empty_columns_and_is_reported(world, tmp_path) -> None:
     study_rows = StudyRows([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
     row_set = study_rows.routes
-    row = row_set.jobs.iloc[0]
+    row = row_set.frame.iloc[0]
     assert row["lower_bound_topology"] == 4
     assert row[["lower_bound_rules", "gap", "optimal", "turn_set"]].isna().all()
     assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(study_rows, [])
@@ -123,19 +123,19 @@ def test_simulated_loads_have_the_bounds_of_their_seeds(world, tmp_path) -> None
     throughput(tmp_path / "t/uniform", {"0": 0.25, "1": 0.75, "2": 9})
     record = world.simulate("dor", curve=curve, seeds=2)
     study_rows = StudyRows([], [replace(record, throughput=tmp_path / "t/uniform")])
-    rows = study_rows.loads.jobs
+    rows = study_rows.loads.frame
     assert rows["accepted_bound"].tolist() == [0.4, 0.6000000000000001]
     assert rows["sustained_bound"].tolist() == [0.25, 0.25]
     assert rows["accepted_attained"].fillna(0).tolist() == [0, 0.1]
     # seed 4 has no bound
     other = replace(world.simulate("dor", curve=curve, seed=4), throughput=tmp_path / "t/uniform")
-    assert StudyRows([], [other]).loads.jobs["accepted_bound"].isna().all()
+    assert StudyRows([], [other]).loads.frame["accepted_bound"].isna().all()
 
 
 def test_a_bound_for_any_routing_that_is_missing_is_named_with_its_command(world, tmp_path) -> None:
     record = replace(world.simulate("dor"), throughput=tmp_path / "torus~dims=4x2/uniform")
     study_rows = StudyRows([], [record])
-    assert study_rows.loads.jobs["accepted_bound"].isna().all()
+    assert study_rows.loads.frame["accepted_bound"].isna().all()
     assert [loss.sentence for loss in missing_results("s", study_rows)] == [
         "1 of 1 bound of s has not run yet"
     ]

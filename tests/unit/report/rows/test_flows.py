@@ -39,16 +39,16 @@ def test_a_row_is_a_run_with_its_machine_job_and_table(world):
         overhead=1e-7,
     )
     world.flow("rdr", status="unsupported")
-    jobs = views(world).flows.jobs
-    assert jobs["workload"].tolist() == ["CG", "osu-alltoall"]
-    assert jobs["program"].tolist() == ["npb-cg", "osu-alltoall"]
-    assert jobs["status"].tolist() == ["ok", "unsupported"]
+    frame = views(world).flows.frame
+    assert frame["workload"].tolist() == ["CG", "osu-alltoall"]
+    assert frame["program"].tolist() == ["npb-cg", "osu-alltoall"]
+    assert frame["status"].tolist() == ["ok", "unsupported"]
     # what the settings leave to the machine, and what they say of it
-    assert jobs["flow.latency"][0] == jobs["latency"][0] == 1e-6
-    assert jobs["flow.overhead"][0] == 1e-7
-    assert jobs["max_load"][0] == 5
-    assert jobs["nodes"].tolist() == [8, 8]
-    assert jobs["flow"][0] == "machine=fast,overhead=1e-07"
+    assert frame["flow.latency"][0] == frame["latency"][0] == 1e-6
+    assert frame["flow.overhead"][0] == 1e-7
+    assert frame["max_load"][0] == 5
+    assert frame["nodes"].tolist() == [8, 8]
+    assert frame["flow"][0] == "machine=fast,overhead=1e-07"
 
 
 def measured(world):

@@ -15,15 +15,15 @@ from routelab.results.outcome import Outcome, read_outcome, write_outcome
 def test_one_row_a_run_with_facts_metrics_and_parameters(world):
     world.add("bfs", "4", load=[3, 1], metrics={"phase_load": 7.5}, ties="balanced")
     world.add("genetic~seed=2", "4x2", load=[5], seed=2)
-    jobs = RouteRows(world.records).jobs
-    assert jobs["routing"].tolist() == ["bfs", "genetic~seed=2"]
-    assert jobs["nodes"].tolist() == [4, 8]
-    assert jobs["max_load"].tolist() == [3, 5]
-    assert jobs["phase_load"][0] == 7.5
-    assert pd.isna(jobs["phase_load"][1])
-    assert jobs["topology.dims"].tolist() == ["4", "4x2"]
-    assert jobs["routing.ties"][0] == jobs["ties"][0] == "balanced"
-    assert jobs["seed"][1] == 2
+    frame = RouteRows(world.records).frame
+    assert frame["routing"].tolist() == ["bfs", "genetic~seed=2"]
+    assert frame["nodes"].tolist() == [4, 8]
+    assert frame["max_load"].tolist() == [3, 5]
+    assert frame["phase_load"][0] == 7.5
+    assert pd.isna(frame["phase_load"][1])
+    assert frame["topology.dims"].tolist() == ["4", "4x2"]
+    assert frame["routing.ties"][0] == frame["ties"][0] == "balanced"
+    assert frame["seed"][1] == 2
 
 
 def test_a_row_has_the_facts_of_its_network_unless_the_run_has_them_too(world):
@@ -35,33 +35,33 @@ def test_a_row_has_the_facts_of_its_network_unless_the_run_has_them_too(world):
         outcome = Outcome("topology", record.topology, facts=facts)
         write_outcome(outcome, record.topology_directory / "outcome.json")
     (world.records[2].topology_directory / "outcome.json").write_text("{")
-    jobs = RouteRows(world.records).jobs
-    assert jobs["diameter"].tolist()[:2] == [2, 3]
-    assert pd.isna(jobs["diameter"][2])
-    assert jobs["switches"].tolist()[:2] == [3, 99]
+    frame = RouteRows(world.records).frame
+    assert frame["diameter"].tolist()[:2] == [2, 3]
+    assert pd.isna(frame["diameter"][2])
+    assert frame["switches"].tolist()[:2] == [3, 99]
 
 
 def test_rows_of_a_survey_ignore_folders_of_networks(world):
     record = world.add("a", "4")
     result = (Outcome("route", record.topology, "a", facts={"terminals": 4}), ())
-    jobs = RouteRows([replace(record, survey_result=result)]).jobs
-    assert "switches" not in jobs
+    frame = RouteRows([replace(record, survey_result=result)]).frame
+    assert "switches" not in frame
 
 
 def test_a_bare_parameter_is_the_routings_where_both_have_it(world):
     world.add("a~seed=3", topology_parameters={"seed": 8}, seed=3)
     world.add("b", topology_parameters={"seed": 8})
-    jobs = RouteRows(world.records).jobs
-    assert jobs["seed"][0] == 3
-    assert pd.isna(jobs["seed"][1])
-    assert jobs["topology.seed"].tolist() == [8, 8]
+    frame = RouteRows(world.records).frame
+    assert frame["seed"][0] == 3
+    assert pd.isna(frame["seed"][1])
+    assert frame["topology.seed"].tolist() == [8, 8]
 
 
 def test_a_run_without_result_keeps_its_row_and_learns_its_nodes_from_the_topology(world):
     world.add("bfs", "4x2", status="unsupported", reason="no rings")
-    jobs = RouteRows(world.records).jobs
-    assert jobs.loc[0, ["status", "reason"]].tolist() == ["unsupported", "no rings"]
-    assert jobs["nodes"][0] == 8
+    frame = RouteRows(world.records).frame
+    assert frame.loc[0, ["status", "reason"]].tolist() == ["unsupported", "no rings"]
+    assert frame["nodes"][0] == 8
 
 
 def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
@@ -77,7 +77,7 @@ def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
     assert "damaged" in row_set.outcomes[1].reason
     # no file may have this status
     assert "status is 'not-run', expected one of" in row_set.outcomes[2].reason
-    assert row_set.jobs["status"].tolist() == ["not-run", "failed", "failed"]
+    assert row_set.frame["status"].tolist() == ["not-run", "failed", "failed"]
     assert not row_set.has_results
 
 
@@ -115,7 +115,7 @@ def test_topology_that_failed_itself_leaves_nodes_unknown(world):
     record = world.add("a", status="failed")
     failed = Outcome("topology", record.topology, status="failed", reason="no dims")
     write_outcome(failed, record.topology_directory / "outcome.json")
-    assert pd.isna(RouteRows(world.records).jobs["nodes"][0])
+    assert pd.isna(RouteRows(world.records).frame["nodes"][0])
 
 
 def test_pooled_parameters_leave_the_names_of_routings_but_not_aliases(world):
@@ -170,7 +170,7 @@ def test_an_unknown_column_is_named_with_its_place_and_the_likely_one(world):
 def test_without_any_result_no_column_is_missed(world):
     world.add("a", status="failed")
     row_set = RouteRows(world.records)
-    assert row_set.column(row_set.jobs, "max_load", "").isna().all()
+    assert row_set.column(row_set.frame, "max_load", "").isna().all()
 
 
 def test_channels_of_chosen_runs(world):

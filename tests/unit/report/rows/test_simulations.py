@@ -60,15 +60,15 @@ def test_a_row_is_a_load_with_settings_and_facts_of_the_table(world):
     world.add("dor", "4x2", load=[5])
     world.simulate("dor", curve=CURVE, vcs=2)
     world.simulate("rdr", status="unsupported")
-    jobs = views(world).loads.jobs
-    assert jobs["load"].tolist()[:3] == [0.1, 0.2, 0.3]
-    assert jobs["routing"].tolist() == ["dor"] * 3 + ["rdr"]
-    assert jobs["status"].tolist() == ["ok"] * 3 + ["unsupported"]
-    assert jobs["simulation.vcs"].tolist() == jobs["vcs"].tolist() == [2, 2, 2, 4]
-    assert jobs["max_load"].tolist()[:3] == [5, 5, 5]
-    assert pd.isna(jobs["max_load"][3])
-    assert jobs["nodes"].tolist() == [8] * 4
-    assert jobs["simulation"][0] == "vcs=2"
+    frame = views(world).loads.frame
+    assert frame["load"].tolist()[:3] == [0.1, 0.2, 0.3]
+    assert frame["routing"].tolist() == ["dor"] * 3 + ["rdr"]
+    assert frame["status"].tolist() == ["ok"] * 3 + ["unsupported"]
+    assert frame["simulation.vcs"].tolist() == frame["vcs"].tolist() == [2, 2, 2, 4]
+    assert frame["max_load"].tolist()[:3] == [5, 5, 5]
+    assert pd.isna(frame["max_load"][3])
+    assert frame["nodes"].tolist() == [8] * 4
+    assert frame["simulation"][0] == "vcs=2"
 
 
 def test_routings_without_a_table_have_the_parameters_bare_names_too(world):
@@ -76,7 +76,7 @@ def test_routings_without_a_table_have_the_parameters_bare_names_too(world):
     world.add("dor", "4x2", load=[5], topology_parameters={"dims": "4x2"})
     for routing in ("dor", "rdr"):
         world.simulate(routing, curve=CURVE)
-    assert views(world).loads.jobs["dims"].tolist() == ["4x2"] * 6
+    assert views(world).loads.frame["dims"].tolist() == ["4x2"] * 6
     where = {"dims": "4x2", "load": 0.1}
     shown = table(world, of="loads", rows=["routing"], values=["latency_mean"], where=where)
     assert [row["routing"] for row in shown.rows] == ["dor", "rdr"]
@@ -284,7 +284,7 @@ def test_terminals_of_a_closed_loop_have_a_throughput_of_their_own(world):
     world.simulate("dor", curve=curve, tables={"terminals": terminals}, facts=facts, messages=3)
     data = drawn(world, of="terminals", kind="ecdf", x="throughput").data
     assert data["throughput"].tolist() == pytest.approx([0.4, 0.8])
-    assert views(world).simulations.jobs["terminal_throughput"][0] == pytest.approx(0.6)
+    assert views(world).simulations.frame["terminal_throughput"][0] == pytest.approx(0.6)
 
 
 def test_silent_terminals_are_left_out_and_do_not_count_as_zero(world):
@@ -324,8 +324,8 @@ def test_rows_have_the_facts_of_their_network_without_a_table(world):
     outcome = Outcome("topology", record.topology, facts={"diameter": 3})
     write_outcome(outcome, record.topology_directory / "outcome.json")
     views = StudyRows(world.records, world.simulated)
-    assert views.loads.jobs["diameter"].tolist() == [3]
-    assert views.simulations.jobs["diameter"].tolist() == [3]
+    assert views.loads.frame["diameter"].tolist() == [3]
+    assert views.simulations.frame["diameter"].tolist() == [3]
 
 
 def test_a_series_missing_in_one_panel_is_reported_with_the_panel(world):

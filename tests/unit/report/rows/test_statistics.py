@@ -121,7 +121,7 @@ def test_groups_are_in_order_and_hold_every_system_once(three):
 
 
 def test_columns_that_follow_from_sizes_and_bounds(three):
-    frame = RouteRows(three.records).jobs
+    frame = RouteRows(three.records).frame
     assert frame["dimensions"].tolist() == [2] * 9
     assert frame["smallest_size"].tolist() == [2] * 6 + [3] * 3
     assert frame["sizes"].tolist() == ["4x2"] * 6 + ["3x3"] * 3
