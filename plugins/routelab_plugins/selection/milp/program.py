@@ -113,8 +113,8 @@ def minimise(
     if info.primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible:
         is_chosen[route_of_column] = values[:-1] > 0.5
     # The solver's bound is minus infinity if time ran out before there was one. A maximum load is a
-    # load that whole routes can cause, so the bound is rounded up to the next such load. It has
-    # rounding errors, too: without TOLERANCE, 4.0000001 would become 5.
+    # load that whole routes can cause, so the bound is rounded up to the next such load. But it has
+    # rounding errors: without TOLERANCE, 4.0000001 would become 5.
     proven = Fraction(max(info.mip_dual_bound - TOLERANCE, 0.0))
     bound = max(least_attainable(routes.topology, proven), fixed_max_load)
     return Solution(

@@ -272,8 +272,8 @@ class RowSet(ABC):
         """Return the parameters of a kind of plugin among the `pooled` ones, by their bare names.
 
         A bare name stands for a parameter of any kind. But if a routing has a parameter of this
-        name, it is that of the routing only, because then the column of the bare name has the
-        values of the routing, too. Of ``seed`` and ``topology.dims``, the routing has ``seed``, and
+        name, it is that of the routing only, because the column of the bare name then has the
+        values of the routing. Of ``seed`` and ``topology.dims``, the routing has ``seed``, and
         the topology ``dims`` and, unless a routing has a seed, ``seed``.
         """
         qualified = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
