@@ -32,7 +32,8 @@ _UNFIT_BUFFERS: tuple[tuple[int, Status, str], ...] = (
     (0, "not enough input", "with a bubble and without a declared size of the buffer"),
     (1, "unproven", "with a bubble and room for one packet only, which none may take"),
 )
-"""Size of a buffer in packets (0: not known) that cannot keep a bubble; verdict; reason."""
+"""Sizes of buffers that cannot keep a bubble, in packets (0: not declared, 1: too small), each with
+the verdict and its reason."""
 
 
 def require_equal_ends(topology: Topology) -> None:
@@ -76,6 +77,9 @@ def require_equal_ends(topology: Topology) -> None:
 def find_obstacle(topology: Topology, used: BoolArray, switching: str) -> tuple[Status, str]:
     """Check conditions 1 to 3 of the module's docstring for the channels that routes use.
 
+    Condition 1 concerns the network alone: a violation is an error in its declaration. Conditions 2
+    and 3 concern the channels that routes use: a violation is a verdict on these routes.
+
     Parameters
     ----------
     topology : Topology
@@ -87,22 +91,26 @@ def find_obstacle(topology: Topology, used: BoolArray, switching: str) -> tuple[
     Returns
     -------
     status : Status
-        The verdict if a condition is violated; without meaning otherwise.
+        The verdict if condition 2 or 3 is violated. Otherwise "proven", which proves nothing yet:
+        callers use it only with an obstacle.
     obstacle : str
         Which condition is violated, and where; empty if none is.
 
     Raises
     ------
     InputError
-        If the two ends of a cable differ.
+        If condition 1 is violated: the two ends of a cable differ.
     """
+    # Condition 1.
     require_equal_ends(topology)
+    # Condition 2. Bubbles: 0 is plain, 1 a bubble, −1 not declared.
     bubble, buffer = topology.channel_bubble, topology.channel_buffer
     undeclared = used & (bubble < 0)
     if undeclared.any():
         return "not enough input", _describe_use(
             topology, undeclared, "without declared flow control"
         )
+    # Condition 3: virtual cut-through, and room for two packets.
     with_bubble = used & (bubble == 1)
     if with_bubble.any() and switching != "virtual-cut-through":
         return "unproven", f"bubble flow control needs virtual cut-through, not {switching}"

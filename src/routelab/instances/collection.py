@@ -110,6 +110,10 @@ class Collection:
 class Instance:
     """A network and the rules for its routes, whose maximum load is to be as low as possible.
 
+    An *entry* is a submission: routes that somebody found for the instance, and the maximum load
+    that they claim. The *checker* is the collection's program ``check.py``, which runs without
+    routelab. All files are read by its functions, so routelab accepts the same files as it does.
+
     Attributes
     ----------
     name : str

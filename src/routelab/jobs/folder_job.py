@@ -184,7 +184,11 @@ def _write_folder(
     facts: Mapping[str, Any],
     provenance: Mapping[str, Any],
 ) -> Outcome:
-    """Write the folder of a job: outcome, and files of a result; return the outcome."""
+    """Write the folder of a job: its outcome, and the files of its result; return the outcome.
+
+    A `Failure` has no files. A result with a `problem` lacks a part only, such as one metric of
+    several: its files are written, and the outcome has the status and reason of the problem.
+    """
     problem = result if isinstance(result, Failure) else result.problem
     status, reason = (problem.status, problem.reason) if problem is not None else ("ok", "")
     outcome = Outcome(
@@ -196,6 +200,7 @@ def _write_folder(
         facts=facts,
         provenance=provenance,
     )
+    # not durable: a result that a crash of the system loses can be computed again
     with atomic_directory(job.folder, durable=False) as folder:
         if isinstance(result, Result):
             result.write(folder, provenance)

@@ -191,6 +191,8 @@ class _Parser:
     def read_name(self) -> Name:
         """Read the name of a plugin with its parameters."""
         key = self.read_word("the name of a plugin")
+        # Each parameter is read with those before it: to refuse a name that is given twice, and for
+        # a hint if a comma is followed by the rest of the last value.
         parameters: list[tuple[str, str]] = []
         if self.accept("~"):
             parameters.append(self.read_parameter(parameters))

@@ -56,11 +56,15 @@ class Reference:
         return {name: self.folder / name for name in self.source.tables}
 
     def rows(self, table: str) -> list[dict[str, str]]:
-        """Return the rows of a table, with cells as printed."""
+        """Return the rows of a table, with cells as the publication prints them.
+
+        In the file, a text that a spreadsheet would evaluate may have an apostrophe in front
+        (`routelab.toolkit.csv_cells`). It is removed.
+        """
         rows: list[dict[str, str]] = []
         for row in csv.DictReader(self._open_table(table)):
-            # Only texts are unescaped: DictReader gives None for cells that a row lacks, and one
-            # list for all that are too many.
+            # Not all values are texts. If a row has too few cells, DictReader gives None for the
+            # missing ones; if it has too many, the list of the surplus cells, under the name None.
             cells = {
                 name: unescape_cell(cell) if isinstance(cell, str) else cell
                 for name, cell in row.items()

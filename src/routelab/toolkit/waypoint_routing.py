@@ -45,8 +45,8 @@ class WaypointRouting(HopRoutingPlugin):
     def receive_parts(self, parts: Mapping[str, RoutingPart]) -> None:
         """Adopt the proof of the base, which holds for both halves."""
         super().receive_parts(parts)
-        self._half = parts["base"]
-        self.proof = self._half.proof
+        self._base = parts["base"]
+        self.proof = self._base.proof
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a base that supports the network with half of the virtual channels.
@@ -60,7 +60,7 @@ class WaypointRouting(HopRoutingPlugin):
                 "some pairs of switches with terminals have no path, and a random switch may be in "
                 "such a pair"
             )
-        base = self._half
+        base = self._base
         terminal_routes_reason = (
             f"base {base.name} has routes to terminals, and a waypoint is a switch"
         )
@@ -92,19 +92,19 @@ class WaypointRouting(HopRoutingPlugin):
         # Each half of the route has half of the virtual channels. Try those of this router, then
         # those of the largest one: what does not work there is no matter of the number.
         too_few, enough = virtual_channels // 2, MAX_VIRTUAL_CHANNELS // 2
-        if too_few and self._half.supports(topology, too_few) is None:
+        if too_few and self._base.supports(topology, too_few) is None:
             return None
-        if reason := self._half.supports(topology, enough):
-            return f"base {self._half.name}: {reason}"
+        if reason := self._base.supports(topology, enough):
+            return f"base {self._base.name}: {reason}"
         # Bisect for the least number that is enough; `too_few` never is, `enough` always.
         while enough > too_few + 1:
             middle = (too_few + enough) // 2
-            if self._half.supports(topology, middle) is None:
+            if self._base.supports(topology, middle) is None:
                 enough = middle
             else:
                 too_few = middle
         return (
-            f"needs {2 * enough} virtual channels, {enough} for base {self._half.name} on each "
+            f"needs {2 * enough} virtual channels, {enough} for base {self._base.name} on each "
             f"half of the route; the routers have {virtual_channels}: raise vcs to {2 * enough}"
         )
 
@@ -135,7 +135,7 @@ class WaypointRouting(HopRoutingPlugin):
         UnsupportedError
             If the base does not support the network.
         """
-        base: HopProgram = self._half.prepare(topology, virtual_channels // 2)
+        base: HopProgram = self._base.prepare(topology, virtual_channels // 2)
         return replace(
             base,
             inject=inject,

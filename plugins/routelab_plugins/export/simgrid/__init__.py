@@ -58,7 +58,11 @@ class SimGridParameters(Parameters):
 
 
 class SimGrid(ExportPlugin):
-    """Writes one file and reads it back: capacities relative to the fastest link, no latencies."""
+    """Write a table as one file, and read it back.
+
+    The file has latencies and speeds. `read` ignores the latencies, and turns the speeds of the
+    channels into capacities relative to the fastest one.
+    """
 
     name = "simgrid"
     summary = "Platform of SimGrid: hosts, one-way links and a route for every pair of hosts"
@@ -89,7 +93,7 @@ class SimGrid(ExportPlugin):
 
     def _hosts(self, topology: Topology, machine: MachineSpeeds) -> Iterator[str]:
         """Yield each terminal as a host with its switch as a property."""
-        speed = f"{machine.compute_rate or UNLIMITED!r}f"
+        speed = f"{machine.compute_rate or UNLIMITED!r}f"  # in SimGrid's unit f, flop/s
         for name, switch in zip(
             topology.host_names, topology.terminal_switch.tolist(), strict=True
         ):
@@ -149,6 +153,7 @@ class SimGrid(ExportPlugin):
 
     @property
     def _per_link(self) -> bool:
+        """Whether latencies belong to channels; otherwise all routes have the same."""
         return bool(self.parameters.latency == "per-link")
 
     def read(self, files: Mapping[str, str]) -> RouteTable:

@@ -5,7 +5,8 @@ import numpy as np
 from routelab.kernels.jit import helper, jit
 
 NATURAL, ROTATED, LONGEST = 0, 1, 2
-"""Rules for the order of dimensions of a pair."""
+"""Rules for the order of dimensions of a pair: 0, 1, 2, ...; the same order rotated, so that pairs
+begin with different dimensions; the dimension with most hops first."""
 
 
 @helper()
@@ -15,12 +16,19 @@ def _write_order(steps, offset_sum, rule, order):
     Parameters
     ----------
     steps : int32 array, shape (n,)
+        Hops of the pair in each dimension, negative for the negative direction; for LONGEST.
     offset_sum : int
-        Sum of the offsets of the pair.
+        Coordinates of the target minus those of the source, each modulo the dimension's size, added
+        up. ROTATED begins with dimension `offset_sum` mod n, so that all n rotations are used.
     rule : int
         One of the constants above.
     order : int32 array, shape (n,)
         Overwritten with the result.
+
+    Examples
+    --------
+    For steps (1, −3, 2) and offset_sum 5, the orders are 0 1 2 (NATURAL), 2 0 1 (ROTATED, as 5 mod
+    3 is 2) and 1 2 0 (LONGEST).
     """
     n = len(order)
     for k in range(n):

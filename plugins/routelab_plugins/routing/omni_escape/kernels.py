@@ -1,6 +1,6 @@
 """Hops and deroutes in all unaligned dimensions, with an escape subnetwork."""
 
-from routelab.kernels.families.escape_hops import ADAPTIVE, ESCAPES, offer_escapes
+from routelab.kernels.families.escape_hops import ADAPTIVE_CLASS, ESCAPE_CLASS, offer_escapes
 from routelab.kernels.families.hamming_hops import (
     DIMENSIONS,
     HAMMING_OWN,
@@ -24,7 +24,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
 
     The packet's column STATE has the hops of its route without deroutes; it is set at injection.
     """
-    if vc == ESCAPES:
+    if vc == ESCAPE_CLASS:
         # 0: no candidates before the escapes
         return offer_escapes(tables, HAMMING_OWN, packets, packet, switch, channel, vc, 0, out)
     position = coordinates_of(tables, switch)
@@ -48,7 +48,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         aligns = tables[coordinates_of(tables, next_switch) + d] == tables[target + d]
         if aligns or may_deroute:
             out[count, 0] = onward
-            out[count, 1] = ADAPTIVE
+            out[count, 1] = ADAPTIVE_CLASS
             out[count, 2] = 0 if aligns else penalty
             count += 1
     return offer_escapes(tables, HAMMING_OWN, packets, packet, switch, channel, vc, count, out)

@@ -129,9 +129,20 @@ def _build_program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> An
 def _sort_by_column(
     entries: list[_Entries], num_columns: int
 ) -> tuple[Int64Array, Int64Array, Float64Array]:
-    """Convert a sparse matrix to columns, as HiGHS takes it: their starts, rows and values."""
+    """Convert a sparse matrix from COO (triplets) to CSC (column by column), which HiGHS takes.
+
+    Returns
+    -------
+    start : int64 array, shape (num_columns + 1,)
+        Entries ``start[c]:start[c + 1]`` are those of column c.
+    row : int64 array
+        Row of each entry, ascending in each column.
+    value : float64 array
+        Value of each entry.
+    """
     row = np.concatenate([rows for rows, _, _ in entries])
     column = np.concatenate([columns for _, columns, _ in entries])
+    # one value for all rows is repeated for each of them
     value = np.concatenate([np.broadcast_to(value, len(rows)) for rows, _, value in entries])
     order = np.lexsort((row, column))
     start = np.searchsorted(column[order], np.arange(num_columns + 1))

@@ -18,7 +18,10 @@ logger = logging.getLogger(__name__)
 
 
 def add_parser(actions: Any) -> None:
-    """Add the action."""
+    """Add the action ``parse`` to ``routelab bench``.
+
+    "Lines of other programs" are those in the file that a launcher, a library or a shell wrote.
+    """
     parser = actions.add_parser(
         "parse",
         help="print the figures of merit in a benchmark's output",

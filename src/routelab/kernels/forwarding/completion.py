@@ -168,8 +168,10 @@ def _reserve_escape_trees(escape, channels, num_lanes, edges, graph):
 def _grow_escape_tree(escape, channels, root, queue):
     """Grow a breadth-first tree over links with channels in both directions.
 
-    `up` and `down` of `escape` are updated, and `queue` is filled with the switches of the tree.
-    Return their number.
+    Routes along the tree go up and then down, so each of its links needs both. `channels` are the
+    target of each channel and, as CSR, the channels that leave each switch: `out_start` and
+    `out_channel`. `up` and `down` of `escape` are updated, and `queue` is filled with the switches
+    of the tree. Return their number.
     """
     channel_target, out_start, out_channel = channels
     queue[0] = root
@@ -181,14 +183,15 @@ def _grow_escape_tree(escape, channels, root, queue):
         parent = queue[next_position]
         next_position += 1
         for i in range(out_start[parent], out_start[parent + 1]):
-            u = channel_target[out_channel[i]]
-            if reached[u]:
+            child = channel_target[out_channel[i]]
+            if reached[child]:
                 continue
-            for j in range(out_start[u], out_start[u + 1]):
+            # the first channel back to the parent; without one, the switch is no child of it
+            for j in range(out_start[child], out_start[child + 1]):
                 if channel_target[out_channel[j]] == parent:
-                    reached[u] = True
-                    escape.up[u], escape.down[u] = out_channel[j], out_channel[i]
-                    queue[count] = u
+                    reached[child] = True
+                    escape.up[child], escape.down[child] = out_channel[j], out_channel[i]
+                    queue[count] = child
                     count += 1
                     break
     return count

@@ -215,15 +215,21 @@ def _push_channels(fabric, growth, v, size):
 
 @helper()
 def _backtrack_locally(fabric, edges, graph, growth):
-    """Reach islands over neighbours that change their channel; return how many switches join."""
+    """Do Nue's local backtracking; return how many switches join the tree.
+
+    A neighbour of an island changes its channel, so that the island can join over it. This changes
+    the tree, and other islands may be within reach then. So the switches are swept again, until a
+    sweep reaches none.
+    """
     num_reached, reached_before = 0, -1
     while num_reached != reached_before:
         reached_before = num_reached
         for u in range(len(growth.steps)):
+            # without a step, a switch other than the root is in an island
             if u != growth.root and growth.steps[u] < 0:
-                v = _redirect_neighbour(fabric, edges, graph, growth, u)
-                if v >= 0:
-                    num_reached += _extend_tree(fabric, edges, graph, growth, v)
+                neighbour = _redirect_neighbour(fabric, edges, graph, growth, u)
+                if neighbour >= 0:
+                    num_reached += _extend_tree(fabric, edges, graph, growth, neighbour)
     return num_reached
 
 

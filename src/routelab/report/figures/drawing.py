@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,10 +122,11 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def save_drawing(drawing: Drawing, directory: Path, name: str, suffixes: Iterable[str]) -> None:
+def save_drawing(drawing: Drawing, directory: Path, name: str, suffixes: Collection[str]) -> None:
     """Write ``<name>.<suffix>`` for each suffix, and delete the files with all other `SUFFIXES`.
 
-    These would show an older drawing.
+    The deleted files would show an older drawing. All `suffixes` must be in `SUFFIXES`; others have
+    no effect.
     """
     for suffix in SUFFIXES:
         file = directory / f"{name}.{suffix}"

@@ -63,13 +63,17 @@ class MachineEngine(EnginePlugin):
 
 
 def machine_of(settings: FlowSettings) -> Machine:
-    """Return the machine that settings name, with the values that they override.
+    """Return the machine that settings name, with its values replaced by those of the settings.
+
+    Without a name, it is a machine with default values.
 
     Raises
     ------
     InputError
         If the cluster does not exist, or its file is invalid.
     """
-    if not settings.machine:
-        return settings.override(Machine())
-    return settings.override(load_cluster(require_cluster(settings.machine)).machine)
+    if settings.machine:
+        machine = load_cluster(require_cluster(settings.machine)).machine
+    else:
+        machine = Machine()
+    return settings.override(machine)

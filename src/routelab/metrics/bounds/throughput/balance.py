@@ -58,8 +58,9 @@ becomes less steep."""
 SETTLED = 0.01
 """Relative change of the gap below which the exponent becomes steeper, too, unless it is far."""
 
-MOST_SLOTS, MOST_HOPS = 24, 20_000_000
-"""Largest number of routes of a pair, and of hops of all routes."""
+FEWEST_SLOTS, MOST_SLOTS, MOST_HOPS = 4, 24, 20_000_000
+"""Least and largest number of routes that a pair has room for; hops that all routes together should
+have room for at most."""
 
 DETOUR = 6
 """Hops of the longest routes beyond twice the largest distance of a pair."""
@@ -320,17 +321,22 @@ def _search(
 
 
 def _empty_routes(problem: FlowProblem) -> Routes:
-    """Return slots for the routes of all pairs, all empty; large networks have fewer or shorter."""
+    """Return empty slots for the routes of all pairs.
+
+    On large networks each pair has fewer slots, and those may be for shorter routes.
+    """
     source, target = problem.pairs
     num_pairs, num_nodes = len(source), len(problem.demand)
+    # if every channel weighs 1, the weight of a lightest route is its number of hops
     distance = lightest_costs(problem.network, np.ones(len(problem.capacity), dtype=np.int64))
     greatest_distance = int(distance[problem.pairs].max(initial=1))
     # Keep num_pairs × slots × max_hops at MOST_HOPS or less, if possible: on large networks a pair
-    # first gets fewer slots, but at least 4; then shorter ones, but its shortest route must fit.
-    max_hops = min(2 * greatest_distance + DETOUR, num_nodes)
-    slots = int(np.clip(MOST_HOPS // (num_pairs * max_hops), 4, MOST_SLOTS))
-    max_hops = int(np.clip(MOST_HOPS // (num_pairs * slots), greatest_distance, max_hops))
+    # first gets fewer slots; then shorter ones, but every shortest route must fit.
+    wanted_hops = min(2 * greatest_distance + DETOUR, num_nodes)
+    slots = int(np.clip(MOST_HOPS // (num_pairs * wanted_hops), FEWEST_SLOTS, MOST_SLOTS))
+    max_hops = int(np.clip(MOST_HOPS // (num_pairs * slots), greatest_distance, wanted_hops))
     return Routes(
+        # `source` ascends: the pairs of node s begin at the first entry that is s or more
         start=np.searchsorted(source, np.arange(num_nodes + 1)).astype(np.int64),
         target=target.astype(np.int32),
         demand=problem.demand[problem.pairs],

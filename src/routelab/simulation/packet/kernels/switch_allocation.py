@@ -29,6 +29,8 @@ from routelab.simulation.packet.kernels.wakeup import stall, wake_for_room
 def _select_candidate(engine, queue, now):
     """Choose the best of several candidates that is feasible now, and return its next queue.
 
+    That is the queue downstream, which the packet enters by this candidate.
+
     Updates `out_port` and `vc_request` of the queue. Returns `NO_ROOM` if none is feasible. (Never
     `EJECTION`: a packet that is ejected has one candidate.)
     """
@@ -37,6 +39,7 @@ def _select_candidate(engine, queue, now):
     by_occupancy = engine.setting[at.S_BY_OCCUPANCY] != 0
     fixed = engine.setting[at.S_FIXED_CANDIDATES] != 0
     next_queue = NO_ROOM
+    # `ties` counts the candidates of least cost but the first of them, so it is 0 for a single one.
     least_cost, ties = np.int64(0), np.uint64(0)
     begin = queue * engine.setting[at.S_MAX_CANDIDATES]
     for k in range(begin, begin + queues[u(queue)].num_candidates):
@@ -48,18 +51,19 @@ def _select_candidate(engine, queue, now):
             continue
         cost = np.int64(candidates[u(k)].penalty)
         if by_occupancy:
+            # the part of the capacity that is in use
             cost += room[u(queue_behind)].capacity - room[u(queue_behind)].credits
         if next_queue >= 0 and cost == least_cost:
-            # The n-th of equal candidates replaces those before it with probability 1/n, so each is
-            # equally likely.
             ties += np.uint64(1)
-            # Queues with fixed candidates are not examined in every cycle: the word must not depend
-            # on how many other draws there were.
+            # This is the n-th of equal candidates, n = ties + 1. It replaces those before it with
+            # probability 1/n, if 0 is picked of 0 … n−1: so each is equally likely to remain.
+            # Queues with fixed candidates are not examined in every cycle: their random word must
+            # not depend on how many other draws there were.
             if fixed:
-                word = tie_word(engine, queue, now, np.int64(ties))
+                random_word = tie_word(engine, queue, now, np.int64(ties))
             else:
-                word = draw(engine.random, 0, 0)
-            if hops.pick_word(word, ties + np.uint64(1)) != 0:
+                random_word = draw(engine.random, 0, 0)
+            if hops.pick_word(random_word, ties + np.uint64(1)) != 0:
                 continue
         elif next_queue >= 0 and cost > least_cost:
             continue
