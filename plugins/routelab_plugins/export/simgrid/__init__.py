@@ -122,15 +122,16 @@ class SimGrid(ExportPlugin):
             # memory without a limit (0) needs no sharing
             yield _link(f"memory{terminal}", memory, machine.memory_latency, is_shared=memory > 0)
         # Each route to another host has a link without a limit, for the latency of a message. With
-        # latency=per-route, this link also has the latency of the mean number of hops, and the
-        # channels above have none.
+        # latency=per-link, it is one link of all routes; SimGrid reshares all flows at every event
+        # then, which is slow if many ranks exchange messages. With latency=per-route, this link
+        # also has the latency of the mean number of hops, and the channels above have none.
         if self._per_link:
             yield _link("latency", 0.0, machine.latency, is_shared=False)
             return
         lengths = [len(hops) for _, _, hops in _host_routes(table)]
         mean_hops = float(np.mean(lengths)) if lengths else 0.0
         latency = machine.latency + machine.hop_latency * mean_hops
-        # a separate link per pair: with one link for all, every event would reshare all flows
+        # a separate link per pair, so that SimGrid reshares only flows that share a channel
         for source, target, _ in _host_routes(table):
             yield _link(f"latency{source}_{target}", 0.0, latency, is_shared=False)
 
