@@ -4,9 +4,10 @@ Hosts are the terminals in order of rank. They have the names of the terminals i
 without spaces, otherwise ``t0``, ``t1``, ... Links are directed channels
 (``c<number>_<from>_<to>``), the memory of each host (``memory0``), and, if the machine limits them,
 its connections into and out of the network (``in0``, ``out0``). Every ordered pair of hosts has a
-separate route. The format is that of the SimGrid documentation, "The XML reference" and "Modeling
-Hints", version 4.1 of its DTD; Casanova, Giersch, Legrand, Quinson and Suter, *Versatile, Scalable,
-and Accurate Simulation of Distributed Applications and Platforms*, JPDC 74(10), 2014.
+separate route, and a link with the latency of its messages (``latency0_1``). The format is that of
+the SimGrid documentation, "The XML reference" and "Modeling Hints", version 4.1 of its DTD;
+Casanova, Giersch, Legrand, Quinson and Suter, *Versatile, Scalable, and Accurate Simulation of
+Distributed Applications and Platforms*, JPDC 74(10), 2014.
 """
 
 from __future__ import annotations
@@ -121,17 +122,13 @@ class SimGrid(ExportPlugin):
                 yield _link(f"{prefix}{terminal}", bandwidth, 0.0)
             # memory without a limit (0) needs no sharing
             yield _link(f"memory{terminal}", memory, machine.memory_latency, is_shared=memory > 0)
-        # Each route to another host has a link without a limit, for the latency of a message. With
-        # latency=per-link, it is one link of all routes; SimGrid reshares all flows at every event
-        # then, which is slow if many ranks exchange messages. With latency=per-route, this link
-        # also has the latency of the mean number of hops, and the channels above have none.
-        if self._per_link:
-            yield _link("latency", 0.0, machine.latency, is_shared=False)
-            return
-        lengths = [len(hops) for _, _, hops in _host_routes(table)]
-        mean_hops = float(np.mean(lengths)) if lengths else 0.0
-        latency = machine.latency + machine.hop_latency * mean_hops
-        # a separate link per pair, so that SimGrid reshares only flows that share a channel
+        # Each route to another host has a link without a limit, for the latency of a message; with
+        # latency=per-route, also for that of the mean number of hops. It is no link of all routes:
+        # then SimGrid would reshare all flows at every event, also those that share no channel.
+        latency = machine.latency
+        if not self._per_link:
+            lengths = [len(hops) for _, _, hops in _host_routes(table)]
+            latency += machine.hop_latency * (float(np.mean(lengths)) if lengths else 0.0)
         for source, target, _ in _host_routes(table):
             yield _link(f"latency{source}_{target}", 0.0, latency, is_shared=False)
 
@@ -146,10 +143,9 @@ class SimGrid(ExportPlugin):
             yield _route(name, name, f'<link_ctn id="memory{terminal}"/>')
         for source, target, channels in _host_routes(table):
             first = f'<link_ctn id="in{source}"/>' if "in" in limits else ""
-            latency = "latency" if self._per_link else f"latency{source}_{target}"
             hops = "".join(channel_links[channel] for channel in channels)
             last = f'<link_ctn id="out{target}"/>' if "out" in limits else ""
-            links = f'{first}<link_ctn id="{latency}"/>{hops}{last}'
+            links = f'{first}<link_ctn id="latency{source}_{target}"/>{hops}{last}'
             yield _route(host_names[source], host_names[target], links)
 
     @property
