@@ -49,31 +49,31 @@ def build_table(
     """
     if spec.pivot is not None:
         return _build_pivoted_table(name, spec, spec.pivot, row_set, reference, place)
-    # 1. The rows. `groups` has the index labels of the lines of `jobs` that make a row. These are
+    # 1. The rows. `groups` has the index labels of the lines of `frame` that make a row. These are
     #    numbers of runs; but in statistics, a run that is compared with several others has a line
     #    for each, so that lines are numbered anew (and the column `run` has the number of the run).
-    jobs = select_rows(spec, row_set, place)
+    frame = select_rows(spec, row_set, place)
     if spec.statistics:
-        jobs = jobs.reset_index()
-    elif not jobs.index.is_unique:
+        frame = frame.reset_index()
+    elif not frame.index.is_unique:
         raise InputError(
             f"{place}relative: several runs to compare with; name one routing in 'relative.to', or "
             "show 'statistics'"
         )
-    groups = _group_runs(row_set, jobs, spec.rows, place)
+    groups = _group_runs(row_set, frame, spec.rows, place)
     if spec.statistics:
-        rows = _statistic_rows(spec, row_set, jobs, groups, place)
+        rows = _statistic_rows(spec, row_set, frame, groups, place)
     elif spec.count:
         # Runs with a result are counted by their keys and values: all of a group are equal in
         # these, so the first one has them.
         rows = []
-        ok_jobs = jobs[jobs["status"] == OK]
+        ok_frame = frame[frame["status"] == OK]
         names = [*spec.rows, *spec.values]
-        for runs in _group_runs(row_set, ok_jobs, names, place).values():
-            row = {column: row_set.column(ok_jobs, column, place)[runs[0]] for column in names}
+        for runs in _group_runs(row_set, ok_frame, names, place).values():
+            row = {column: row_set.column(ok_frame, column, place)[runs[0]] for column in names}
             rows.append(row | {"runs": len(runs)})
     else:
-        rows = _pooled_rows(spec, row_set, jobs, groups, place)
+        rows = _pooled_rows(spec, row_set, frame, groups, place)
     # 2. The columns: what identifies a row, values and published numbers, ranges, number of runs.
     values = spec.values or [
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
@@ -100,7 +100,7 @@ def build_table(
         columns.append(ReportColumn(SYSTEMS, "runs"))
     elif spec.runs and (spec.over or spec.count):
         columns.append(ReportColumn("runs", "runs"))
-    shown_runs = jobs["run"] if spec.statistics else jobs.index
+    shown_runs = frame["run"] if spec.statistics else frame.index
     return ReportTable(
         name=name,
         title=spec.title or name,
@@ -111,7 +111,7 @@ def build_table(
         statistics=bool(spec.statistics),
         notes=(
             *_not_reproducible_note(spec),
-            *_missing_value_notes(jobs, groups, spec.rows, values),
+            *_missing_value_notes(frame, groups, spec.rows, values),
             *row_set.notes(shown_runs),
         ),
         of=spec.of,
@@ -140,12 +140,12 @@ def _build_pivoted_table(
     table = build_table(name, spec.model_copy(update=update), row_set, reference, place)
     # 2. Notes on the rows after it is pivoted. The notes of the first table name rows that readers
     #    do not see. In these, the names (`pivot.by`) distinguish the runs of a row.
-    jobs = select_rows(spec, row_set, place)
-    groups = _group_runs(row_set, jobs, spec.rows, place)
+    frame = select_rows(spec, row_set, place)
+    groups = _group_runs(row_set, frame, spec.rows, place)
     notes = (
         *_not_reproducible_note(spec),
-        *_missing_value_notes(jobs, groups, spec.rows, pivot.values, pivot.by),
-        *row_set.notes(jobs.index),
+        *_missing_value_notes(frame, groups, spec.rows, pivot.values, pivot.by),
+        *row_set.notes(frame.index),
     )
     # 3. The preferred directions of the values. A value can be another name of a column, which
     #    the table gives it (``names``).
@@ -170,23 +170,23 @@ def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
     """
     for parameter in spec.over:
         row_set.require_parameter(parameter, f"{place}over: ")
-    jobs = row_set.select(spec.where, pooled=spec.over, place=place, relative=spec.relative)
+    frame = row_set.select(spec.where, pooled=spec.over, place=place, relative=spec.relative)
     for alias, column in spec.names.items():
-        jobs = jobs.assign(**{alias: row_set.column(jobs, column, f"{place}names: ")})
-    return jobs
+        frame = frame.assign(**{alias: row_set.column(frame, column, f"{place}names: ")})
+    return frame
 
 
 def _group_runs(
-    row_set: RowSet, jobs: pd.DataFrame, keys: Sequence[str], place: str
+    row_set: RowSet, frame: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
     """Group the runs that have the same texts in the columns `keys`: they share a row of a table.
 
     The result has the index labels of the runs by these texts. It is sorted by the first key, then
     by the second, and so on: numbers ascend, words are in the order of the study.
     """
-    columns = [row_set.column(jobs, key, place).map(key_text).tolist() for key in keys]
+    columns = [row_set.column(frame, key, place).map(key_text).tolist() for key in keys]
     groups: dict[tuple[str, ...], list[int]] = {}
-    for run, texts in zip(jobs.index, zip(*columns, strict=True), strict=True):
+    for run, texts in zip(frame.index, zip(*columns, strict=True), strict=True):
         groups.setdefault(texts, []).append(int(run))
     # for each key, the position of each text in the order of its column
     column_ranks = [
@@ -202,18 +202,18 @@ def _group_runs(
 def _statistic_rows(
     spec: TableSpec,
     row_set: RowSet,
-    jobs: pd.DataFrame,
+    frame: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
 ) -> list[dict[str, Any]]:
     """Return a row for each group of runs, with statistics of the runs that have a result.
 
-    `jobs` has a line for each run, or for each pair of runs that are compared. `groups` has the
+    `frame` has a line for each run, or for each pair of runs that are compared. `groups` has the
     index labels of the lines of each group, by the texts of its keys.
     """
     rows = []
     for lines in groups.values():
-        group = jobs.loc[lines]
+        group = frame.loc[lines]
         # the keys are equal in all lines of a group
         row = {column: row_set.column(group, column, place).iloc[0] for column in spec.rows}
         ok_runs = group[group["status"] == OK]
@@ -224,7 +224,7 @@ def _statistic_rows(
 def _pooled_rows(
     spec: TableSpec,
     row_set: RowSet,
-    jobs: pd.DataFrame,
+    frame: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
 ) -> list[dict[str, Any]]:
@@ -236,7 +236,7 @@ def _pooled_rows(
     """
     rows = []
     for runs in groups.values():
-        group = jobs.loc[runs]
+        group = frame.loc[runs]
         # Of the columns that identify a run, the load is missing if no run has a result.
         identity = [name for name in row_set.identity if name in group]
         _check_rows_distinct(group[identity], spec.rows, place)
@@ -276,7 +276,7 @@ def _run_text(names: pd.Series[Any]) -> str:
 
 
 def _mean_values(
-    values: pd.Series[Any], jobs: pd.DataFrame, over: Mapping[str, str], subject: str
+    values: pd.Series[Any], frame: pd.DataFrame, over: Mapping[str, str], subject: str
 ) -> pd.Series[Any]:
     """Return the mean of `values` over the parameters that ``over`` marks as ``mean``.
 
@@ -287,7 +287,7 @@ def _mean_values(
     other_parameters = [parameter for parameter, pooling in over.items() if pooling != "mean"]
     runs_by_setting: dict[tuple[str, ...], list[Any]] = {}
     for run in values.index:
-        setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in other_parameters)
+        setting = tuple(key_text(frame.loc[run, parameter]) for parameter in other_parameters)
         runs_by_setting.setdefault(setting, []).append(run)
     try:
         means = {runs[0]: fmean(map(float, values[runs])) for runs in runs_by_setting.values()}
@@ -301,7 +301,7 @@ def _mean_values(
 def _pool_values(
     column: str,
     values: pd.Series[Any],
-    jobs: pd.DataFrame,
+    frame: pd.DataFrame,
     over: Mapping[str, str],
     median: Callable[[list[Any]], Any],
 ) -> dict[str, Any]:
@@ -314,7 +314,7 @@ def _pool_values(
     range_parameters = [parameter for parameter, pooling in over.items() if pooling == "range"]
     runs_by_setting: dict[tuple[str, ...], list[int]] = {}
     for run in values.index:
-        setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in range_parameters)
+        setting = tuple(key_text(frame.loc[run, parameter]) for parameter in range_parameters)
         runs_by_setting.setdefault(setting, []).append(int(run))
     if not runs_by_setting:
         return {}
@@ -418,7 +418,7 @@ def parse_cell(text: str) -> Any:
 
 
 def _missing_value_notes(
-    jobs: pd.DataFrame,
+    frame: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     rows: Sequence[str],
     values: Sequence[str],
@@ -430,7 +430,7 @@ def _missing_value_notes(
 
     Parameters
     ----------
-    jobs : DataFrame
+    frame : DataFrame
     groups : mapping of tuple of str to list of int
         Index labels of the runs of each row, by the texts of its columns `rows`.
     rows, values : sequence of str
@@ -441,7 +441,7 @@ def _missing_value_notes(
     """
     notes = []
     for key, runs in groups.items():
-        group = jobs.loc[runs]
+        group = frame.loc[runs]
         is_ok = group["status"] == OK
         lacks_value = group.reindex(columns=list(values)).isna().any(axis=1)
         # names need no column before them: "dor", but "seed 1"

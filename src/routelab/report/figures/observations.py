@@ -80,15 +80,15 @@ def collect_observations(
         for column in spec.where:
             if column not in row_set.frame:
                 detail_conditions[column] = run_conditions.pop(column)
-    jobs = request.rows(run_conditions)
+    frame = request.rows(run_conditions)
     # 2. The rows: the runs; or the details, with the columns of their run that they lack.
     columns_needed = list(dict.fromkeys([*names, *numbers.values()]))
     if details is None:
-        rows = jobs.reset_index()
+        rows = frame.reset_index()
     else:
-        rows = row_set.details(details, jobs.index, place)
-        run_columns = [name for name in columns_needed if name not in rows and name in jobs]
-        rows = rows.join(jobs[run_columns], on="run")
+        rows = row_set.details(details, frame.index, place)
+        run_columns = [name for name in columns_needed if name not in rows and name in frame]
+        rows = rows.join(frame[run_columns], on="run")
         for column, condition in detail_conditions.items():
             values = row_set.column(rows, column, f"{place}where: ")
             rows = filter_rows(rows, values, condition)

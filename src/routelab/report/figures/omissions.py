@@ -48,14 +48,14 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
         return []
     # Conditions on details of runs, such as the direction of channels, do not select runs.
     where = {key: value for key, value in spec.where.items() if key in row_set.frame}
-    jobs = row_set.select(where, request.pooled, request.place, spec.relative)
-    if hue not in jobs:
+    frame = row_set.select(where, request.pooled, request.place, spec.relative)
+    if hue not in frame:
         # The series are details of runs, which have neither a status nor a reason.
         return []
     value = request.x if spec.kind in ("ecdf", "histogram") else request.y
     # 1. The columns whose values identify a series in a panel (the key); the series comes first.
     facets = [hue]
-    if spec.col and spec.col in jobs:
+    if spec.col and spec.col in frame:
         facets.append(spec.col)
     if spec.kind == "bar" and spec.of in BENCHMARKS:
         # a missing bar is not visible among bars of other benchmarks
@@ -66,7 +66,7 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
         with_value = data.dropna(subset=[value]) if value in data else data
         keys_with_value = _key_texts(with_value, facets)
     runs_of: dict[tuple[str, ...], list[dict[Hashable, Any]]] = {}
-    for key, run in zip(_key_texts(jobs, facets), jobs.to_dict("records"), strict=True):
+    for key, run in zip(_key_texts(frame, facets), frame.to_dict("records"), strict=True):
         if key not in keys_with_value:
             runs_of.setdefault(key, []).append(run)
     # 3. A sentence for each series and cause, with the titles of all panels concerned.

@@ -122,11 +122,11 @@ def _states_by_run(row_set: RowSet, study_rows: StudyRows, column: str) -> Mappi
     return states
 
 
-def _final_states(jobs: pd.DataFrame) -> pd.Series[Any]:
+def _final_states(frame: pd.DataFrame) -> pd.Series[Any]:
     """Return how simulations ended; empty if complete, ``starved`` if terminals starve."""
     # An engine need not have these columns.
-    starved = jobs.get("starved_terminals", pd.Series(0, jobs.index)) > 0
-    states = jobs.get("state", pd.Series("", jobs.index)).map(key_text)
+    starved = frame.get("starved_terminals", pd.Series(0, frame.index)) > 0
+    states = frame.get("state", pd.Series("", frame.index)).map(key_text)
     return states.where(~states.isin(COMPLETE_STATES), "").mask(starved, "starved")
 
 

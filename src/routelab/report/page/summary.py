@@ -125,8 +125,8 @@ def verdict_counts(
     counts: Counter[tuple[str, str, str, str]] = Counter()
     with_tables = {record.routing for record in study_rows.routes.records}
     for row_set in (study_rows.routes, study_rows.simulations):
-        jobs = row_set.select(None, pooled, "")
-        for label, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
+        frame = row_set.select(None, pooled, "")
+        for label, routing in frame.loc[frame["status"] == OK, "routing"].items():
             run = int(str(label))  # pandas types labels as hashable only
             # The verdict of a simulation is that of its table, which is counted already.
             if row_set is study_rows.routes or row_set.records[run].routing not in with_tables:
