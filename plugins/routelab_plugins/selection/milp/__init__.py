@@ -94,14 +94,14 @@ class Milp(SelectionPlugin):
         """Return the best table found; exponential time in the worst case."""
         options: MilpParameters = self.parameters
         routes = ListedRoutes.of(graph)
-        start = least_loaded_paths(
+        first_choice = least_loaded_paths(
             routes.route_start,
             routes.hop_start,
             routes.hops,
             routes.pair_demand,
             channel_factors(graph.topology),
         )
-        solution = minimise(routes, start, options.gap, options.nodes, options.seconds)
+        solution = minimise(routes, first_choice, options.gap, options.nodes, options.seconds)
         counters = {
             "milp_optimal": int(solution.optimal),
             "milp_bound": float(solution.bound),

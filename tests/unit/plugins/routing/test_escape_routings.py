@@ -20,7 +20,7 @@ from routelab.toolkit.families.escape_levels import escape_levels
 from routelab.toolkit.families.graph_hops import switch_distances
 from routelab_plugins.topology.hamming import Hamming
 
-ADAPTIVE, ESCAPES = 1, 0
+ADAPTIVE_CLASS, ESCAPE_CLASS = 1, 0
 
 
 def reason(text: str, topology: Topology, vcs: int = 2) -> str | None:
@@ -64,7 +64,7 @@ def check_escapes(network: Topology, naive: EscapeRoutes, walk: Walk, source: in
         escapes = [candidate for candidate in offered if candidate.escape]
         there = {int(network.channel_target[candidate.channel]) for candidate in escapes}
         assert there == naive.offered(here, target, across)
-        assert {candidate.vc for candidate in escapes} == {ESCAPES}
+        assert {candidate.vc for candidate in escapes} == {ESCAPE_CLASS}
         end = int(network.channel_target[hop.channel])
         across = hop.escape and naive.level[here] == naive.level[end]
     escaped = [hop.escape for hop in walk.hops]
@@ -96,7 +96,7 @@ def test_polarized_escape_walks(network, blocked, seed, data) -> None:
     naive = PolarizedRoutes(network)
     for k, (here, offered) in enumerate(zip(stops[:-1], walk.offers, strict=True)):
         adaptive = [candidate for candidate in offered if not candidate.escape]
-        assert {candidate.vc for candidate in adaptive} <= {ADAPTIVE}
+        assert {candidate.vc for candidate in adaptive} <= {ADAPTIVE_CLASS}
         if k == 0 or not walk.hops[k - 1].escape:
             there = {int(network.channel_target[candidate.channel]) for candidate in adaptive}
             assert there == set(naive.allowed(source, target, here))
@@ -124,7 +124,7 @@ def test_omni_escape_walks(network, blocked, deroutes, seed, data) -> None:
     most, taken = len(place[0]) if deroutes is None else deroutes, 0
     for k, (here, offered) in enumerate(zip(stops[:-1], walk.offers, strict=True)):
         adaptive = [candidate for candidate in offered if not candidate.escape]
-        assert {candidate.vc for candidate in adaptive} <= {ADAPTIVE}
+        assert {candidate.vc for candidate in adaptive} <= {ADAPTIVE_CLASS}
         if k == 0 or not walk.hops[k - 1].escape:
             there = {int(network.channel_target[candidate.channel]) for candidate in adaptive}
             assert there == omni_hops(network, here, target, taken < most)
