@@ -113,7 +113,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return code
             except (Exception, KeyboardInterrupt, SystemExit) as error:
                 return report_error(error)
-    except SystemExit as exit_:  # by the parser, for a help or a wrong option
+    except SystemExit as exit_:  # by the parser: a help, the version or a wrong option
         return exit_.code if isinstance(exit_.code, int) else 2
     except KeyboardInterrupt:  # before a command runs, while its options are determined
         print("routelab: interrupted", file=sys.stderr)

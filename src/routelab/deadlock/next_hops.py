@@ -68,8 +68,8 @@ class NextHopVerdict:
     Attributes
     ----------
     status : Status
-        ``proven``: all buffers can be removed. ``cycle``: the buffers that remain wait for each
-        other. ``broken``: packets come to a switch without a next hop for them, or loop. ``not
+        ``proven``: all buffers can be removed. ``cycle``: those that remain may all wait for
+        each other. ``broken``: packets come to a switch without a next hop for them, or loop. ``not
         enough input``: there is no criterion for this case, or the network does not declare all
         of its flow control. ``unproven``: channels declare a bubble, but their buffers are too
         small for one, or switching is not virtual cut-through.

@@ -202,8 +202,8 @@ def list_routes(graph, roots, endpoints, max_routes):
     Notes
     -----
     For each root: (1) count the shortest paths to all vertices. Then for each endpoint: (2) add up
-    the numbers of its vertices. (3) Copy a single route, or (4) list several as rows of edges, and
-    (5) append their channels to ``hops``.
+    the numbers of paths to the vertices where its routes end. (3) Append the channels of a single
+    route to ``hops``; or (4) list several routes as rows of edges, and (5) append their channels.
     """
     num_vertices, num_endpoints = len(graph.vertex_switch), len(endpoints)
     num_switches = len(graph.begin)

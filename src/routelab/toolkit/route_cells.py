@@ -639,7 +639,7 @@ def walk_hops(
     """
     # 1. For each text that is a hop: the number of the switch, port, channel or name of a link that
     #    it means (`number`), and the virtual channel that it states (`vc`). Both arrays have an
-    #    entry for each of `rows.texts`, like all arrays of step 2.
+    #    entry for each of `rows.texts`, like the three conditions of step 2.
     first, end, row = rows.walks()
     lookup = _text_numbers(rows, topology)
     number = np.full(len(rows.texts), UNKNOWN, np.int32)

@@ -123,8 +123,9 @@ class SimGrid(ExportPlugin):
             # memory without a limit (0) needs no sharing
             yield _link(f"memory{terminal}", memory, machine.memory_latency, is_shared=memory > 0)
         # Each route to another host has a link without a limit, for the latency of a message; with
-        # latency=per-route, also for that of the mean number of hops. It is no link of all routes:
-        # then SimGrid would reshare all flows at every event, also those that share no channel.
+        # latency=per-route, also for that of the mean number of hops. With one such link for all
+        # routes, SimGrid would reshare all flows at every event, also those without a common
+        # channel.
         latency = machine.latency
         if not self._per_link:
             lengths = [len(hops) for _, _, hops in _host_routes(table)]
@@ -150,7 +151,7 @@ class SimGrid(ExportPlugin):
 
     @property
     def _per_link(self) -> bool:
-        """Whether latencies belong to channels; otherwise all routes have the same."""
+        """Whether each hop adds latency; otherwise all routes have the same latency."""
         return bool(self.parameters.latency == "per-link")
 
     def read(self, files: Mapping[str, str]) -> RouteTable:

@@ -120,8 +120,8 @@ class AllPaths(HopRoutingPlugin):
             raise UnsupportedError(reason)
         survey = _survey_paths(topology, self.parameters.length)
         assert survey.walks is not None  # only a survey with a reason has none
-        # A packet stores its path as the port of each hop. A column of 31 bits has room for so many
-        # ports: for 10 if a port takes 3 bits.
+        # A packet stores its path as the port of each hop. A column of 31 bits has room for
+        # `column_ports` of them: for 10 if a port takes 3 bits.
         port_bits = _port_bits(topology)
         column_ports = PORT_COLUMN_BITS // port_bits
         starts, channels = topology.outgoing

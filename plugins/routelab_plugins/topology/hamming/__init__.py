@@ -128,7 +128,7 @@ class Hamming(TopologyPlugin):
         )
 
     def _widths(self) -> tuple[int, ...]:
-        """Return the width of each dimension: the parallel links between two of its neighbours.
+        """Return the width of each dimension: the parallel links between two neighbours along it.
 
         A single number is the width of all dimensions.
         """

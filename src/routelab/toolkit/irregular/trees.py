@@ -158,8 +158,8 @@ def _next_layer(
         switch: sorted(set(neighbours[switch]) & set(layer), key=position.__getitem__)
         for switch in next_level
     }
-    # 2. A parent for each. For even numbers of children, the switches with the fewest possible
-    #    parents choose first, and each chooses the one with the fewest children so far.
+    # 2. A parent for each. With "even", the switches with the fewest possible parents choose
+    #    first, and each chooses the one with the fewest children so far.
     if choice == "even":
         next_level.sort(key=lambda switch: len(possible_parents[switch]))
     for switch in next_level:

@@ -96,8 +96,8 @@ def _inject_unit(engine, hop, inject, terminal, now):
         return
     # 2. A terminal between two packets begins the next one, of the next message if this one has no
     #    more. The timing wheel reaches `source_mask` cycles ahead; if the message is due later, the
-    #    terminal is examined in the last of these cycles, as often as necessary: with a mask of 7
-    #    and a message that is due in cycle 25, in cycles 10, 17, 24 and 25.
+    #    terminal is examined in the last of these cycles, as often as necessary. For example, now
+    #    is cycle 3, the mask is 7, and the message is due in cycle 25: cycles 10, 17, 24 and 25.
     if terminals[u(terminal)].units_left == 0:
         if terminals[u(terminal)].packets_left == 0:
             due = np.int64(terminals[u(terminal)].due)
@@ -295,7 +295,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     packets[u(packet)].target = destination
     # 3. The choices of the algorithm, such as a waypoint. A packet to this switch needs none.
     #    With a route table, the first hop reads the table's entry of this pair. If the data exceed
-    #    the near caches (S_PREFETCH), it is fetched from memory now.
+    #    the near caches (S_PREFETCH), this entry is fetched from memory now.
     if engine.setting[at.S_PREFETCH] != 0 and engine.setting[at.S_TABLE_ROUTED] != 0:
         prefetch_pair(engine.tables, engine.states, packet, switch)
     if switch != destination:

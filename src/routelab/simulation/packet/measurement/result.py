@@ -103,7 +103,8 @@ class Worst:
         −1: no terminal sent; in a run with messages to finish: nothing arrived.
     share : float
         Share of its offered flits that arrived. In a run with messages to finish it is no share:
-        the cycle of its last arrival divided by the mean over terminals, so at least 1.
+        the cycle of its last arrival, the latest of all, divided by the mean over the terminals at
+        which something arrived; so at least 1.
     """
 
     terminal: int
