@@ -89,7 +89,7 @@ def has_group_numbers(colour: str) -> bool:
     return column is not None and column.nominal
 
 
-def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
+def collect_panels(request: FigureRequest, frame: pd.DataFrame) -> list[Panel]:
     """Return a picture for each routing on each topology (with each traffic, load, ...).
 
     Runs that differ only in pooled parameters, such as a seed, share a picture, which shows the
@@ -98,7 +98,7 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
     Parameters
     ----------
     request : FigureRequest
-    jobs : DataFrame
+    frame : DataFrame
         Runs with results. Names of pooled runs are equal, such as ``sssp`` for all seeds.
 
     Raises
@@ -109,17 +109,17 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
     # 1. The runs of each picture. A title names what differs between pictures, and the routing.
     row_set, colour, place = request.row_set, request.colour, request.place
     identity = list(row_set.identity)  # such as topology and routing
-    pictures = list(jobs.groupby(identity, sort=False))
+    pictures = list(frame.groupby(identity, sort=False))
     if len(pictures) > MAX_PANELS:
         raise InputError(
             f"{place}{len(pictures)} pictures are more than {MAX_PANELS}; choose with 'where'"
         )
-    title_columns = [name for name in identity if name == "routing" or jobs[name].nunique() > 1]
+    title_columns = [name for name in identity if name == "routing" or frame[name].nunique() > 1]
     # 2. The column by which the median run is chosen: the maximum load of the route table. Flow
     #    simulations without route tables have the bottleneck's share instead. Rows that have an
     #    offered load are packet simulations.
     candidates = ["max_load", "bottleneck_share"] if "load" not in identity else []
-    measure = next((name for name in candidates if name in jobs), "utilisation_max")
+    measure = next((name for name in candidates if name in frame), "utilisation_max")
     panels = []
     network_and_picture: dict[str, tuple[Topology, Picture]] = {}
     shows_groups = has_group_numbers(colour)

@@ -130,8 +130,8 @@ class FigureRequest:
             If a column does not exist.
         """
         where = self.spec.where if where is None else where
-        jobs = self.row_set.select(where, self.pooled, self.place, self.spec.relative)
-        return jobs[jobs["status"] == OK]
+        frame = self.row_set.select(where, self.pooled, self.place, self.spec.relative)
+        return frame[frame["status"] == OK]
 
     def columns(self, rows: pd.DataFrame, names: Sequence[str]) -> dict[str, pd.Series[Any]]:
         """Return columns of some rows, by name.

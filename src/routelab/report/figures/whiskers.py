@@ -41,9 +41,9 @@ def value_label(request: FigureRequest, column: str) -> str:
     # own, such as the improvement in percent.
     if spec.of not in BENCHMARKS or column not in (*OF_A_METRIC, "value"):
         return text
-    jobs = request.row_set.select(spec.where, request.pooled, request.place)
+    frame = request.row_set.select(spec.where, request.pooled, request.place)
     # measurements without a result may lack metric and unit: missing or empty
-    metrics, units = (set(jobs[name].dropna()) - {""} for name in ("metric", "unit"))
+    metrics, units = (set(frame[name].dropna()) - {""} for name in ("metric", "unit"))
     if len(metrics) == 1:
         text += f", {metrics.pop().replace('_', ' ')}"
     return f"{text} ({units.pop()})" if len(units) == 1 else text

@@ -53,14 +53,14 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
     without route tables, of the bottleneck's share).
     """
     colour, row_set = request.colour, request.row_set
-    jobs = row_set.select(request.spec.where, request.pooled, request.place)
-    jobs = jobs[jobs["status"] == OK]
-    if jobs.empty:
+    frame = row_set.select(request.spec.where, request.pooled, request.place)
+    frame = frame[frame["status"] == OK]
+    if frame.empty:
         return None
-    panels = collect_panels(request, jobs)
+    panels = collect_panels(request, frame)
     figure, tooltips = _draw_panels(panels, colour)
     data = pd.concat(
-        [_channel_values(request, jobs, panel.run) for panel in panels], ignore_index=True
+        [_channel_values(request, frame, panel.run) for panel in panels], ignore_index=True
     )
     notes = "; ".join(
         f"{panel.title}, {panel.note}{_failures_text(panel.topology)}" for panel in panels
@@ -381,7 +381,7 @@ def _draw_turns(axis: Axes, panel: Panel, *, svg_id: str, unit: float) -> list[s
     ]
 
 
-def _channel_values(request: FigureRequest, jobs: pd.DataFrame, run: int) -> pd.DataFrame:
+def _channel_values(request: FigureRequest, frame: pd.DataFrame, run: int) -> pd.DataFrame:
     """Return a row for each channel of a run, for the data of the figure.
 
     The columns that identify the run come first, such as topology and routing, then those of the
@@ -391,9 +391,9 @@ def _channel_values(request: FigureRequest, jobs: pd.DataFrame, run: int) -> pd.
     channels = channels_of(request, run)
     channel_columns = [*channels.columns.drop(colour), colour]
     identity = {
-        column: jobs[column][run] for column in row_set.identity if column not in channel_columns
+        column: frame[column][run] for column in row_set.identity if column not in channel_columns
     }
-    # Names in `jobs` stand for all pooled runs. The picture shows one of them, so the names of the
+    # Names in `frame` stand for all pooled runs. The picture shows one of them, so the names of the
     # network and the routing are those of this run.
     record = row_set.records[run]
     identity |= {"topology": record.topology, "routing": record.routing}
