@@ -63,9 +63,9 @@ class MachineEngine(EnginePlugin):
 
 
 def machine_of(settings: FlowSettings) -> Machine:
-    """Return the machine that settings name, with its values replaced by those of the settings.
+    """Return the machine that settings name, or one with default values if they name none.
 
-    Without a name, it is a machine with default values.
+    The values that the settings have (not None) replace its own.
 
     Raises
     ------
