@@ -129,7 +129,7 @@ def _build_program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> An
 def _sort_by_column(
     entries: list[_Entries], num_columns: int
 ) -> tuple[Int64Array, Int64Array, Float64Array]:
-    """Convert a sparse matrix from COO (triplets) to CSC (column by column), which HiGHS takes.
+    """Convert a sparse matrix from triplets to CSC (column by column), which HiGHS takes.
 
     Returns
     -------
