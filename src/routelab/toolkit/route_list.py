@@ -150,8 +150,8 @@ def read_route_list(
         # Pairs at one switch need no route, and count as routed.
         num_pairs = int(pairs_of_terminals.sum() + (demand * (demand - 1)).sum())
     else:
-        # 2. Only the pairs that send packets count, and only the rows that they use. Where rows
-        #    name single terminals, the senders have to be told apart by terminal, too.
+        # 2. Only the pairs that send packets count, and only the rows that they use. If a row
+        #    ends at a single terminal, the pairs are grouped by terminal at that end, not by switch.
         chosen = select_pairs(
             senders, network, by_source=source.any_terminal, by_target=target.any_terminal
         )

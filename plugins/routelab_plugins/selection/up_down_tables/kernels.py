@@ -28,11 +28,7 @@ def _extend_routes(incoming, source, usable, weight, distance, next_channel, que
                 next_channel[s] = c
                 queue[tail] = s
                 tail += 1
-            elif (
-                distance[s] == distance[reached] + 1
-                and next_channel[s] >= 0
-                and weight[c] < weight[next_channel[s]]
-            ):
+            elif distance[s] == distance[reached] + 1 and weight[c] < weight[next_channel[s]]:
                 next_channel[s] = c
     return tail
 
@@ -78,7 +74,6 @@ def next_hops(incoming, source, target, up_and_down, endpoints, terminals, order
             switch = queue[i]
             table[switch, j] = next_channel[switch]
             distance[switch] = 0
-            next_channel[switch] = -1
         reached = _extend_routes(
             incoming, source, up, weight, distance, next_channel, queue, num_down
         )

@@ -517,7 +517,7 @@ def _mark_unreachable(tables: FabricTables, fates: Int8Array) -> tuple[BoolArray
     is_connected = tables.component[:, np.newaxis] == tables.component[tables.ends]
     does_not_arrive = is_connected & (fates != ARRIVES)
     has_no_hosts = (topology.terminals_per_switch == 0)[:, np.newaxis]
-    # Only a missing route may be unneeded. A loop is a fault, whoever sends the packets.
+    # A loop is a fault even where no host sends packets; only a missing route can be unneeded.
     unneeded = is_connected & (fates == IS_LOST) & has_no_hosts
     # Routes to hosts are needed everywhere.
     unneeded[:, : topology.num_terminals] = False
