@@ -151,7 +151,7 @@ def read_route_list(
         num_pairs = int(pairs_of_terminals.sum() + (demand * (demand - 1)).sum())
     else:
         # 2. Only the pairs that send packets count, and only the rows that they use. If a row
-        #    ends at a single terminal, the pairs are grouped by terminal at that end, not by switch.
+        #    ends at a single terminal, pairs are grouped by terminal at that end, not by switch.
         chosen = select_pairs(
             senders, network, by_source=source.any_terminal, by_target=target.any_terminal
         )
