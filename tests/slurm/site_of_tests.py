@@ -22,8 +22,10 @@ PROGRAM = """#!/bin/sh
 # the n-th line of `parts` says what the n-th run does; after the last one all are good
 cd {folder} || exit
 rank=$SLURM_PROCID
-echo run >> runs.$rank
-part=$(sed -n "$(wc -l < runs.$rank)p" parts)
+# each run is a step of Slurm; were they counted by each rank, a rank that another one's fault ends
+# before it counted would be a run behind from then on
+mkdir -p "steps/$SLURM_JOB_ID.$SLURM_STEP_ID"
+part=$(sed -n "$(ls steps | wc -l)p" parts)
 case $part in
     hangs) exec sleep 600 ;;
     missing) [ $SLURMD_NODENAME != n04 ] || exec lu.S.x; exec sleep 600 ;;
@@ -88,8 +90,7 @@ class Site:
     @property
     def done(self) -> int:
         """How often the benchmark was started."""
-        file = self.folder / "runs.0"
-        return len(file.read_text().splitlines()) if file.exists() else 0
+        return len(list((self.folder / "steps").glob("*")))
 
     @property
     def calls(self) -> list[str]:
