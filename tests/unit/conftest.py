@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from installed_in_place import write_distribution
 
+from routelab.registry import catalogue as catalogue_module
 from routelab.registry.catalogue import Catalogue, installed_catalogue
 
 ZOO = """
@@ -159,11 +160,22 @@ class Site:
 
     def catalogue(self) -> Catalogue:
         """The plugins of this folder and no others."""
-        return Catalogue(
-            point
-            for distribution in importlib.metadata.distributions(path=[str(self.folder)])
-            for point in distribution.entry_points
-        )
+        return Catalogue(self._points())
+
+    def hide_others(self, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
+        """Let `installed_catalogue` have the plugins that this folder has now, and no others.
+
+        What it reads is replaced, not the function: a module that is imported meanwhile would keep
+        a replaced function for all later tests.
+        """
+        points = importlib.metadata.EntryPoints(self._points())
+        monkeypatch.setattr(catalogue_module, "entry_points", lambda: points)
+        installed_catalogue.cache_clear()
+        return installed_catalogue()
+
+    def _points(self) -> Iterator[importlib.metadata.EntryPoint]:
+        for distribution in importlib.metadata.distributions(path=[str(self.folder)]):
+            yield from distribution.entry_points
 
 
 @pytest.fixture

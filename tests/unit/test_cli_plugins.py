@@ -6,7 +6,7 @@ import re
 import pytest
 
 from routelab.cli import main
-from routelab.registry import catalogue as catalogue_module
+from routelab.registry.catalogue import installed_catalogue
 
 COLUMNS = ["kind", "key", "distribution", "version", "status", "summary"]
 
@@ -15,9 +15,7 @@ COLUMNS = ["kind", "key", "distribution", "version", "status", "summary"]
 def plugins(zoo, site, monkeypatch):
     """The zoo and one broken plugin are all that is installed."""
     site.install("bad", {"topology": {"bad": "nowhere_to_be_found:Bad"}}, {}, "0.4")
-    catalogue = site.catalogue()
-    monkeypatch.setattr(catalogue_module, "installed_catalogue", lambda: catalogue)
-    return catalogue
+    return site.hide_others(monkeypatch)
 
 
 def printed(capsys, *arguments, code=0):
@@ -67,7 +65,7 @@ def test_show_rejects_unknown_and_broken_plugins(plugins, capsys, name, said):
 def test_a_name_in_two_kinds_needs_its_kind(zoo, site, capsys, monkeypatch):
     source = (site.folder / "zoo.py").read_text().replace('name = "turns"', 'name = "grid"')
     site.install("more", {"rules": {"grid": "zoo_two:Turns"}}, {"zoo_two.py": source})
-    monkeypatch.setattr(catalogue_module, "installed_catalogue", site.catalogue)
+    site.hide_others(monkeypatch)
     assert main(["plugins", "show", "grid"]) == 2
     assert "write rules/grid or topology/grid" in capsys.readouterr().err
     assert "turn sets" in printed(capsys, "show", "rules/grid")
@@ -101,7 +99,7 @@ def metrics(site, monkeypatch):
     """A sound, a wrong and a broken plugin."""
     points = {"sound": "few:Sound", "needy": "few:Needy", "lost": "nowhere_to_be_found:Lost"}
     site.install("few", {"metric": points}, {"few.py": METRICS})
-    monkeypatch.setattr(catalogue_module, "installed_catalogue", site.catalogue)
+    site.hide_others(monkeypatch)
 
 
 def test_check_of_a_sound_plugin_lists_its_checks(metrics, capsys):
@@ -130,8 +128,8 @@ def test_check_of_a_wrong_plugin_names_input_and_cause_once(metrics, capsys):
         (["sond"], "did you mean 'sound'?"),
         (["metrics/sound"], "did you mean 'metric'?"),
         (["sound~x"], "expected '=' and a value"),
-        (["sound", "--seconds", "0"], "expected a number of seconds above 0, got 0"),
-        (["sound", "--seconds", "soon"], "expected a number of seconds above 0, got soon"),
+        (["sound", "--seconds", "0"], "'0' is not a number above 0"),
+        (["sound", "--seconds", "soon"], "'soon' is not a number above 0"),
     ],
 )
 def test_check_rejects_wrong_names_and_options(metrics, capsys, arguments, said):
@@ -141,7 +139,7 @@ def test_check_rejects_wrong_names_and_options(metrics, capsys, arguments, said)
 
 def test_check_of_a_duplicate_fails(zoo, site, capsys, monkeypatch):
     site.install("copy", {"topology": {"grid": "zoo:Grid"}}, {})
-    monkeypatch.setattr(catalogue_module, "installed_catalogue", site.catalogue)
+    site.hide_others(monkeypatch)
     assert "is registered more than once" in printed(capsys, "check", "grid", code=1)
 
 
@@ -158,7 +156,7 @@ def test_check_refuses_the_second_of_two_metrics_with_one_column(site, capsys):
     both = METRICS.replace('"needy"', '"then"').replace('"edges", "edges', '"paths", "edges')
     points = {"sound": "both:Sound", "then": "both:Needy"}
     site.install("both", {"metric": points}, {"both.py": both})
-    catalogue_module.installed_catalogue.cache_clear()
+    installed_catalogue.cache_clear()
     printed(capsys, "check", "metric/sound")
     out = printed(capsys, "check", "metric/then", code=1)
     clash = "metric 'then' of both 1.0 has the column 'paths', as metric 'sound' of both 1.0"

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from routelab.jobs.batches import run_batch, write_jobs
-from routelab.registry import catalogue as catalogue_module
-from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_catalogue
+from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load_routing
 from routelab.results.outcome import read_outcome
 from routelab.study import Limits
@@ -135,8 +134,7 @@ def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
 def test_an_ambiguous_plugin_is_quarantined_as_well(zoo, site, monkeypatch):
     again = {"zoo_two.py": (site.folder / "zoo.py").read_text()}
     site.install("more", {"selection": {"pick": "zoo_two:Pick"}}, again)
-    catalogue: Catalogue = site.catalogue()
-    monkeypatch.setattr(catalogue_module, "installed_catalogue", lambda: catalogue)
+    catalogue = site.hide_others(monkeypatch)
     with pytest.raises(QuarantinedError, match=r"by (zoo-plugins|more) 1\.0 .*uninstall"):
         load_routing("pick@turns", catalogue)
 

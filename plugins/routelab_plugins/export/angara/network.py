@@ -226,8 +226,9 @@ class _NetworkReader:
         for terminal in () if terminals == NONE else terminals.split(","):
             if not re.fullmatch(r"0|[1-9][0-9]{0,8}", terminal):
                 raise InputError(f"{terminals!r} is not a list of terminals, such as 0,1 or {NONE}")
-            if self.node_of_terminal.setdefault(int(terminal), number) != number:
-                raise InputError(f"terminal {terminal} is already at another node")
+            if int(terminal) in self.node_of_terminal:
+                raise InputError(f"the terminal {terminal} occurs twice")
+            self.node_of_terminal[int(terminal)] = number
 
     def _add_link(self, source: str, direction_name: str, target: str) -> None:
         """Add the link of node `source` in a direction; it must lead to the neighbour there."""

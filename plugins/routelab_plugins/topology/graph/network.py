@@ -340,7 +340,7 @@ def read_edge(
     # A topology has 0 where no buffer is declared, so a declared 0 would be lost.
     if "buffer" in values and not buffer:
         raise InputError(f"{location}: buffer is 0 packets; a channel needs room for at least one")
-    if not isinstance(ring, str | int):
+    if isinstance(ring, bool) or not isinstance(ring, str | int):
         raise InputError(f"{location}: ring is {ring!r}, expected a name or a number")
     return Edge(
         source,

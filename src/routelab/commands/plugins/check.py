@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import add_format_option
+from routelab.commands._shared.arguments import add_format_option, positive
 from routelab.commands._shared.output import print_rows, print_table
 
 if TYPE_CHECKING:
@@ -46,23 +45,12 @@ def add_check(actions: Any) -> None:
     check.add_argument(
         "--seconds",
         metavar="N",
-        type=_positive_seconds,
+        type=positive,
         default=30.0,
         help="time limit of one check on one input, in seconds (default: 30)",
     )
     add_format_option(check)
     check.set_defaults(run=run_check)
-
-
-def _positive_seconds(text: str) -> float:
-    """Parse a finite number above 0."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text}")
-    return seconds
 
 
 def run_check(arguments: argparse.Namespace) -> int:

@@ -470,6 +470,11 @@ MISTAKES = {
     "no target": ("a.csv", "source,target\na,\n", "line 2: the edge has no target"),
     "capacity": ("a.csv", "source,target,capacity\na,b,0\n", "line 2: capacity is '0', expected"),
     "latency": ("a.csv", "source,target,latency\na,b,-1\n", "latency is '-1', expected a number"),
+    "ring": (
+        "a.json",
+        node_link([{"id": "a"}, {"id": "b"}], [{"source": "a", "target": "b", "ring": True}]),
+        "ring is True, expected a name or a number",
+    ),
     "open quote": ("a.csv", 'source,target\na,"b\n', r"a\.csv, line 2: "),
     "bad XML": ("a.graphml", "<graphml>\n<graph>\n</graphml>", "not well-formed XML: .* line 3"),
     "other XML": ("a.graphml", "<svg/>", "the root is <svg>, expected <graphml>"),
