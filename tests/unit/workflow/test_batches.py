@@ -196,7 +196,8 @@ def test_peak_memory_is_that_of_one_job(
     jobs = [route(tmp_path, network, name) for name in ("dor", "dfsssp")]
     do(tmp_path, *jobs)
     first, second = (read_outcome(job.outcome).provenance["peak_memory_bytes"] for job in jobs)
-    assert first - second > 350e6
+    # 400 MB, less what the process has imported meanwhile; none if the second had the first's peak
+    assert first - second > 200e6
 
 
 def test_a_damaged_spec_is_refused(tmp_path: Path) -> None:
