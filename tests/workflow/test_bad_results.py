@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -102,10 +101,8 @@ def test_an_interrupt_ends_the_run_and_its_jobs_and_the_next_one_goes_on(folder)
     run = folder.start()
     folder.wait_for(lambda: any(name.startswith("routes/") for name in folder.outcomes()), run)
     folder.wait_for(lambda: len(folder.jobs()) > len(folder.outcomes()), run)
-    began = time.monotonic()
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
     output, _ = run.communicate(timeout=60)
-    assert time.monotonic() - began < 30
     assert run.returncode not in (0, None)
     done = folder.outcomes()
     with pytest.raises(ProcessLookupError):

@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.usefixtures("default_signals"),
 ]
 
-SECONDS = 5.0
+SECONDS = 30.0
 """In which nothing of a run's jobs may be left."""
 
 PLUGIN = """\

@@ -18,7 +18,7 @@ from routelab.jobs.run_lifetime import LOCK, RUN, wait_for_jobs
 
 pytestmark = pytest.mark.usefixtures("default_signals")
 
-SECONDS = 5.0
+SECONDS = 30.0
 """Longest time that anything may survive."""
 
 

@@ -62,21 +62,21 @@ def batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "spec.json"
 
 
-def is_waiting(batch: Path) -> bool:
-    """Whether a batch waits longer than it takes to look for its kernels."""
+def is_waiting(batch: Path, after: float) -> bool:
+    """Whether a batch still waits for its kernels after some seconds."""
     thread = threading.Thread(target=wait_for_kernels, args=[batch], daemon=True)
     thread.start()
-    thread.join(timeout=1)
+    thread.join(timeout=after)
     return thread.is_alive()
 
 
 def test_a_batch_waits_for_its_kernels_while_a_run_compiles(batch: Path) -> None:
-    assert not is_waiting(batch)  # nobody compiles, so the jobs do
+    assert not is_waiting(batch, after=60)  # nobody compiles, so the jobs do
     with (batch.parent / "results" / PLAN / LOCK).open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert is_waiting(batch)
+        assert is_waiting(batch, after=1)
         compile_kernels(batch, note=lambda line: None)
-        assert not is_waiting(batch)  # its own are there, others may still be compiled
+        assert not is_waiting(batch, after=60)  # its own are there, others may still be compiled
 
 
 def test_a_batch_does_not_wait_for_a_run_that_was_killed(batch: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_batch_does_not_wait_for_a_run_that_was_killed(batch: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         waiting = threading.Thread(target=wait_for_kernels, args=[batch], daemon=True)
         waiting.start()
-    waiting.join(timeout=10)
+    waiting.join(timeout=60)
     assert not waiting.is_alive()
 
 
