@@ -79,7 +79,7 @@ def test_theorem2_and_other_permutations_fail_that_law() -> None:
 def test_program_then_integer_program_then_tables(dims, turns, links, seed) -> None:
     topology = build_grid("torus", dims, True, fail_links=links, seed=seed)
     graph = AngaraRules(turns=turns).routing_graph(topology)
-    whole = lower_bound_rules(graph, exact=True, seconds=10)
+    whole = lower_bound_rules(graph, exact=True)
     table = Sssp(tie_seed=seed).select(graph)
     assert whole.value <= whole.load + 1e-9
     assert lower_bound_rules(graph).load <= whole.load <= channel_loads(table).max(initial=0)

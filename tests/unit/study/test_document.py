@@ -100,7 +100,7 @@ def test_bombs_are_refused_at_once_and_briefly(tmp_path, text, message):
     began = time.process_time()
     with pytest.raises(InputError, match=message) as raised:
         document(tmp_path, text)
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 60
     assert len(str(raised.value)) < 300
 
 

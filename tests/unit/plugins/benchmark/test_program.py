@@ -25,7 +25,8 @@ def launched(folder, command, ranks=2, separate=False):
     hidden = [f"--unset=PMI_{name}" for name in ("FD", "PORT", "RANK", "SIZE")]
     alone = ["env", *hidden] if separate else []
     done = subprocess.run(
-        [str(MPIEXEC), "-n", str(ranks), *alone, *command],
+        # on this machine, also if the tests run in a job of a batch system
+        [str(MPIEXEC), "-launcher", "fork", "-rmk", "user", "-n", str(ranks), *alone, *command],
         cwd=folder,
         env=os.environ | {"TMPDIR": str(folder)},
         capture_output=True,

@@ -117,7 +117,7 @@ def test_simgrid(table, latency):
 
 
 # most random networks have pairs without a route, with which BookSim does not start
-@settings(suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(tables(named().map(two_way)))
 def test_booksim(table):
     plugin = BookSim(latency=3)
@@ -126,7 +126,9 @@ def test_booksim(table):
 
 
 # nor does SST; few random tables suit it, so a part of the usual number of examples is tried
-@settings(suppress_health_check=[HealthCheck.filter_too_much], max_examples=30)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], max_examples=30
+)
 @given(tables(named().map(two_way).map(with_terminals), per_terminal=False))
 def test_sst(table):
     assume(SST().supports(table) is None)

@@ -112,7 +112,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(sorted(Cluster.model_fields)), VALUES, max_size=5))
 def test_any_file_is_read_or_rejected_with_its_line(tmp_path, data):
     path = tmp_path / "some.yaml"
