@@ -61,12 +61,9 @@ def test_reversing_the_dimensions_preserves_the_bound_under_exact_turns(dims) ->
     assert first == pytest.approx(second, rel=1e-6)
 
 
-def test_theorem2_and_other_permutations_fail_that_law() -> None:
-    def load(dims: tuple[int, ...], turns: str) -> int:
-        return lower_bound_rules(graph_of(dims, turns)).load
-
-    assert (load((2, 4), "theorem2"), load((4, 2), "theorem2")) == (5, 4)
-    assert (load((2, 2, 5), "exact"), load((2, 5, 2), "exact")) == (17, 14)
+def test_other_permutations_fail_that_law() -> None:
+    loads = [lower_bound_rules(graph_of(dims, "exact")).load for dims in ((2, 2, 5), (2, 5, 2))]
+    assert loads == [17, 14]
 
 
 @given(

@@ -15,7 +15,7 @@ def spread(blocks, *, synchronous):
     blocks : sequence of Block
         Worked through by every rank, one after the other.
     synchronous : bool
-        Whether a blocking send waits until its receive has been posted.
+        Whether a send, or the wait for it, lasts until its receive has been posted.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def _rank(rank, blocks, known, depth, synchronous):
                 if kind == SEND:
                     depth[rank] += 1
                 else:
-                    requests.append(depth[rank] + 1)
+                    requests.append((message, depth[rank] + 1))
             elif kind in (RECV, IRECV):
                 number = receives_from[peer, tag] = receives_from.get((peer, tag), 0) + 1
                 yield _posts((peer, rank, tag, number))
@@ -66,17 +66,19 @@ def _rank(rank, blocks, known, depth, synchronous):
                     depth[rank] += 1
                     yield _receives((peer, rank, tag, number), rank, known, depth)
                 else:
-                    requests.append((peer, rank, tag, number))
+                    requests.append(((peer, rank, tag, number), None))
             elif kind == WAIT:
                 count = len(requests) if peer == ALL else 1
                 for _ in range(count):
                     which = 0 if peer == ALL else peer
-                    message = requests[which]
+                    message, chain = requests[which]
                     del requests[which]
-                    if isinstance(message, int):
-                        depth[rank] = max(depth[rank], message)
-                    else:
+                    if chain is None:
                         yield _receives(message, rank, known, depth)
+                        continue
+                    depth[rank] = max(depth[rank], chain)
+                    if synchronous:
+                        yield _has_been_posted(message)
 
 
 def _sends(message, rank, known, depth):

@@ -56,13 +56,13 @@ def ranks_of(plugin):
     return 2 if plugin not in COLLECTIVES and plugin != "osu-mbw-mr" else 2 * PAIRS
 
 
-def parsed(form, text, known=True):
+def parsed(form, text):
     """Figures and foreign lines; None if the output is refused."""
     sizes = f"size={SIZES[0]},doublings={len(SIZES) - 1}," if form.sized else ""
     plugin = load("benchmark", f"{form.plugin}~{sizes}iterations={ITERATIONS}")
     task = BenchmarkTask(ranks_of(form.plugin), 1, Path("program"), Path("run"))
     try:
-        result = plugin.parse(RunOutput(text), task if known else None)
+        result = plugin.parse(RunOutput(text), task)
     except BenchmarkError:
         return None
     rows = [

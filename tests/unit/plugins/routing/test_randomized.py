@@ -51,7 +51,6 @@ def test_valiant_over_a_table_serves_networks_with_failures() -> None:
         ("valiant", 1, "raise vcs to 2"),
         ("valiant~base=[dimension-order~deadlock=dateline]", 3, "base dimension-order~deadlock"),
         ("valiant~base=romm", 8, "makes choices at injection"),
-        ("valiant~base=goal", 8, "makes choices at injection"),
     ],
 )
 def test_valiant_says_which_bases_do_not_do(text, vcs, reason) -> None:

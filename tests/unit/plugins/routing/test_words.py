@@ -70,9 +70,6 @@ def test_every_joined_pair_is_routed_and_proven_on_so_many_virtual_channels(
     for path in range(len(table.path_start) - 1):
         used = table.hop_vc[table.path_start[path] : table.path_start[path + 1]].tolist()
         assert per == "hop" or len(set(used)) <= 1
-    again = Words(vcs=vcs, per=per, seed=seed, rounds=6, legal_rounds=4).route(topology)
-    assert np.array_equal(again.hop_channel, table.hop_channel)
-    assert np.array_equal(again.hop_vc, table.hop_vc)
 
 
 @pytest.mark.parametrize("per", ["pair", "hop"])

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_angara import Hardware
 from naive_selection import shortest_routes
+from turn_networks import networks
 
 from routelab.api import InputError, Topology
 from routelab.deadlock import check_table
@@ -53,21 +54,9 @@ def _end(topology: Topology, source: int, walk: list[int]) -> int:
     return int(topology.channel_target[walk[-1]]) if walk else source
 
 
-@st.composite
-def any_networks(draw):
-    count = draw(st.integers(1, 8))
-    pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
-    links = [(a, b) for a, b in draw(st.lists(pair, max_size=14)) if a != b]
-    return Topology.create(
-        num_switches=count,
-        channel_source=[x for a, b in links for x in (a, b)],
-        channel_target=[x for a, b in links for x in (b, a)],
-    )
-
-
 @settings(max_examples=60)
 @given(
-    any_networks(),
+    networks(),
     st.sampled_from(["center", "degree", "0", "best"]),
     st.sampled_from(["bfs", "dfs"]),
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from small_graphs import graphs
+from turn_networks import network_of
 
 from routelab.api import RoutingGraph, Topology, UnsupportedError
 from routelab.deadlock import check_table
@@ -89,14 +90,6 @@ def test_a_torus_is_balanced_nearly_to_its_mean_load() -> None:
     assert loads.max() <= 16
 
 
-def linked(links: list[tuple[int, int]], size: int) -> Topology:
-    return Topology.create(
-        num_switches=size,
-        channel_source=[x for a, b in links for x in (a, b)],
-        channel_target=[x for a, b in links for x in (b, a)],
-    )
-
-
 def random_turns(topology: Topology, seed: int) -> RoutingGraph:
     """Rules that allow turns in a random order of the channels, the routes in one tree among them.
 
@@ -126,7 +119,7 @@ def test_dead_ends_of_nearest_first_growth_are_overcome() -> None:
         rng = np.random.default_rng(seed)
         links = [(int(rng.integers(k)), k) for k in range(1, 14)]
         links += [(int(a), int(b)) for a, b in rng.integers(14, size=(12, 2)) if a != b]
-        graph = random_turns(linked(links, 14), seed)
+        graph = random_turns(network_of(14, links), seed)
         table = BalancedTrees(moves=0).select(graph)
         assert table.destination_based
         assert np.all(np.diff(table.pair_start) == 1)
@@ -152,7 +145,7 @@ def nearest_first(graph: RoutingGraph) -> np.ndarray:
 
 
 def test_routes_inside_a_spanning_tree_are_the_last_resort() -> None:
-    graph = UpDown().routing_graph(linked([(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)], 5))
+    graph = UpDown().routing_graph(network_of(5, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]))
     search = TreeSearch(graph.topology, 0)
     trees, legality = search.no_trees(), legality_of_rules(graph)
     assert not len(spanning_trees(search, legality, trees, np.arange(5)))

@@ -158,17 +158,14 @@ def test_breadth_first_search_sends_an_end_to_the_first_discovery() -> None:
     assert channel_loads(Bfs(sort="none").select(graph)).max() == 3
 
 
-def test_genetic_is_deterministic_by_seed_and_better_than_its_first_generation() -> None:
+def test_genetic_is_better_than_its_first_generation() -> None:
     topology = build_grid("torus", (4, 2, 2), True)
     graph = AngaraRules().routing_graph(topology)
-    tables = [Genetic(seed=3).select(graph) for _ in range(2)]
-    np.testing.assert_array_equal(tables[0].hop_channel, tables[1].hop_channel)
+    table = Genetic(seed=3).select(graph)
     first_generation = Genetic(seed=3, max_generations=1).select(graph)
     perfect = perfect_load(topology)
-    assert sigma(channel_loads(tables[0]), perfect) < sigma(
-        channel_loads(first_generation), perfect
-    )
-    assert tables[0].counters["generations"] > 30
+    assert sigma(channel_loads(table), perfect) < sigma(channel_loads(first_generation), perfect)
+    assert table.counters["generations"] > 30
 
 
 def test_genetic_stops_at_once_on_a_perfect_table() -> None:

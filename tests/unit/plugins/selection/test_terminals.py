@@ -31,8 +31,6 @@ from routelab_plugins.rules.up_down import UpDown
 from routelab_plugins.selection.p_sssp import PSssp
 from routelab_plugins.topology.fat_tree import FatTree
 
-TERMINALS = PSssp(root="destination", routes="terminals")
-
 
 @settings(max_examples=60)
 @given(networks(), st.sampled_from([Unrestricted(), UpDown()]), st.booleans())

@@ -181,8 +181,3 @@ def test_a_random_arrangement_does_not_depend_on_the_failures():
 def test_impossible_networks_are_refused(values, message):
     with pytest.raises(InputError, match=message):
         Dragonfly(**values).build()
-
-
-@pytest.mark.parametrize("fix", [{"groups": 9}, {"a": 6}, {"h": 3}])
-def test_the_proposed_values_are_possible(fix):
-    Dragonfly(**{"a": 4, "h": 2, "groups": 12} | fix).build()
