@@ -89,7 +89,7 @@ def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
 
 def test_evaluate_finds_the_bound_of_each_rules() -> None:
     names = ["angara-sssp", "angara-sssp~tie_seed=1", "sssp@angara~turns=exact", "dor"]
-    rows = evaluate_routings("torus~dims=2x4", names, bound_seconds=10)
+    rows = evaluate_routings("torus~dims=2x4", names, bound_seconds=60)
     assert [row["lower_bound_rules"] for row in rows] == [5, 5, 4, 4]
     for row in rows:
         assert list(row)[-len(BOUND_FIELDS) :] == list(BOUND_FIELDS)
