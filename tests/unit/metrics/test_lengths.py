@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from random_tables import tables
 
-from routelab.api import RouteTable, Topology
 from routelab.metrics import max_hops, max_turns, mean_hops, mean_turns
 
 
@@ -30,8 +29,3 @@ def test_turns_are_those_of_the_definition(table):
     ways = [way for pair_ways in naive.routes(table).values() for _, way in pair_ways]
     assert max_turns(table) == max((naive.turns(topology, way) for way in ways), default=0)
     assert close(mean_turns(table), naive.mean(table, lambda way: naive.turns(topology, way)))
-
-
-def test_no_mean_where_no_terminals_are_joined():
-    apart = Topology.create(num_switches=2, channel_source=[], channel_target=[])
-    assert mean_hops(RouteTable.from_lengths(apart, [[0, -1], [-1, 0]], [])) is None

@@ -104,9 +104,7 @@ def test_routes_beyond_the_format_are_rejected(tmp_path):
         export.export_routes("booksim", (f"graph~file=[{ring}],directed=true", "dfsssp"))
 
 
-def test_missing_routes_are_reported(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*lost\.npz: file not found"):
-        export.export_routes("simgrid", (str(tmp_path / "lost.npz"),), "")
+def test_routes_without_their_network_are_refused(tmp_path):
     (tmp_path / "alone.npz").touch()
     with pytest.raises(InputError, match="name the network before the file"):
         export.export_routes("simgrid", (str(tmp_path / "alone.npz"),), "")

@@ -85,14 +85,6 @@ def test_a_packet_goes_to_its_target_and_no_further() -> None:
     assert Walker(program, topology).walk(2, 2).hops == ()
 
 
-def test_behind_the_waypoint_state_is_cleared_and_classes_are_the_second_set() -> None:
-    topology, program = ring(by_way_of_3)
-    walk = Walker(program, topology).walk(1, 0)
-    assert walk.waypoint == 3
-    assert walk.channels == [1, 2, 3, 4]
-    assert [hop.vc for hop in walk.hops] == [0, 1, 3, 4]
-
-
 @pytest.mark.parametrize(
     ("source", "target", "classes"),
     [(3, 1, [3, 4, 4]), (1, 3, [0, 1]), (0, 2, [0, 1, 1, 3, 4, 4, 4]), (3, 3, [])],

@@ -23,12 +23,6 @@ def test_block_and_cyclic_fill_as_many_terminals_as_are_needed(ranks, each):
     assert (np.diff(cyclic) % used == 1 % used).all()
 
 
-def test_ranks_without_room_are_refused():
-    network = build_grid("torus", (4, 2), wrap=True)
-    with pytest.raises(InputError, match="33 ranks do not fit on 8 terminals with 4 each"):
-        rank_terminals("block", 33, network, 4)
-
-
 def test_a_file_lists_terminals(tmp_path):
     network = build_grid("torus", (4, 2), wrap=True)
     file = tmp_path / "ranks.txt"
@@ -56,8 +50,3 @@ def test_a_wrong_file_is_rejected_with_its_lines(tmp_path, text, starts):
     assert [line[: len(str(file)) + len(t)] for line, t in zip(lines, starts, strict=True)] == [
         f"{file}{t}" for t in starts
     ]
-
-
-def test_a_placement_that_is_neither_known_nor_a_file_is_refused():
-    with pytest.raises(InputError, match=r"blok: No such file .* or one of block, cyclic"):
-        rank_terminals("blok", 4, build_grid("torus", (4, 2), wrap=True), 2)

@@ -8,13 +8,6 @@ from routelab.simulation.flow.settings import FlowSettings
 from routelab.toolkit.machine import Machine
 
 
-def test_settings_override_the_machine():
-    machine = Machine(latency=3e-6, overhead=1e-7)
-    assert FlowSettings().override(machine) == machine
-    changed = FlowSettings(overhead=0, handshake=False, link_bandwidth=1e9).override(machine)
-    assert changed == Machine(latency=3e-6, overhead=0, handshake=False, link_bandwidth=1e9)
-
-
 @pytest.mark.parametrize("name", Machine.model_fields)
 def test_every_field_of_a_machine_can_be_changed_within_its_limits(name):
     assert FlowSettings.model_fields[name].description.startswith(
