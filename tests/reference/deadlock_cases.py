@@ -123,7 +123,7 @@ def clockwise_ring_table(topology: Topology, hops: int, flow_control: str = "pla
 def random_table(seed: int) -> RouteTable:
     """A random table: rings, tori and random networks, right and wrong claims, several paths."""
     rng = np.random.default_rng(seed)
-    kind = rng.integers(4)
+    kind = rng.integers(5)
     if kind == 0:
         topology = ring(int(rng.integers(3, 7)), both=bool(rng.integers(2)))
     elif kind == 1:
@@ -134,10 +134,33 @@ def random_table(seed: int) -> RouteTable:
             lambda s, t: [torus_path(width, height, s, t, "YX" if rng.random() < turned else "XY")],
             "bubble",
         )
+    elif kind == 2:
+        return _random_ring_table(rng)
     else:
         topology = _random_network(rng)
     vcs = int(rng.integers(1, 4))
     return table_of(topology, lambda s, t: list(_random_paths(rng, topology, s, t, vcs)))
+
+
+def _random_ring_table(rng: np.random.Generator) -> RouteTable:
+    """Routes once around a ring on two virtual channels, whose claims are right but for one."""
+    size = int(rng.integers(3, 6))
+    claims = np.repeat([0, 1], size)
+    mistake = rng.integers(4)
+    if mistake == 1:
+        claims[rng.integers(2 * size)] = rng.integers(-1, 3)  # a channel is missing, or in another
+    elif mistake == 2:
+        claims[:] = 0  # both directions under one number
+    elif mistake == 3:
+        claims[:size] = np.repeat([0, 2], (size - 2, 2))  # two lines
+    changes = 0.05 * rng.integers(2)
+
+    def paths(source: int, target: int) -> Iterable[Path]:
+        for vc in np.flatnonzero(rng.random(2) < 0.7).tolist():
+            hops = range(source, source + (target - source) % size)
+            yield [(hop % size, vc ^ int(rng.random() < changes)) for hop in hops]
+
+    return table_of(ring(size, both=True, claims=claims.tolist()), paths)
 
 
 def _random_network(rng: np.random.Generator) -> Topology:
