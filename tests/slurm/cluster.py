@@ -37,7 +37,7 @@ PORTS = range(10_000, 32_000, 40)
 """First port of each block; below the ports that the kernel gives to those who do not care."""
 
 DAEMONS = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
-SECONDS = 60
+SECONDS = 180
 """How long a start, a state or an end is waited for; a busy machine needs a few."""
 
 CONF = """\
@@ -72,8 +72,17 @@ NodeName={nodes} NodeHostname={nodes} NodeAddr={addresses} Port={ports} CPUs=4 R
 PartitionName={partition} Nodes={nodes} Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
 """
 
-SETTINGS = {"SlurmdTimeout": "30", "SlurmctldTimeout": "30", "KillWait": "2", "Waittime": "0"}
-"""Defaults of `VirtualSlurm`: a lost node is noticed soon."""
+SETTINGS = {
+    # on a busy machine, daemons may answer late: no node is lost by that, and no command fails
+    "SlurmdTimeout": "600",
+    "SlurmctldTimeout": "600",
+    "MessageTimeout": "100",
+    # ended jobs are listed until their test looks for them
+    "MinJobAge": "3600",
+    "KillWait": "2",
+    "Waittime": "0",
+}
+"""Defaults of `VirtualSlurm`."""
 
 
 class ClusterError(Exception):
@@ -133,7 +142,7 @@ class VirtualSlurm:
             self._daemon("slurmctld")
             for name in self.names:
                 self._daemon("slurmd", "-N", name)
-            self._wait(lambda: all(map(self.pid, self.names)), "all pid files are written")
+            self.wait_until(lambda: all(map(self.pid, self.names)), "all pid files are written")
             self.wait_for("idle")
         except BaseException:
             self.stop()
@@ -183,13 +192,16 @@ class VirtualSlurm:
 
     def jobs(self) -> list[str]:
         """Numbers of the jobs that there are, ended ones excepted."""
-        return self.run("squeue", "--noheader", "--format=%i").stdout.split()
+        listed = self.run("squeue", "--noheader", "--format=%i")
+        if listed.returncode != 0:  # else a Slurm that does not answer would have no jobs
+            raise ClusterError(f"{listed.stderr}{self.logs()}")
+        return listed.stdout.split()
 
     def tidy(self) -> None:
         """End all jobs, and make all nodes as they were at the start."""
         if numbers := self.jobs():
             self.run("scancel", *numbers)
-        self._wait(self._tidied, "no jobs, all nodes idle")
+        self.wait_until(self._tidied, "no jobs, all nodes idle")
 
     def _tidied(self) -> bool:
         for name in self.nodes("drained"):
@@ -199,7 +211,16 @@ class VirtualSlurm:
     def wait_for(self, state: str, names: Iterable[str] | None = None) -> None:
         """Wait until nodes (all, by default) are in a state."""
         wanted = set(self.names if names is None else names)
-        self._wait(lambda: wanted <= set(self.nodes(state)), f"{sorted(wanted)} are {state}")
+        self.wait_until(lambda: wanted <= set(self.nodes(state)), f"{sorted(wanted)} are {state}")
+
+    def wait_until(self, done: Callable[[], bool], what: str) -> None:
+        """Wait until something is so; the error says what is not."""
+        end = time.monotonic() + SECONDS
+        while not done():
+            if time.monotonic() > end:
+                states = self.run("sinfo", "--Node", "--long").stdout
+                raise ClusterError(f"not after {SECONDS} s: {what}\n{states}{self.logs()}")
+            time.sleep(0.05)
 
     def pid(self, name: str) -> int | None:
         """Process of ``munged``, ``slurmctld`` or a node; None if it does not run."""
@@ -255,7 +276,7 @@ class VirtualSlurm:
             f"--seed-file={self.folder}/munge.seed",
             "--num-threads=2",
         )
-        self._wait((self.folder / "munge.socket").exists, "munged listens")
+        self.wait_until((self.folder / "munge.socket").exists, "munged listens")
 
     def _daemon(self, program: str, *arguments: str) -> None:
         """Start what puts itself into the background and writes its pid file."""
@@ -270,14 +291,6 @@ class VirtualSlurm:
         )
         if done.returncode != 0:
             raise ClusterError(f"{program} {arguments}: {done.stderr or done.stdout}{self.logs()}")
-
-    def _wait(self, done: Callable[[], bool], what: str) -> None:
-        end = time.monotonic() + SECONDS
-        while not done():
-            if time.monotonic() > end:
-                states = self.run("sinfo", "--Node", "--long").stdout
-                raise ClusterError(f"not after {SECONDS} s: {what}\n{states}{self.logs()}")
-            time.sleep(0.05)
 
     def logs(self) -> str:
         """The ends of all logs, for messages."""

@@ -45,7 +45,8 @@ def project(tmp_path, slurm):
     (tmp_path / "config/studies").mkdir(parents=True)
     (tmp_path / "config/config.yaml").write_text("studies: [measured]\n")
     yield site
-    assert slurm.jobs() == []
+    # a job needs a moment to leave the queue after its end
+    slurm.wait_until(lambda: not slurm.jobs(), "no job is left")
 
 
 def snakemake(site, *words):
