@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -120,23 +121,20 @@ figures:
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """``results/report`` of studies that really ran; workers of xdist share it.
-
-    Its folder is the working directory of the tests.
-    """
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``results/report`` of studies that really ran; workers of xdist share it."""
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
     home = shared / "browser"
-    with (shared / "browser.lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+    report = home / "results/report"
+    with (shared / "browser.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        home.mkdir(exist_ok=True)
-        patch.chdir(home)
-        if not Path("results/report/index.html").exists():  # it is written last
-            make_report()
-        fcntl.flock(lock, fcntl.LOCK_UN)
-        yield home / "results/report"
+        if not (report / "index.html").exists():  # it is written last
+            home.mkdir(exist_ok=True)
+            with contextlib.chdir(home):
+                make_report()
+    return report
 
 
 def make_report() -> None:
@@ -216,9 +214,9 @@ class Browser:
         return [element.text for element in self.all(selector)]
 
     def wait(self, seen: Callable[[], bool]) -> None:
-        """Ask again until something is seen, for at most 30 s: pictures come after their page."""
+        """Ask again until something is seen, for at most 120 s: pictures come after their page."""
         wait = pytest.importorskip("selenium.webdriver.support.wait")
-        wait.WebDriverWait(self.driver, 30).until(lambda _: seen())
+        wait.WebDriverWait(self.driver, 120).until(lambda _: seen())
 
     def press(self, *keys: str) -> None:
         """Press keys where the focus is."""
@@ -255,6 +253,7 @@ def _driver(chromium: str) -> Iterator[Any]:
             patch.setenv("NO_PROXY", "localhost,127.0.0.1")
             service = webdriver.ChromeService(executable_path=tool)
             driver = webdriver.Chrome(options=options, service=service)
+            driver.set_script_timeout(120)
             driver.get("about:blank")  # the browser's own first page is no page of ours
             yield driver
             driver.quit()

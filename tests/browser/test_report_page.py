@@ -193,14 +193,21 @@ def test_a_command_is_copied(browser):
     browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite"])
     command = browser.element("#reproduce ~ p [data-copy]")
     button = browser.element("#reproduce ~ p .copy")
+    # the label is there for a moment only
+    browser.js(
+        "const [button] = arguments; window.labels = [];"
+        "new MutationObserver(() => labels.push(button.textContent))"
+        "  .observe(button, {childList: true})",
+        button,
+    )
     button.click()
-    browser.driver.implicitly_wait(2)
+    browser.wait(lambda: browser.js("return labels.length") > 0)
+    assert browser.js("return labels[0]") == "Copied"
     assert command.text == "snakemake report --config studies=angara-small"
     copied = browser.driver.execute_async_script(
         "const done = arguments[0]; navigator.clipboard.readText().then(done, (e) => done(`${e}`))"
     )
     assert copied == command.text
-    assert button.text == "Copied"
 
 
 # --- Sizes, colours, paper ---
