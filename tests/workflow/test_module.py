@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -67,7 +68,9 @@ def repository(tmp_path):
         ["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "first"],
         ["tag", "v1"],
     ):
-        subprocess.run(["git", "-C", str(folder), *words], check=True)
+        # without settings of the user, who may sign commits and tags
+        settings = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        subprocess.run(["git", "-C", str(folder), *words], env=settings, check=True)
     return f"git+file://{folder}/workflow/Snakefile@v1"
 
 
