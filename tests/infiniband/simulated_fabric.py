@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROGRAMS = ("ibsim", "opensm", "ibnetdiscover", "saquery", "ibroute", "ibdmchk")
 PACKAGES = "opensm ibsim-utils libumad2sim0 infiniband-diags ibutils"
-SECONDS = 60
+SECONDS = 180
 """Longest wait for a start or an answer; a busy machine needs a few."""
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -127,10 +127,11 @@ class SimulatedFabric:
     def _wait(self, process: subprocess.Popen[bytes], log: Path, pattern: str) -> None:
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
+            has_ended = process.poll() is not None  # asked first: its last line may be the one
             text = log.read_text(errors="replace") if log.exists() else ""
             if re.search(pattern, text):
                 return
-            if process.poll() is not None:
+            if has_ended:
                 break
             time.sleep(0.02)
         last = "\n".join(text.splitlines()[-5:])
