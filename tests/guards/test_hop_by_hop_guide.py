@@ -149,6 +149,8 @@ def test_the_page_lists_the_algorithms_that_there_are() -> None:
     hop_by_hop = {
         entry.key
         for entry in installed_catalogue().entries("routing")
-        if entry.plugin is not None and issubclass(entry.plugin, HopRoutingPlugin)
+        if entry.distribution == "routelab"
+        and entry.plugin is not None
+        and issubclass(entry.plugin, HopRoutingPlugin)
     }
     assert hop_by_hop <= listed

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from process_trees import Processes, left_after, thoroughly, wait_until
@@ -64,11 +65,10 @@ def chain(endless, tmp_path):
         assert len(pids) >= len(LINKS) - 1
         yield command, dict(zip(LINKS, [command.pid, *pids[:3], pids[-1]], strict=True)), pids
     finally:
-        for pid in [*Processes().below(command.pid), command.pid]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        if command.poll() is None:  # else its number may be that of another process
+            for pid in [*Processes().below(command.pid), command.pid]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         command.wait()
 
 
@@ -80,8 +80,8 @@ def test_whichever_link_is_killed_nothing_is_left(chain, link):
     known = Processes().identities(below)
     assert "smpirun" in Processes().command[pids["smpirun"]]
     os.kill(pids[link], signal.SIGKILL)
-    assert left_after(known, 5.0) == []
-    assert command.wait(30) != 0
+    assert left_after(known, 60.0) == []
+    assert command.wait(60) != 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *thoroughly(signal.SIGTERM)])
@@ -89,5 +89,5 @@ def test_a_signal_to_the_command_ends_simgrid(chain, number):
     command, _, below = chain
     known = Processes().identities(below)
     command.send_signal(number)
-    assert left_after(known, 5.0) == []
-    assert command.wait(30) == (130 if number == signal.SIGINT else -signal.SIGTERM)
+    assert left_after(known, 60.0) == []
+    assert command.wait(60) == (130 if number == signal.SIGINT else -signal.SIGTERM)

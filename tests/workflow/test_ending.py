@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from contextlib import suppress
 
 import pytest
 from installed_in_place import write_distribution
@@ -66,25 +67,25 @@ def waiting(folder, site):
     folder.write("config/studies/small.yaml", STUDY)
     run = folder.start()
     try:
+        chain: list[int] = []
 
-        def chain() -> list[int]:
+        def job_waits() -> bool:
             processes = Processes()
             below = processes.below(run.pid)
-            return [pid for pid in below if "routelab warm" not in processes.command[pid]]
+            chain[:] = [pid for pid in below if "routelab warm" not in processes.command[pid]]
+            # before, a child may not have become its program yet, or others may run for a moment
+            return len(chain) == len(LINKS) - 1 and processes.command[chain[-1]] == "sleep 1000"
 
         wait_until(
-            lambda: run.poll() is not None or len(chain()) >= len(LINKS) - 1,
-            240,
-            "the job's program does not start",
+            lambda: run.poll() is not None or job_waits(), 240, "the job's program does not start"
         )
         assert run.poll() is None, run.communicate()[0]
-        yield folder, run, dict(zip(LINKS, [run.pid, *chain()], strict=True))
+        yield folder, run, dict(zip(LINKS, [run.pid, *chain], strict=True))
     finally:
-        for pid in [*Processes().below(run.pid), run.pid]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        if run.poll() is None:  # else its number may be that of another process
+            for pid in [*Processes().below(run.pid), run.pid]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         run.communicate()
 
 
