@@ -86,16 +86,6 @@ def test_xml_reads_no_other_files(tmp_path):
     assert not any("secret" in name for name in names)
 
 
-def test_xml_does_not_expand_without_limit(tmp_path):
-    entities = '<!ENTITY e0 "0123456789">' + "".join(
-        f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, 10)
-    )
-    network = tmp_path / "network.graphml"
-    network.write_text(GRAPHML.format(entities=entities, label="&e9;"))
-    with pytest.raises(InputError, match="not well-formed XML"):
-        load("topology", f"graph~file={network}").build()
-
-
 def test_a_study_names_no_program(tmp_path):
     (tmp_path / "program").write_text("#!/bin/sh\n")
     (tmp_path / "program").chmod(0o755)
