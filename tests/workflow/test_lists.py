@@ -154,6 +154,7 @@ def test_other_limits_start_only_parts_that_reached_them(finished):
     path = finished.path / "config/studies/small.yaml"
     path.write_text(path.read_text().replace("seconds: 60", "seconds: 90"))
     finished.ran()
+    # the study is an input of its report, which may show what it says
     assert set(finished.by_output()) == set(REPORTS)
     # processes get the new limits
     for text, _ in lists(finished).values():

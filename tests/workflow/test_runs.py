@@ -82,13 +82,6 @@ def test_the_results_of_a_study_are_removed_with_its_folder(finished):
     assert finished.ran(*both) == outputs
 
 
-def test_a_higher_limit_makes_nothing_stale(finished):
-    path = finished.path / "config/studies/small.yaml"
-    path.write_text(path.read_text().replace("seconds: 60", "seconds: 90"))
-    # the study is an input of its report, which may show what it says
-    assert finished.ran() == sorted(REPORTS)
-
-
 def test_every_file_of_the_distributions_of_a_plugin_counts(folder):
     """A table said 24 where 32 was true: a second package of the distribution was edited."""
     site = folder.path.parent / "site"
