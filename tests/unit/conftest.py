@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 from installed_in_place import write_distribution
 
+from routelab._runtime import sources
 from routelab.registry import catalogue as catalogue_module
 from routelab.registry.catalogue import Catalogue, installed_catalogue
+from routelab.results import fingerprint
+from routelab.results.distributions import distribution_of, distribution_version
 
 ZOO = """
 from pathlib import Path
@@ -157,6 +160,8 @@ class Site:
         groups = {f"routelab.{kind}": keys for kind, keys in points.items()}
         write_distribution(self.folder, distribution, groups, version)
         importlib.invalidate_caches()
+        # it looks again only if the time of the folder differs, which some kernels count in 10 ms
+        importlib.metadata.MetadataPathFinder().invalidate_caches()
 
     def catalogue(self) -> Catalogue:
         """The plugins of this folder and no others."""
@@ -173,6 +178,15 @@ class Site:
         installed_catalogue.cache_clear()
         return installed_catalogue()
 
+    def forget(self) -> None:
+        """Forget what this process remembers of plugins and their files."""
+        sources.forget()
+        for remembered in (
+            *(distribution_version, distribution_of),
+            *(fingerprint._plugin_facts, fingerprint._page_digest, installed_catalogue),
+        ):
+            remembered.cache_clear()
+
     def _points(self) -> Iterator[importlib.metadata.EntryPoint]:
         for distribution in importlib.metadata.distributions(path=[str(self.folder)]):
             yield from distribution.entry_points
@@ -184,9 +198,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
     site = Site(folder)
-    installed_catalogue.cache_clear()
+    site.forget()
     yield site
-    installed_catalogue.cache_clear()
+    site.forget()
     for name in list(sys.modules):
         if name.partition(".")[0] in site.modules:
             del sys.modules[name]

@@ -13,4 +13,5 @@ from routelab.jobs.processes import present_children
 def nothing_is_left() -> Iterator[None]:
     before = present_children()
     yield
-    assert present_children() == before
+    # a child of an earlier test may have ended meanwhile
+    assert present_children() <= before

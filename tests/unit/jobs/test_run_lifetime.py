@@ -61,9 +61,9 @@ def supervise(handling: str, number: signal.Signals, folder: Path) -> tuple[int,
     file = folder / "pid"
     command = [sys.executable, "-c", SUPERVISOR, str(file), handling]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert wait_until(lambda: file.exists() and bool(file.read_text()), 20)
+        assert wait_until(lambda: file.exists() and bool(file.read_text()), 60)
         process.send_signal(number)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=60)
     assert not exists(int(file.read_text()))
     return process.returncode, output.strip()
 
@@ -84,7 +84,7 @@ def test_signals_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
 def test_a_job_dies_with_its_supervisor(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     with subprocess.Popen([sys.executable, "-c", SUPERVISOR, str(file), "alone"]) as process:
-        assert wait_until(lambda: file.exists() and bool(file.read_text()), 20)
+        assert wait_until(lambda: file.exists() and bool(file.read_text()), 60)
         process.kill()
     assert wait_until(lambda: not exists(int(file.read_text())), SECONDS)
 

@@ -223,7 +223,7 @@ def test_input_files_count_by_content(tmp_path: Path) -> None:
 
     first = of(file)
     assert of(other) == first != of()
-    file.write_text("0 2\n")
+    file.write_text("0 12\n")
     assert of(file) != first
     assert of(file, other) != of(other, file)
     with pytest.raises(InputError, match=r"missing\.txt"):

@@ -91,7 +91,7 @@ def test_a_folder_is_whole_with_all_files_of_their_sizes(tmp_path: Path) -> None
     table.unlink()
     assert not has_valid_outcome(tmp_path, "f")
     table.write_text("a\n1\n")
-    outcome.write_text(outcome.read_text().replace('"t"', '"u"'))
+    outcome.write_text(outcome.read_text().replace('"t"', '"another"'))
     assert not has_valid_outcome(tmp_path, "f")
 
 
@@ -107,7 +107,7 @@ def test_an_outcome_is_read_once_until_it_changes(
     monkeypatch.setattr("routelab.results.outcome.read_bytes", read_and_count)
     folder = str(tmp_path)
     assert recorded_status(folder) == {"status": "", "reason": ""}
-    for digest in ("d", "e"):
+    for digest in ("d", "another"):
         provenance = {"fingerprint": "f", "digest": digest}
         close_folder(Outcome("route", "t", provenance=provenance), tmp_path)
         reads.clear()

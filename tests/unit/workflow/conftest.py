@@ -1,5 +1,7 @@
 """Folders with programs that answer as Slurm's do."""
 
+import os
+
 import pytest
 
 PARTITIONS = ["virtual|up|8|infinite", "small|up|4|infinite", "off|down|9|infinite"]
@@ -7,7 +9,9 @@ PARTITIONS = ["virtual|up|8|infinite", "small|up|4|infinite", "off|down|9|infini
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder with programs of its own, and no others."""
+    """A folder with programs of its own, and no others, outside of any allocation."""
+    for name in [name for name in os.environ if name.startswith("SLURM_")]:
+        monkeypatch.delenv(name)
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.chdir(tmp_path)

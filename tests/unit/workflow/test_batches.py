@@ -77,7 +77,7 @@ def test_every_end_of_a_job_is_an_outcome(
         route(tmp_path, network, "dor"),
         route(tmp_path, slow, "p2-sssp@up-down", seconds=0.2),
         route(tmp_path, bad, "dfsssp"),
-        route(tmp_path, slow, "angara-bfs", memory_gb=round(psutil.virtual_memory().total / 1e9)),
+        route(tmp_path, slow, "angara-bfs", memory_gb=psutil.virtual_memory().total // 10**9),
     ]
     deeds: dict[str, Callable[[], object]] = dict.fromkeys([job.text for job in jobs], lambda: None)
     deeds["angara-bfs"] = lambda: np.empty(psutil.virtual_memory().total)

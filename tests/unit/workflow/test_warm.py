@@ -20,10 +20,11 @@ KERNEL = "import numba\n\n@numba.njit(cache=True)\ndef f(): return 1\n"
 
 
 def test_an_edited_plugin_is_compiled_again_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    request.addfinalizer(sources.forget)
     sources.forget()
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -41,7 +42,7 @@ def test_an_edited_plugin_is_compiled_again_and_no_other(
     assert left("one") == ["one"]
     assert left("one", "two") == ["two"]  # as if it had been installed
     assert left("one", "two") == []
-    (tmp_path / "two" / "kernels.py").write_text(KERNEL.replace("1", "2"))
+    (tmp_path / "two" / "kernels.py").write_text(KERNEL.replace("1", "12"))
     assert left("one", "two") == ["two"]
     (tmp_path / "two" / "kernels.py").write_text(KERNEL)
     assert left("one", "two") == []

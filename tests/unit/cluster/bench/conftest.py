@@ -105,7 +105,7 @@ class Site:
         self.fabric = Recorder(folder / "record")
         self.scripts = {"one": OK, "two": OK}
         self.routings = ("angara-bfs", "angara-sssp")
-        self.settings = {"repeats": 2, "warm_up": 1, "seconds": 20}
+        self.settings = {"repeats": 2, "warm_up": 1, "seconds": 120}
         self.apply = True
         self.ranks_per_node = 1
         self.store = folder

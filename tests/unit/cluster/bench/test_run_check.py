@@ -105,10 +105,10 @@ def test_a_run_that_was_ended_at_its_limit_is_a_timeout(verdict):
 @pytest.mark.parametrize("text", ["x", " ", "a\n", "a: ", "srun"])
 def test_a_flood_is_judged_at_once(verdict, text):
     flood = text * (2**20 // len(text))
-    begin = time.monotonic()
+    begin = time.process_time()
     assert verdict(flood, 1, stdout=flood).status == "failed"
     assert verdict(flood, 0, stdout=flood).failure == "no-result"
-    assert time.monotonic() - begin < 20
+    assert time.process_time() - begin < 20
 
 
 def figure(value, size=None):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -140,13 +141,14 @@ def test_a_failed_run_is_a_row_and_is_tried_again_next_time(site, tmp_path):
 
 def test_a_hanging_benchmark_is_ended_and_the_others_go_on(site):
     site.scripts = {"hangs": HANG, "works": SILENT.replace("pass", "print('time 1 s')")}
-    site.settings |= {"repeats": 1, "warm_up": 0, "seconds": 1}
+    # the other one has as many seconds to start its ranks
+    site.settings |= {"repeats": 1, "warm_up": 0, "seconds": 5}
     site.routings = ("angara-bfs",)
     session = site.session("torus~dims=2")
     session.measure()
     runs = {row["benchmark"]: row for row in rows(session)}
     assert runs["hangs"]["status"] == "timeout"
-    assert runs["hangs"]["reason"] == "took longer than 1 s and was ended"
+    assert runs["hangs"]["reason"] == "took longer than 5 s and was ended"
     # two ranks print two lines: not one of them is believed
     assert runs["works"]["failure"] == "no-result"
 
@@ -226,9 +228,11 @@ def test_a_signal_restores_the_fabric_and_keeps_finished_runs(site, number):
     def soon():
         until = time.monotonic() + 60
         while time.monotonic() < until:
-            running = list((site.folder / "runs").glob(".*/script.py"))
-            if any(HANG in script.read_text() for script in running):
-                break
+            # the folder of a run is renamed at its end
+            with suppress(FileNotFoundError):
+                running = (site.folder / "runs").glob(".*/script.py")
+                if any(HANG in script.read_text() for script in running):
+                    break
             time.sleep(0.05)
         time.sleep(0.3)
         os.kill(os.getpid(), number)
@@ -345,9 +349,11 @@ def test_all_who_name_one_folder_share_a_fabric(tmp_path):
 
 def test_a_killed_driver_leaves_no_hook_that_applies_after_the_restore(site, tmp_path):
     """The hook is ended first; otherwise it would switch a fabric that counts as restored."""
-    record = tmp_path / "hooks"
+    record, go_on = tmp_path / "hooks", tmp_path / "go-on"
     (tmp_path / "apply").write_text(
-        f"#!/bin/sh\necho begun >> {record}; sleep 3; echo applied >> {record}\n"
+        f"#!/bin/sh\necho begun >> {record}\n"
+        f"for n in $(seq 600); do [ -e {go_on} ] && break; sleep 0.1; done\n"
+        f"echo applied >> {record}\n"
     )
     (tmp_path / "restore").write_text(f"#!/bin/sh\necho restored >> {record}\n")
     for name in ("apply", "restore"):
@@ -370,7 +376,8 @@ def test_a_killed_driver_leaves_no_hook_that_applies_after_the_restore(site, tmp
     os.waitpid(driver, 0)
     while session.journal.path.exists() and time.monotonic() < until:
         time.sleep(0.05)
-    time.sleep(4)  # the hook would have ended by now
+    go_on.touch()
+    time.sleep(1)  # the hook would have ended by now
     assert record.read_text().splitlines() == ["begun", "restored"]
 
 

@@ -227,6 +227,7 @@ def test_the_fingerprint_covers_the_clusters_file_and_not_the_code_of_parsers(wr
     before = marks(expand_studies([path]))
     source = site.folder / "meters.py"
     source.write_text(METERS.replace("1.0,", "2.0,"))
+    site.forget()
     assert marks(expand_studies([path])) == before
     Path("config/clusters/fast.yaml").write_text(FAST + "environment: {A: b}\n")
     after = marks(expand_studies([path]))

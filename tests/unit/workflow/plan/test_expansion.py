@@ -182,7 +182,7 @@ def test_files_are_looked_up_beside_the_study_and_are_inputs(write):
     assert job.inputs == ("config/studies/nets/a.txt",)
     assert before.of("topologies")["b",].inputs == ()
 
-    (nets / "a.txt").write_text("x z\n")
+    (nets / "a.txt").write_text("x y\ny z\n")
     after = expand_studies([path])
     assert after.of("topologies")["a",].fingerprint != job.fingerprint
     assert fingerprints(after)["files/topologies/b"] == fingerprints(before)["files/topologies/b"]
@@ -381,7 +381,7 @@ def test_files_that_metrics_read_are_inputs_of_the_metrics_alone(write):
     batches = {kind: batch for (kind, _), batch in before.batches.items()}
     assert batches["metrics"].inputs == ("config/traffic.csv",)
     assert batches["routes"].inputs == ()
-    matrix.write_text("0,2\n1,0\n")
+    matrix.write_text("0,12\n1,0\n")
     after = expand_studies([path])
     assert after.of("metrics")["torus~dims=4", "dor"].fingerprint != job.fingerprint
     assert after.of("routes") == before.of("routes")

@@ -146,7 +146,7 @@ def test_a_command_has_no_input(switch):
 
 def gone(pid):
     """Whether a process has ended, be it that nobody has asked for its exit code."""
-    for _ in range(1000):
+    for _ in range(6000):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
                 return True
@@ -198,6 +198,7 @@ def test_processes_of_another_user_are_named(switch, monkeypatch):
     monkeypatch.undo()
     (pid,) = set(pids)
     os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
     assert f"and could not be ended, because it runs as another user (process group {pid})" in str(
         raised.value
     )
