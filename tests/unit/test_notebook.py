@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 import routelab
-from routelab import notebook
 from routelab.api import InputError, RouteTable, RoutingPlugin, Topology, UnsupportedError
 from routelab.cli import main
 from routelab.routing.facts import FIELDS
@@ -31,15 +30,6 @@ def test_importing_the_package_imports_nothing_else():
     modules = ("", ".lazy_names", ".numba_hook", ".platforms")
     assert set(ours.split()) == {f"routelab._runtime{module}" for module in modules}
     assert heavy == "[]"
-
-
-def test_the_package_offers_the_notebook_s_functions():
-    for name in ("evaluate", "topology", "route", "simulate", "plugins", "RoutedNetwork"):
-        assert getattr(routelab, name) is getattr(notebook, name)
-        assert name in dir(routelab)
-        assert name in routelab.__all__
-    with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
-        _ = routelab.evaluat
 
 
 def test_evaluate_agrees_with_the_command_line(capsys):

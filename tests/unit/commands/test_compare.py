@@ -246,12 +246,6 @@ def test_a_list_of_the_test_is_a_list_of_a_report():
     assert {*LISTS} == {path.name for path in REPORT.glob("*.csv")}
 
 
-def test_a_verdict_in_words_is_compared(pair):
-    old = RUNS | {"deadlock": ["proven if declared"] * 3}
-    folders = pair(changed(old, 1, deadlock="cycle"), old)
-    assert main(["compare", *map(str, folders)]) == 1
-
-
 cells = st.tuples(
     st.integers(0, 2), st.sampled_from(["max_load", "mean_load", "status"]), st.integers(0, 99)
 )

@@ -81,16 +81,6 @@ def test_names_of_the_design(text, name):
     assert str(name) == text
 
 
-def test_parts_of_a_composition_keep_their_own_parameters():
-    text = "p-sssp~root=source@unrestricted@cycle-breaking~limit=8"
-    assert parse_routing(text) == (
-        Name("p-sssp", (("root", "source"),)),
-        Name("unrestricted"),
-        Name("cycle-breaking", (("limit", "8"),)),
-    )
-    assert parse_routing("sssp@angara") == (Name("sssp"), Name("angara"))
-
-
 @pytest.mark.parametrize(
     ("text", "column", "said"),
     [

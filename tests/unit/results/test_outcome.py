@@ -30,11 +30,6 @@ GOOD = Outcome(
 )
 
 
-def test_outcome_comes_back(tmp_path: Path) -> None:
-    write_outcome(GOOD, tmp_path / "outcome.json")
-    assert read_outcome(tmp_path / "outcome.json") == GOOD
-
-
 def test_numbers_without_a_value_are_null(tmp_path: Path) -> None:
     facts = {"a": math.nan, "b": np.float64(math.inf), "c": None, "d": np.int64(4)}
     write_outcome(Outcome("route", "t", facts=facts), tmp_path / "o.json")

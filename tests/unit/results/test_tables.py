@@ -6,13 +6,11 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from routelab.api import InputError
 from routelab.results.tables import read_tuples, write_csv
 
 COLUMNS = ("name", "value", "unit")
-TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"))
 
 
 def test_no_number_is_nan(tmp_path: Path) -> None:
