@@ -38,29 +38,42 @@ def program(tmp_path, *arguments, seconds=60.0, **more):
 def alive(pid):
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter if it ends while it is read
         return False
     return state != "Z"
 
 
 def assert_gone(pid):
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while alive(pid) and time.monotonic() < until:
         time.sleep(0.05)
     assert not alive(pid)
 
 
+def await_child(tmp_path):
+    """Wait until a program has written the number of its child; it is not ended before that."""
+    child = tmp_path / "child"
+    until = time.monotonic() + 60
+    while not (child.exists() and child.read_text()) and time.monotonic() < until:
+        time.sleep(0.01)
+
+
 def test_all_of_a_stubborn_program_is_killed_at_its_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(programs, "GRACE_SECONDS", 0.3)
     steps, groups = [], []
+
+    def began(group):
+        groups.append(group)
+        await_child(tmp_path)
+
     ended = program(
         tmp_path, sys.executable, "-c", STUBBORN, seconds=1.5,
-        on_start=groups.append, end_step=lambda: steps.append(1),
+        on_start=began, end_step=lambda: steps.append(1),
     )  # fmt: skip
     assert (ended.exit_code, ended.timed_out) == (-signal.SIGKILL, True)
     assert steps == [1]
     assert groups[1:] == [0]
-    assert wait_for_group(groups[0], 5)
+    assert wait_for_group(groups[0], 60)
     assert_gone(int((tmp_path / "child").read_text()))
 
 
@@ -99,7 +112,7 @@ def test_a_signal_while_a_program_starts_is_heeded_when_it_is_known(tmp_path):
     with StopSignals() as signals, pytest.raises(StopRequest, match="SIGTERM"):
         program(tmp_path, "sleep", "600", on_start=began, starting=signals.hold_back)
     assert groups[1:] == ["still here", 0]
-    assert wait_for_group(groups[0], 5)
+    assert wait_for_group(groups[0], 60)
 
 
 def test_a_program_gets_its_input_and_environment_and_the_result_has_its_output():
@@ -127,7 +140,9 @@ def test_a_slow_program_is_waited_for_longer_than_a_look(monkeypatch):
 
 def test_a_captured_program_at_its_limit_is_killed_with_its_children(tmp_path):
     command = f"sleep 600 & echo $! > {tmp_path}/child; sleep 600"
-    ended = run_program(["sh", "-c", command], seconds=0.5)
+    ended = run_program(
+        ["sh", "-c", command], seconds=0.5, on_start=lambda _: await_child(tmp_path)
+    )
     assert (ended.timed_out, ended.exit_code) == (True, -signal.SIGKILL)
     assert_gone(int((tmp_path / "child").read_text()))
 
