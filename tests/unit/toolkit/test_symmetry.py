@@ -12,13 +12,9 @@ from routelab.testing.inputs.graphs import all_walks
 from routelab.toolkit import build_grid, source_symmetry
 
 
-def unrestricted(topology: Topology) -> RoutingGraph:
-    return all_walks(topology)
-
-
 @pytest.mark.parametrize("dims", [(5,), (4, 3), (3, 2, 4), (2, 2)])
 def test_a_whole_torus_has_the_translations_of_its_rings(dims: tuple[int, ...]) -> None:
-    symmetry = source_symmetry(unrestricted(build_grid("torus", dims, wrap=True)))
+    symmetry = source_symmetry(all_walks(build_grid("torus", dims, wrap=True)))
     assert symmetry.order == prod(size for size in dims if size > 2)
     # the group moves no switch onto itself, so all orbits are of its order
     assert len(symmetry.representatives) * symmetry.order == prod(dims)
@@ -39,14 +35,14 @@ def test_terminals_break_the_symmetry_along_their_dimension_only() -> None:
         # two terminals in every row 0 of the first dimension, none in row 3
         terminal_switch=[0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8],
     )
-    symmetry = source_symmetry(unrestricted(uneven))
+    symmetry = source_symmetry(all_walks(uneven))
     assert symmetry.arrays.period.tolist() == [1, 3]
     assert symmetry.source_class.tolist() == [0] * 3 + [1] * 3 + [2] * 3 + [-1] * 3
 
 
 def test_rules_break_it_too() -> None:
     topology = build_grid("torus", (4, 3), wrap=True)
-    graph = unrestricted(topology)
+    graph = all_walks(topology)
     # the same network without one edge of its graph
     kept = np.arange(graph.num_edges) != 5
     fewer = RoutingGraph.create(
@@ -62,7 +58,7 @@ def test_rules_break_it_too() -> None:
 
 
 def test_a_subgroup_has_more_classes() -> None:
-    symmetry = source_symmetry(unrestricted(build_grid("torus", (4, 6), wrap=True)))
+    symmetry = source_symmetry(all_walks(build_grid("torus", (4, 6), wrap=True)))
     finer = symmetry.subgroup([2, 3])
     assert finer.order == 4
     assert len(finer.representatives) == 6

@@ -39,14 +39,6 @@ def test_distribution_pools_the_channels_of_all_runs(world):
     ]
 
 
-def test_a_column_of_runs_has_a_distribution_too(world):
-    for tie, load in enumerate([28, 27, 28]):
-        world.add(f"sssp~tie_seed={tie}", load=[load], tie_seed=tie)
-    data = drawn(world, Figure(kind="ecdf", x="max_load"), ["tie_seed"]).data
-    assert data["max_load"].tolist() == [27, 28]
-    assert data["share"].tolist() == pytest.approx([1 / 3, 1])
-
-
 @pytest.mark.parametrize(
     ("over", "shown"), [({}, [6, 5, 9]), ({"seed": "mean"}, [6.75, 6.75, 6.75])]
 )

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from routelab.api import InputError
 from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.simulations import SimulationRows
 from routelab.results.json_files import load_sealed, write_json
@@ -55,13 +54,6 @@ def test_a_bare_parameter_is_the_routings_where_both_have_it(world):
     assert frame["seed"][0] == 3
     assert pd.isna(frame["seed"][1])
     assert frame["topology.seed"].tolist() == [8, 8]
-
-
-def test_a_run_without_result_keeps_its_row_and_learns_its_nodes_from_the_topology(world):
-    world.add("bfs", "4x2", status="unsupported", reason="no rings")
-    frame = RouteRows(world.records).frame
-    assert frame.loc[0, ["status", "reason"]].tolist() == ["unsupported", "no rings"]
-    assert frame["nodes"][0] == 8
 
 
 def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
@@ -159,12 +151,6 @@ def test_where_compares_values_of_any_type(world, where, runs):
     for dims in ("4", "4x2", "4x2x2"):
         world.add("a", dims, load=[3])
     assert RouteRows(world.records).select(where, [], "").index.tolist() == runs
-
-
-def test_an_unknown_column_is_named_with_its_place_and_the_likely_one(world):
-    world.add("a")
-    with pytest.raises(InputError, match=r"study.yaml:3: where: no column 'node'; .*'nodes'"):
-        RouteRows(world.records).select({"node": 4}, [], "study.yaml:3: ")
 
 
 def test_without_any_result_no_column_is_missed(world):

@@ -49,7 +49,6 @@ def test_statistics_are_over_all_networks(three):
             "systems": 3,
         }
     ]
-    # the third and the last network's run
 
 
 def test_extremes_name_their_networks(three):
