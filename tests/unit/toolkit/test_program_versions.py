@@ -32,6 +32,6 @@ def test_the_first_number_with_a_dot_is_the_version(program, lines, version):
 
 
 def test_a_program_is_asked_once(program, tmp_path):
-    path = program(f"echo x >> {tmp_path}/calls; echo 1.0")
+    path = program(f"echo x >> '{tmp_path}/calls'; echo 1.0")
     assert [program_version(path), program_version(path)] == ["1.0", "1.0"]
     assert (tmp_path / "calls").read_text() == "x\n"

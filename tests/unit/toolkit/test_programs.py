@@ -139,9 +139,11 @@ def test_a_slow_program_is_waited_for_longer_than_a_look(monkeypatch):
 
 
 def test_a_captured_program_at_its_limit_is_killed_with_its_children(tmp_path):
-    command = f"sleep 600 & echo $! > {tmp_path}/child; sleep 600"
     ended = run_program(
-        ["sh", "-c", command], seconds=0.5, on_start=lambda _: await_child(tmp_path)
+        ["sh", "-c", "sleep 600 & echo $! > child; sleep 600"],
+        folder=tmp_path,
+        seconds=0.5,
+        on_start=lambda _: await_child(tmp_path),
     )
     assert (ended.timed_out, ended.exit_code) == (True, -signal.SIGKILL)
     assert_gone(int((tmp_path / "child").read_text()))
