@@ -36,7 +36,9 @@ def lead(world, write_study, tmp_path):
         study = write_study("\n".join([f"headline: {headline}", TABLES, "figures:", *lines, ""]))
         folder = tmp_path / "report"
         write_study_report(study, world.records, world.results, folder)
-        shown = re.search(r'<figure id="figure-([^"]+)"', (folder / "index.html").read_text())
+        shown = re.search(
+            r'<figure id="figure-([^"]+)"', (folder / "index.html").read_text(encoding="utf-8")
+        )
         summary = json.loads((folder / "summary.json").read_text())
         assert summary["figure"] == shown[1]
         assert "sssp" in summary["finding"] or "value" not in headline

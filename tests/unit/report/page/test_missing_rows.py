@@ -47,7 +47,9 @@ def written(world, study, folder):
     write_study_report(
         study, world.records, world.results, folder, (), world.simulated, world.flows
     )
-    return (folder / "index.html").read_text(), json.loads((folder / "summary.json").read_text())
+    return (folder / "index.html").read_text(encoding="utf-8"), json.loads(
+        (folder / "summary.json").read_text()
+    )
 
 
 def boxes(page):

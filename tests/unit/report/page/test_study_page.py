@@ -92,7 +92,7 @@ def report(finished, tmp_path):
 
 
 def test_nothing_is_loaded_from_elsewhere_and_every_file_is_there(report):
-    text = (report / "index.html").read_text()
+    text = (report / "index.html").read_text(encoding="utf-8")
     page = Page(text)
     for name, link in page.links:
         if link.startswith("http"):
@@ -103,11 +103,13 @@ def test_nothing_is_loaded_from_elsewhere_and_every_file_is_there(report):
             assert (report / link).is_file(), link
     assert not re.search(r"@import|url\(", text)
     for picture in report.rglob("*.svg"):
-        assert not re.search(r"@import|href=\"(?!#|data:)|url\((?!#)", picture.read_text()), picture
+        assert not re.search(
+            r"@import|href=\"(?!#|data:)|url\((?!#)", picture.read_text(encoding="utf-8")
+        ), picture
 
 
 def test_texts_of_users_are_escaped(report):
-    text = (report / "index.html").read_text()
+    text = (report / "index.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.scripts == 1
     assert HOSTILE in "".join(page.text)
@@ -121,7 +123,7 @@ def test_names_break_between_parameters_and_stay_escaped():
 
 
 def test_lost_runs_are_listed_with_reason_and_command(report):
-    text = "".join(Page((report / "index.html").read_text()).text)
+    text = "".join(Page((report / "index.html").read_text(encoding="utf-8")).text)
     assert "4 of 5 runs have a result." in text
     lost = text[
         text.index("Runs without a result") : text.index("Verdicts of the deadlock checker")
@@ -177,7 +179,7 @@ def test_a_picture_too_large_for_the_page_is_shown_as_png(finished, tmp_path, mo
     monkeypatch.setattr("routelab.report.page.blocks.MAX_SVG", 1)
     write_study_report(study, world.records, world.results, tmp_path)
     assert (tmp_path / "figures" / "picture.png").stat().st_size > 0
-    page = (tmp_path / "index.html").read_text()
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert '<img src="figures/picture.png"' in page
     assert '<a href="figures/picture.png">' in page
     assert '<a href="figures/picture.svg">' in page
@@ -206,7 +208,7 @@ def test_a_table_that_does_not_fit_leaves_a_gap_with_the_reason(world, write_stu
     )
     folder = tmp_path / "report"
     write_study_report(study, world.records, world.results, folder, keep_going=True)
-    text = "".join(Page((folder / "index.html").read_text()).text)
+    text = "".join(Page((folder / "index.html").read_text(encoding="utf-8")).text)
     assert "Not shown: a; Bars. The reasons are at their places." in text
     assert re.search(r"The table a cannot be made: .+: tables\.a: no column 'foo'", text)
     assert re.search(r"The figure b cannot be made: .+: figures\.b: x: no column 'bar'", text)
@@ -224,7 +226,7 @@ def test_a_study_without_any_result_has_a_page(world, write_study, tmp_path):
     world.add("bfs", "4x2", status="failed", reason="no memory", tie_seed=0)
     study = write_study(STUDY, PUBLISHED)
     write_study_report(study, world.records, world.results, tmp_path / "report")
-    text = "".join(Page((tmp_path / "report" / "index.html").read_text()).text)
+    text = "".join(Page((tmp_path / "report" / "index.html").read_text(encoding="utf-8")).text)
     assert "1 run on 1 network: 0 ok, 1 failed." in text
     assert "no memory" in text
     assert text.count("Nothing to draw") == 2
@@ -237,7 +239,7 @@ def test_the_index_groups_studies_by_paper(report, world, write_study):
     own = write_study("figures: {spread: {kind: ecdf, x: load}}\n")
     write_study_report(own, world.records, world.results, report.parent / "own")
     write_index(report.parent)
-    text = (report.parent / "index.html").read_text()
+    text = (report.parent / "index.html").read_text(encoding="utf-8")
     first, second = text.split("Other studies", 1)
     assert "On loads" in first
     assert 'href="demo/index.html"' in first
@@ -291,7 +293,7 @@ def test_a_study_whose_summary_cannot_be_read_hides_no_other(report):
     summary = load_sealed((report / "summary.json").read_bytes()) | {"format": "report/99"}
     write_json(broken / "summary.json", summary)
     write_index(report.parent)
-    page = Page((report.parent / "index.html").read_text())
+    page = Page((report.parent / "index.html").read_text(encoding="utf-8"))
     assert [link for _, link in page.links if link.endswith(".html")] == [
         "values.html",
         *["demo/index.html"] * 2,

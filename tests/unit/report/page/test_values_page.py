@@ -46,7 +46,12 @@ HOSTILE = "<b>&'\"x"
 
 def value_rows(report):
     """Return the texts of all cells of the page, row by row."""
-    body = (report / "values.html").read_text().partition("<tbody>")[2].partition("</tbody>")[0]
+    body = (
+        (report / "values.html")
+        .read_text(encoding="utf-8")
+        .partition("<tbody>")[2]
+        .partition("</tbody>")[0]
+    )
     rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
     cells = (re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows)
     return [[html.unescape(re.sub(r"<[^>]*>", "", cell)) for cell in row] for row in cells]
@@ -123,11 +128,11 @@ def test_each_value_of_the_answer_is_a_row(report):
 
 def test_names_are_escaped_and_rows_lead_to_their_studies(report):
     write_index(report)
-    text = (report / "values.html").read_text()
+    text = (report / "values.html").read_text(encoding="utf-8")
     assert HOSTILE in [row[1] for row in value_rows(report)]
     assert "<b>" not in text
     assert text.count('href="loads/index.html"') == 3
-    assert 'href="values.html"' in (report / "index.html").read_text()
+    assert 'href="values.html"' in (report / "index.html").read_text(encoding="utf-8")
 
 
 def test_a_summary_that_cannot_be_read_or_has_no_values_costs_its_own_rows(report):
@@ -142,6 +147,6 @@ def test_a_summary_that_cannot_be_read_or_has_no_values_costs_its_own_rows(repor
     (report / "torn" / "summary.json").write_text("{")
     write_index(report)
     assert value_rows(report) == before
-    rest = (report / "values.html").read_text().partition("</table>")[2]
+    rest = (report / "values.html").read_text(encoding="utf-8").partition("</table>")[2]
     named = re.findall(r'href="(\w+)/index.html"', rest)
     assert named == ["broken", "early", "torn"]

@@ -428,6 +428,6 @@ def test_a_cell_without_a_result_stands_in_the_table_with_its_cause(world, write
 
 def test_a_fabric_that_was_not_restored_is_a_banner_at_the_top(world, write_study):
     folder = written(world, write_study, facts={"restored": False}, status="failed")
-    text = (folder / "index.html").read_text()
+    text = (folder / "index.html").read_text(encoding="utf-8")
     assert text.count(RESTORE_ALARM) == 2
     assert "Not everything was measured: the allocation ended" in text
