@@ -13,6 +13,7 @@ from installed_in_place import write_distribution
 
 from routelab._runtime import sources
 from routelab.registry import catalogue as catalogue_module
+from routelab.registry import columns
 from routelab.registry.catalogue import Catalogue, installed_catalogue
 from routelab.results import fingerprint
 from routelab.results.distributions import distribution_of, distribution_version
@@ -184,6 +185,7 @@ class Site:
         for remembered in (
             *(distribution_version, distribution_of),
             *(fingerprint._plugin_facts, fingerprint._page_digest, installed_catalogue),
+            columns._all_columns,
         ):
             remembered.cache_clear()
 

@@ -14,7 +14,10 @@ from routelab.registry.instances import (
 )
 
 # the catalogue is only read, so examples may share it
-shared = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+shared = settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    max_examples=60,
+)
 
 GRIDS = st.fixed_dictionaries(
     {"dims": st.lists(st.integers(1, 9), min_size=1, max_size=4)},

@@ -185,7 +185,10 @@ def test_mistakes_name_their_place(world, write_study, spec, message):
 
 
 @given(loads=st.lists(st.integers(1, 9), min_size=1, max_size=8))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 def test_every_pooled_number_was_attained_by_a_run(loads, tmp_path_factory, world, write_study):
     world.results = tmp_path_factory.mktemp("world")
     world.records = []
