@@ -70,8 +70,8 @@ def test_every_check_has_a_mutant():
 
 
 @pytest.fixture(scope="module")
-def other_process():
-    """One other process for all right plugins; the mutants before them get one each."""
+def other_process(zoo):
+    """One other process for all right plugins, which finds them; mutants before get one each."""
     with one_other_process():
         yield
 
